@@ -1,0 +1,63 @@
+# Two commands do everything: `make demo` and `make test`. Each target makes what it needs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+export PYTHONHASHSEED := 0
+export MPLBACKEND := Agg
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint bench docs clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+# The environment is renewed when what it is made from changes, and only then.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Setting up $(VENV) …"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml constraints.txt $(VENV)/run.stamp
+	@echo "Adding the test tools …"
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
+	@$(PIP) --editable '.[bench]'
+	@touch $@
+
+$(VENV)/docs.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
+	@$(PIP) --editable '.[docs]'
+	@touch $@
+
+demo: $(VENV)/run.stamp ## set up, fit a density to a bundled table, leave a table and a picture in demo/
+	@$(BIN)/python examples/demo.py
+
+test: lint ## set up, then lint, types, layers, doctests, README and the laws
+	@$(BIN)/python -m pytest -n auto -m 'not slow'
+
+test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
+	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/dev.stamp ## formatting, lint, types, the layer contract
+	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; make bench ONLY=name for some rows
+	@$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
+
+docs: $(VENV)/docs.stamp ## build the documentation, gallery included, into docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean: ## remove what the other commands made
+	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,47 @@
+"""Probabilistic pattern recognition where every model is a distribution and learning is a fold.
+
+Names are loaded where they are used: importing the package imports nothing heavy.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0.dev0"
+
+#: Every public name and the module it lives in. It is also the allow-list of :func:`tractable.load`.
+PUBLIC: dict[str, str] = {
+    # estimators
+    "GaussianDensity": "tractable.density",
+    # distributions
+    "MultivariateNormal": "tractable.distributions",
+    "Normal": "tractable.distributions",
+    # statistics
+    "Moments": "tractable.statistics",
+    # engines
+    "fold": "tractable.engines",
+    # data
+    "scan": "tractable.data",
+    "predict_to": "tractable.data",
+    # verbs
+    "load": "tractable.persistence",
+    "plot": "tractable.plotting",
+    "save": "tractable.persistence",
+}
+
+#: Packages whose names keep their prefix, `tractable.covariance.Full`.
+PACKAGES = ("arrays", "covariance", "data", "datasets", "distributions", "engines", "statistics", "testing")
+
+__all__ = ["PACKAGES", "PUBLIC", "__version__", *PUBLIC]  # noqa: PLE0604  (the table is the list)
+
+
+def __getattr__(name: str) -> object:
+    if name in PUBLIC:
+        found = getattr(import_module(PUBLIC[name]), name)
+        globals()[name] = found
+        return found
+    if name in PACKAGES:
+        return import_module(f"tractable.{name}")
+    raise AttributeError(f"module 'tractable' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *PACKAGES})

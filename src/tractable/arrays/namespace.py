@@ -1,0 +1,62 @@
+"""Which array library is this? Everything above asks here and never names a library."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace as _array_namespace,
+)
+from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
+
+__all__ = [
+    "Array",
+    "as_float_array",
+    "device",
+    "freeze",
+    "is_numpy_array",
+    "is_torch_array",
+    "namespace_of",
+    "to_numpy",
+]
+
+#: An array of NumPy, torch, CuPy, JAX, array-api-strict, …
+Array = Any
+
+
+def namespace_of(*arrays: Any) -> Any:
+    """Return the array namespace shared by the arrays; lists and numbers count as NumPy's.
+
+    Examples
+    --------
+    >>> namespace_of([1.0, 2.0], 3).__name__.endswith("numpy")
+    True
+    """
+    found = [a for a in arrays if is_array_api_obj(a) and not isinstance(a, np.generic)]
+    others = [a for a in found if not is_numpy_array(a)]
+    return _array_namespace(*(others or found or [np.empty(0)]))
+
+
+
+def as_float_array(x: Any, xp: Any = None) -> Array:
+    """Return x as a real floating array of its own library: float32 stays, integers become float64."""
+    xp = namespace_of(x) if xp is None else xp
+    x = xp.asarray(x)
+    return x if xp.isdtype(x.dtype, "real floating") else xp.astype(x, xp.float64)
+
+
+def freeze(x: Array) -> Array:
+    """Return a copy nobody can write to, where the library has such a thing (NumPy), else the array itself."""
+    if not is_numpy_array(x):
+        return x
+    x = np.array(x)
+    x.setflags(write=False)
+    return x
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Return x on the host: the one place where an array of another library is moved, and only when asked."""
+    if is_numpy_array(x):
+        return np.asarray(x)
+    if is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    return np.asarray(x)

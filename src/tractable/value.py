@@ -1,0 +1,41 @@
+"""Immutable records: distributions, statistics, covariance structures and kernels are values."""
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+__all__ = ["parameters", "replace", "value"]
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
+def value(cls: type[T]) -> type[T]:
+    """Make a class an immutable record with keyword-only construction.
+
+    Equality is identity, because the equality of arrays is not a boolean; NumPy defers to the record's own
+    operators instead of absorbing it into an object array. A class may write its own ``__init__`` where its
+    fields are not what a user gives; it then says in ``_parameters()`` which keywords rebuild it.
+
+    Examples
+    --------
+    >>> @value
+    ... class Interval:
+    ...     low: float
+    ...     high: float
+    >>> Interval(low=0.0, high=1.0)
+    Interval(low=0.0, high=1.0)
+    """
+    cls.__array_ufunc__ = None  # type: ignore[attr-defined]
+    return dataclass(frozen=True, kw_only=True, eq=False)(cls)
+
+
+def parameters(record: Any) -> dict[str, Any]:
+    """Return the keyword arguments that rebuild a value: ``type(v)(**parameters(v))`` equals ``v``."""
+    if hasattr(record, "_parameters"):
+        return dict(record._parameters())  # noqa: SLF001
+    return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
+
+
+def replace(record: T, **changes: Any) -> T:
+    """Return the same value with some parameters changed, checked as at construction."""
+    return type(record)(**{**parameters(record), **changes})

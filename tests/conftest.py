@@ -1,0 +1,57 @@
+"""What every test may ask for: a seeded generator, and the array libraries."""
+
+import os
+import zlib
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("dev", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("nightly", max_examples=500, deadline=None)
+settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
+
+
+@pytest.fixture
+def rng(request):
+    """A generator seeded by the test's own name: the same draws whatever ran before."""
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+class Backend:
+    """An array library under test: how to make its arrays, and how to read them back."""
+
+    def __init__(self, name, asarray, owns):
+        self.name, self.asarray, self.owns = name, asarray, owns
+
+
+def read_only(x):
+    x = np.array(x)
+    x.setflags(write=False)
+    return x
+
+
+BACKENDS = [
+    Backend("numpy", np.asarray, lambda x: isinstance(x, (np.ndarray, np.generic))),
+    Backend("numpy-readonly", read_only, lambda x: isinstance(x, (np.ndarray, np.generic))),
+    Backend(
+        "array-api-strict",
+        lambda x: array_api_strict.asarray(np.asarray(x)),
+        lambda x: type(x).__module__.startswith("array_api_strict"),
+    ),
+]
+try:
+    import torch
+except ImportError:
+    torch = None
+else:
+    BACKENDS.append(
+        Backend("torch", lambda x: torch.tensor(np.asarray(x)), lambda x: isinstance(x, torch.Tensor))
+    )
+
+
+@pytest.fixture(params=BACKENDS, ids=lambda b: b.name)
+def backend(request):
+    """Each array library that is installed."""
+    return request.param
