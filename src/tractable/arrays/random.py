@@ -1,0 +1,46 @@
+"""Randomness comes from `rng` alone."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
+
+__all__ = ["as_generator", "standard_normal", "uniform"]
+
+
+def as_generator(rng: Any = None) -> np.random.Generator:
+    """Return a NumPy Generator from None (fresh entropy), a seed, a RandomState or a Generator.
+
+    Examples
+    --------
+    >>> as_generator(3).random() == as_generator(3).random()
+    True
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+    if rng is None or (isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0):
+        return np.random.default_rng(rng)
+    raise ValueError(f"rng must be None, a non-negative integer, a RandomState or a Generator, got {rng!r}")
+
+
+def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
+    """Draw standard normals as an array of `like`'s library, dtype and device."""
+    return _moved(as_generator(rng).standard_normal(shape), like)
+
+
+def uniform(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
+    """Draw from [0, 1) as an array of `like`'s library, dtype and device."""
+    return _moved(as_generator(rng).random(shape), like)
+
+
+def _moved(draws: np.ndarray, like: Array) -> Array:
+    # Drawn on the host for every library, so that one seed gives one answer whatever the device.
+    if is_numpy_array(like):
+        return draws.astype(like.dtype, copy=False)
+    xp = namespace_of(like)
+    if is_torch_array(like):
+        return xp.asarray(draws, dtype=like.dtype, device=like.device)
+    return xp.astype(xp.asarray(draws), like.dtype)
