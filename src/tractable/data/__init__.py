@@ -1,0 +1,7 @@
+"""What a fold walks: arrays, frames, batches and files, behind one contract."""
+
+from tractable.data.arrays import ArraySource
+from tractable.data.dispatch import as_source
+from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
+
+__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source"]

@@ -1,0 +1,142 @@
+"""Arrays in memory, or mapped into it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import namespace_of
+from tractable.data.source import Batch, Source, row_slices
+from tractable.value import value
+
+__all__ = ["ArraySource", "as_floats", "check_weights"]
+
+
+@value
+class ArraySource(Source):
+    """The rows of a NumPy array, read-only, strided and memory-mapped ones included, never copied whole.
+
+    Floats of 32 and 64 bits pass as they are; other numbers become float64 batch by batch.
+
+    Parameters
+    ----------
+    X : (n, d) array of numbers
+    y : (n,) or (n, t) array, optional
+        Targets, kept in their own type.
+    weights : (n,) array, optional
+        Finite and not negative.
+
+    Examples
+    --------
+    >>> source = ArraySource(X=np.arange(6).reshape(3, 2), y=["a", "b", "a"])
+    >>> source.n_rows, source.n_features
+    (3, 2)
+    >>> next(source.batches()).X.dtype
+    dtype('float64')
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        X = _matrix(self.X)
+        y = None if self.y is None else _targets(self.y, len(X))
+        weights = None if self.weights is None else _weights(self.weights, len(X))
+        for name, checked in (("X", X), ("y", y), ("weights", weights)):
+            object.__setattr__(self, name, checked)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def feature_names(self) -> None:
+        return None
+
+    def batches(self) -> Iterator[Batch]:
+        for rows in row_slices(*self.X.shape):
+            yield Batch(
+                X=as_floats(self.X[rows]),
+                y=None if self.y is None else self.y[rows],
+                weights=None if self.weights is None else self.weights[rows],
+            )
+
+
+def as_floats(x: np.ndarray) -> np.ndarray:
+    """Return native floats: 32 and 64 bits as they are, any other number in 64."""
+    return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
+
+
+def check_weights(weights: np.ndarray, name: str = "weights") -> np.ndarray:
+    """Return the weights as float64, or say which rule they break."""
+    weights = as_floats(weights).astype(np.float64, copy=False)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{name} must be finite: NaN or infinity found")
+    if (weights < 0).any():
+        raise ValueError(f"{name} must not be negative: the smallest is {weights.min():g}")
+    return weights
+
+
+def _matrix(X: Any) -> np.ndarray:
+    X = _host_array(X, "X")
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be 2-D, (rows, features); got shape {X.shape}. Reshape your data with "
+            "X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single row"
+        )
+    return _numbers(X, "X")
+
+
+def _targets(y: Any, n_rows: int) -> np.ndarray:
+    y = _host_array(y, "y")
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must be 1-D or 2-D; got shape {y.shape}")
+    return _same_length(y, n_rows, "y")
+
+
+def _weights(weights: Any, n_rows: int) -> np.ndarray:
+    weights = _host_array(weights, "weights")
+    if weights.ndim != 1:
+        raise ValueError(f"weights must be 1-D, one for each row; got shape {weights.shape}")
+    return check_weights(_same_length(_numbers(weights, "weights"), n_rows, "weights"))
+
+
+def _host_array(x: Any, name: str) -> np.ndarray:
+    if hasattr(x, "tocsr"):
+        raise TypeError(f"{name} is a sparse {type(x).__name__}; dense rows are needed: {name}.toarray()")
+    if namespace_of(x) is not namespace_of():
+        raise TypeError(
+            f"{name} is a {type(x).__module__}.{type(x).__name__}, which is not moved to the host silently; "
+            "convert it to NumPy first"
+        )
+    if isinstance(x, np.ma.MaskedArray):
+        return np.ma.filled(x.astype(np.float64), np.nan)
+    try:
+        x = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array: {error}") from error
+    if x.ndim == 0:
+        raise ValueError(f"{name} must be an array; got {x.item()!r}, and X has no column of that name")
+    return x
+
+
+def _numbers(x: np.ndarray, name: str) -> np.ndarray:
+    if x.dtype.kind in "fiub":
+        return x
+    if x.dtype.kind == "O":
+        try:
+            return x.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold real numbers: {error}") from error
+    raise ValueError(f"{name} must hold real numbers; got dtype {x.dtype}")
+
+
+def _same_length(x: np.ndarray, n_rows: int, name: str) -> np.ndarray:
+    if len(x) != n_rows:
+        raise ValueError(f"{name} has {len(x)} rows, but X has {n_rows}")
+    return x
