@@ -36,7 +36,6 @@ def namespace_of(*arrays: Any) -> Any:
     return _array_namespace(*(others or found or [np.empty(0)]))
 
 
-
 def as_float_array(x: Any, xp: Any = None) -> Array:
     """Return x as a real floating array of its own library: float32 stays, integers become float64."""
     xp = namespace_of(x) if xp is None else xp
@@ -45,7 +44,7 @@ def as_float_array(x: Any, xp: Any = None) -> Array:
 
 
 def freeze(x: Array) -> Array:
-    """Return a copy nobody can write to, where the library has such a thing (NumPy), else the array itself."""
+    """Return a copy nobody can write to, where the library has such a thing, else the array itself."""
     if not is_numpy_array(x):
         return x
     x = np.array(x)
