@@ -1,0 +1,112 @@
+"""Models of p(x): the questions every fitted density answers."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array
+from tractable.base.estimator import check_fitted
+from tractable.base.validation import check_columns
+
+__all__ = ["DensityMixin"]
+
+
+class DensityMixin:
+    """`score_samples`, `score`, `sample`, `marginal`, `condition` and `outlier_scores`.
+
+    A model supplies `distribution_`, the fitted distribution of a row.
+    """
+
+    _estimator_type = "density_estimator"
+    distribution_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()  # type: ignore[misc]
+        found.estimator_type = "density_estimator"
+        return found
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_fitted(self)
+        return self.distribution_.log_prob(check_columns(self, X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def outlier_scores(self, X: Any) -> Array:
+        """Return how unusual each row is: minus its log density, larger for stranger rows.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return -self.score_samples(X)
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Array:
+        """Draw new rows from the fitted distribution.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_fitted(self)
+        return self.distribution_.sample(n_samples, rng=random_state)
+
+    def marginal(self, dims: Any) -> Any:
+        """Return the fitted distribution of some columns.
+
+        Parameters
+        ----------
+        dims : column names or indices
+
+        Returns
+        -------
+        Distribution
+        """
+        check_fitted(self)
+        return self.distribution_.marginal(dims)
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the fitted distribution of the other columns, given the values of some.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or indices
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer.
+
+        Returns
+        -------
+        Distribution
+        """
+        check_fitted(self)
+        return self.distribution_.condition(dims, values)

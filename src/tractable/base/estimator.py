@@ -1,0 +1,58 @@
+"""The base of every estimator: scikit-learn's contract, and fits that happen whole or not at all."""
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from tractable.base.tags import ModelTags
+
+__all__ = ["Estimator", "all_or_nothing", "check_fitted"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Estimator(BaseEstimator):
+    """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
+
+    model_tags: ModelTags
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.input_tags.allow_nan = self.model_tags.missing_values
+        return found
+
+
+def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
+    """Make a method that learns change its estimator only when it succeeds.
+
+    It runs on a copy. An interruption (Ctrl-C) keeps what the copy had learned and is raised again. With
+    `afresh`, the copy begins without what earlier fits learned.
+    """
+
+    def decorate(learn: F) -> F:
+        @wraps(learn)
+        def learned(self: Any, *args: Any, **options: Any) -> Any:
+            work = copy.copy(self)
+            if afresh:
+                work.__dict__ = {name: kept for name, kept in vars(self).items() if not name.endswith("_")}
+            try:
+                learn(work, *args, **options)
+            except KeyboardInterrupt:
+                if any(name.endswith("_") for name in vars(work)):
+                    self.__dict__ = work.__dict__
+                raise
+            self.__dict__ = work.__dict__
+            return self
+
+        return learned  # type: ignore[return-value]
+
+    return decorate
+
+
+def check_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's NotFittedError where nothing has been learned."""
+    check_is_fitted(estimator)

@@ -1,0 +1,132 @@
+"""Models that learn from one pass: their data is a statistic, and a statistic is all they need."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from sklearn.base import clone
+
+from tractable.base.estimator import all_or_nothing, check_fitted
+from tractable.base.validation import check_rows
+from tractable.engines import fold
+
+__all__ = ["OnePassMixin"]
+
+
+class OnePassMixin:
+    """`fit`, `partial_fit`, `merge`, `summarize` and `from_statistic` of a model exact in one pass.
+
+    A model supplies `_statistic()`, which maps a block of rows to a statistic, and `_learn(statistic)`, which
+    sets what was learned.
+    """
+
+    #: Fewest rows that `fit` accepts; a stream may begin with fewer.
+    _min_rows = 1
+
+    def _statistic(self) -> Callable[..., Any]:
+        raise NotImplementedError(f"{type(self).__name__} must say which statistic it folds")
+
+    def _learn(self, statistic: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must say how it learns from a statistic")
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        rows = check_rows(self, X, sample_weight, reset=True, min_rows=self._min_rows)
+        self._learn(fold(self._statistic(), rows.data, weights=rows.weights))
+        return self
+
+    @all_or_nothing(afresh=False)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: exactly as if all had been given at once.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+
+        Returns
+        -------
+        self
+        """
+        before = getattr(self, "statistic_", None)
+        rows = check_rows(self, X, sample_weight, reset=before is None)
+        more = fold(self._statistic(), rows.data, weights=rows.weights)
+        self._learn(more if before is None else before + more)
+        return self
+
+    def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Return the rows' contribution as a value; the estimator is left as it was.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+
+        Returns
+        -------
+        statistic
+            Merge two with ``+``; learn from one with `from_statistic`.
+        """
+        known = hasattr(self, "n_features_in_")
+        subject: Any = self if known else clone(self)  # type: ignore[type-var]
+        rows = check_rows(subject, X, sample_weight, reset=not known)
+        return fold(self._statistic(), rows.data, weights=rows.weights)
+
+    @all_or_nothing(afresh=False)
+    def from_statistic(self, statistic: Any) -> Self:
+        """Learn from a statistic alone.
+
+        Parameters
+        ----------
+        statistic
+            What `summarize` returned, or a sum of such.
+
+        Returns
+        -------
+        self
+        """
+        if getattr(self, "n_features_in_", statistic.dim) != statistic.dim:
+            for name in ("n_features_in_", "feature_names_in_"):
+                vars(self).pop(name, None)
+        self.n_features_in_ = statistic.dim
+        self._learn(statistic)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Return the model of both models' data, as if it had been fitted to all rows at once.
+
+        Parameters
+        ----------
+        other : estimator of the same type, fitted on the same columns
+
+        Returns
+        -------
+        estimator
+            A new one; both models are left as they were.
+        """
+        check_fitted(self)
+        if type(other) is not type(self):
+            raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
+        check_fitted(other)
+        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
+        if mine is not None and theirs is not None and list(mine) != list(theirs):
+            raise ValueError(f"other was fitted on the columns {list(theirs)}, this model on {list(mine)}")
+        both: Any = clone(self)  # type: ignore[type-var]
+        names = mine if mine is not None else theirs
+        if names is not None:
+            both.feature_names_in_ = names
+        return both.from_statistic(self.statistic_ + other.statistic_)  # type: ignore[attr-defined]

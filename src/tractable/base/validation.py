@@ -1,0 +1,109 @@
+"""What an estimator accepts as rows: one check for arrays, frames, devices, sources and batches."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.data import Source, as_source, is_streamed
+from tractable.value import value
+
+__all__ = ["Rows", "check_columns", "check_rows", "check_weights"]
+
+
+@value
+class Rows:
+    """Checked rows, ready for a fold."""
+
+    data: Any
+    weights: Any = None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known before a pass."""
+        return self.data.n_rows if isinstance(self.data, Source) else len(self.data)
+
+
+def check_rows(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, min_rows: int = 1) -> Rows:
+    """Check rows to learn from, and remember (`reset`) or compare their width and column names."""
+    if isinstance(sample_weight, str):
+        X = as_source(X, weights=sample_weight)
+        sample_weight = None
+    if is_streamed(X):
+        source = as_source(X, weights=sample_weight)
+        _check_names(estimator, source.feature_names, source.n_features, reset=reset)
+        return Rows(data=source)
+    X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
+    return Rows(data=X, weights=check_weights(sample_weight, X))
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> Array:
+    """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
+    allow_nan = estimator.model_tags.missing_values
+    if _is_foreign(X):
+        return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if allow_nan else True,
+        ensure_min_samples=min_rows,
+    )
+
+
+def check_weights(sample_weight: Any, X: Array) -> Array | None:
+    """Check the weights of rows: one a row, finite, not negative, not all zero."""
+    if sample_weight is None:
+        return None
+    xp = namespace_of(X)
+    if np.ndim(sample_weight) == 0 and isinstance(sample_weight, (int, float)):
+        sample_weight = np.full(X.shape[0], float(sample_weight))
+    try:
+        w = xp.astype(xp.asarray(sample_weight), xp.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must be numbers, one a row: {error}") from None
+    if w.ndim != 1 or w.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"sample_weight must have one entry a row: sample_weight.shape == {tuple(w.shape)}, "
+            f"expected ({X.shape[0]},)"
+        )
+    if not bool(xp.all((w >= 0) & xp.isfinite(w))):
+        raise ValueError("sample_weight must be finite and not negative")
+    if not bool(xp.any(w > 0)):
+        raise ValueError("sample_weight must have a positive entry, all are zero")
+    return w
+
+
+def _is_foreign(X: Any) -> bool:
+    return hasattr(X, "__array_namespace__") and not is_numpy_array(X) and not hasattr(X, "columns")
+
+
+def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) -> Array:
+    xp = namespace_of(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must be rows and columns, at least one of each; got shape {tuple(X.shape)}")
+    if not xp.isdtype(X.dtype, "real floating"):
+        raise ValueError(f"X must be real floating numbers, got {X.dtype}")
+    bad = xp.isinf(X) if allow_nan else ~xp.isfinite(X)
+    if bool(xp.any(bad)):
+        raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")
+    _check_names(estimator, None, X.shape[1], reset=reset)
+    return X
+
+
+def _check_names(estimator: Any, names: Any, width: int, *, reset: bool) -> None:
+    if reset:
+        estimator.n_features_in_ = width
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and list(names) != list(known):
+        raise ValueError(f"X has the columns {list(names)}, but the model was fitted on {list(known)}")
+    if width != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )

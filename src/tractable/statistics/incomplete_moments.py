@@ -1,0 +1,123 @@
+"""Moments of rows with missing entries, one for each pattern of what was observed."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.statistics.moments import Moments
+from tractable.statistics.rows import as_rows, as_weights
+from tractable.value import value
+
+__all__ = ["IncompleteMoments"]
+
+
+@value
+class IncompleteMoments:
+    """Everything a Gaussian needs to know about rows in which entries may be missing (NaN).
+
+    The observed-data likelihood depends on the rows only through the moments of the observed columns, pattern
+    by pattern. So the statistic of incomplete data is a monoid as well, and a Gaussian with missing values is
+    fitted from one pass over the data, streamed or merged, without keeping a row.
+
+    Parameters
+    ----------
+    dim : int
+        Number of columns.
+    parts : dict from tuple of int to Moments
+        For each pattern, the indices of the observed columns, the moments of those columns.
+
+    Examples
+    --------
+    >>> s = IncompleteMoments.of([[1.0, 2.0], [3.0, float("nan")], [5.0, 4.0]])
+    >>> {observed: float(part.weight) for observed, part in s.parts.items()}
+    {(0, 1): 2.0, (0,): 1.0}
+    """
+
+    dim: int
+    parts: dict[tuple[int, ...], Moments]
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "IncompleteMoments":
+        """Summarise a block of rows."""
+        x = as_rows(x)
+        w = as_weights(weights, x)
+        everything = tuple(range(x.shape[1]))
+        with np.errstate(invalid="ignore", over="ignore"):
+            whole = Moments.of(x, w)
+        xp = namespace_of(x)
+        # A missing entry spoils its mean, so complete blocks pay nothing for the question.
+        if bool(xp.all(xp.isfinite(whole.mean))) and bool(xp.all(xp.isfinite(whole.scatter))):
+            return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
+        if not is_numpy_array(x):
+            raise ValueError("X contains NaN or infinity, which is supported for NumPy arrays only")
+        return cls(dim=len(everything), parts=_by_pattern(x, w))
+
+    @classmethod
+    def empty(cls, dim: int, xp: Any = None) -> "IncompleteMoments":
+        """Return the statistic of no rows."""
+        return cls(dim=dim, parts={})
+
+    @property
+    def complete(self) -> Moments | None:
+        """The moments, where every row was observed in full; else None."""
+        if not self.parts:
+            return Moments.empty(self.dim)
+        everything = tuple(range(self.dim))
+        return self.parts[everything] if set(self.parts) == {everything} else None
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(sum(float(part.weight) for part in self.parts.values()))
+
+    @property
+    def unseen(self) -> float:
+        """Weight of the rows in which nothing was observed."""
+        return float(self.parts[()].weight) if () in self.parts else 0.0
+
+    def __add__(self, other: "IncompleteMoments") -> "IncompleteMoments":
+        """Merge pattern by pattern."""
+        if not isinstance(other, IncompleteMoments):
+            return NotImplemented
+        if self.dim != other.dim:
+            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        parts = dict(self.parts)
+        for observed, part in other.parts.items():
+            parts[observed] = parts[observed] + part if observed in parts else part
+        return IncompleteMoments(dim=self.dim, parts=parts)
+
+    def discount(self, rate: float) -> "IncompleteMoments":
+        """Forget: every pattern believed `rate` times as strongly."""
+        return IncompleteMoments(
+            dim=self.dim, parts={observed: part.discount(rate) for observed, part in self.parts.items()}
+        )
+
+    def columns(self) -> tuple[Array, Array, Array]:
+        """Return the weight, mean and scatter of the observed entries of each column."""
+        weight, mean, scatter = np.zeros(self.dim), np.zeros(self.dim), np.zeros(self.dim)
+        for observed, part in self.parts.items():
+            o = list(observed)
+            both = weight[o] + part.weight
+            share = part.weight / np.where(both > 0, both, 1.0)
+            step = part.mean - mean[o]
+            scatter[o] += np.diagonal(part.scatter) + weight[o] * share * step**2
+            mean[o] += share * step
+            weight[o] = both
+        return weight, mean, scatter
+
+
+def _by_pattern(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments]:
+    if np.isinf(x).any():
+        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+    seen = ~np.isnan(x)
+    patterns, which = np.unique(seen, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=len(patterns)))
+    parts = {}
+    for pattern, rows in zip(patterns, np.split(order, ends[:-1]), strict=True):
+        observed = np.flatnonzero(pattern)
+        block = x[np.ix_(rows, observed)]
+        parts[tuple(observed.tolist())] = Moments.of(block, None if w is None else w[rows])
+    return parts

@@ -1,0 +1,39 @@
+"""What every statistic asks of a block of rows and its weights."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+
+__all__ = ["as_rows", "as_weights", "check_rate"]
+
+
+def as_rows(x: Any) -> Array:
+    """Return a block as a two-dimensional float64 array of its own library."""
+    xp = namespace_of(x)
+    x = xp.asarray(x)
+    if x.ndim != 2:
+        raise ValueError(f"x must be a block of rows, two-dimensional; got shape {tuple(x.shape)}")
+    return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+
+
+def as_weights(weights: Any, x: Array) -> Array | None:
+    """Return the weights of the rows of x as float64, or None where every row counts once."""
+    if weights is None:
+        return None
+    xp = namespace_of(x)
+    weights = xp.astype(xp.asarray(weights), xp.float64)
+    if tuple(weights.shape) != (x.shape[0],):
+        raise ValueError(
+            f"weights must have one entry a row: expected shape ({x.shape[0]},), got {tuple(weights.shape)}"
+        )
+    # Written so that NaN is rejected too.
+    if not bool(xp.all((weights >= 0) & xp.isfinite(weights))):
+        raise ValueError("weights must be finite and not negative")
+    return weights
+
+
+def check_rate(rate: float) -> float:
+    """Return the rate of forgetting if it is one."""
+    if not 0.0 < rate <= 1.0:
+        raise ValueError(f"rate must be in (0, 1], got {rate!r}")
+    return float(rate)
