@@ -1,0 +1,5 @@
+"""Save and load: arrays and JSON in one file, in which nothing can run code."""
+
+from tractable.persistence.verbs import load, save
+
+__all__ = ["load", "save"]

@@ -1,0 +1,163 @@
+"""From an object to a tree of JSON and a list of arrays.
+
+JSON's own scalars and lists stand for themselves; everything else is a dictionary of one tag.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.persistence.archive import ARRAY_KINDS
+from tractable.persistence.names import is_estimator, is_fitted_name, is_value, name_of
+from tractable.value import parameters
+
+__all__ = ["PLAIN", "encode"]
+
+#: What an object array may hold, and what a dictionary may have as a key.
+PLAIN = (str, int, float, bool, type(None))
+_MAX_DEPTH = 100
+_MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
+
+
+def encode(obj: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the tree and the arrays of an object, or one ValueError that says what cannot be saved."""
+    encoder = _Encoder()
+    return encoder.node(obj, type(obj).__name__), encoder.arrays
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._around: list[int] = []  # the identities of the containers we are inside of
+
+    def node(self, x: Any, path: str) -> Any:
+        """Return the node of one object; the path is only for the message of a refusal."""
+        if id(x) in self._around:
+            raise ValueError(f"cannot save {path}: it contains itself")
+        if len(self._around) >= _MAX_DEPTH:
+            raise ValueError(f"cannot save {path}: it is nested more than {_MAX_DEPTH} deep")
+        self._around.append(id(x))
+        node = self._writer(x)(self, x, path)
+        self._around.pop()
+        return node
+
+    @staticmethod
+    def _writer(x: Any) -> Callable[["_Encoder", Any, str], Any]:
+        cls = type(x)
+        if cls in _WRITERS:  # exact types: a subclass would come back as something else
+            return _WRITERS[cls]
+        if isinstance(x, np.generic):
+            return _Encoder.write_scalar
+        if is_value(cls):
+            return _Encoder.write_value
+        return _Encoder.write_estimator if is_estimator(cls) else _Encoder.refuse
+
+    def write_itself(self, x: Any, path: str) -> Any:
+        return x
+
+    def write_int(self, x: int, path: str) -> Any:
+        if x.bit_length() > _MAX_BITS:
+            raise ValueError(f"cannot save {path}: it is an integer of more than {_MAX_BITS} bits")
+        return x
+
+    def write_float(self, x: float, path: str) -> Any:
+        return x if math.isfinite(x) else {"float": repr(x)}
+
+    def write_complex(self, x: complex, path: str) -> Any:
+        return {"complex": [self.write_float(x.real, path), self.write_float(x.imag, path)]}
+
+    def write_list(self, x: Any, path: str) -> Any:
+        return [self.node(item, f"{path}[{index}]") for index, item in enumerate(x)]
+
+    def write_tuple(self, x: Any, path: str) -> Any:
+        return {"tuple": self.write_list(x, path)}
+
+    def write_slice(self, x: Any, path: str) -> Any:
+        return {type(x).__name__: self.write_list([x.start, x.stop, x.step], path)}
+
+    def write_dict(self, x: Any, path: str) -> Any:
+        for key in x:
+            if type(key) not in PLAIN and not isinstance(key, np.generic):
+                raise ValueError(f"cannot save {path}: its key {key!r} is neither a string nor a number")
+        pairs = [[self.node(key, path), self.node(item, f"{path}[{key!r}]")] for key, item in x.items()]
+        return {"dict": pairs}
+
+    def write_scalar(self, x: Any, path: str) -> Any:
+        if x.dtype.kind not in ARRAY_KINDS:
+            self.refuse(x, path)
+        return {"scalar": [x.dtype.str, x.tobytes()[: x.dtype.itemsize].hex()]}
+
+    def write_array(self, x: np.ndarray, path: str) -> Any:
+        if x.dtype.kind == "O":
+            return self.write_objects(x, path)
+        if x.dtype.kind not in ARRAY_KINDS or x.dtype.itemsize == 0:
+            raise ValueError(
+                f"cannot save {path}: it is an array of {x.dtype}; only numbers, times and text are saved"
+            )
+        # Only the dtype's letters are kept: metadata hung on it has no place in an npy header.
+        self.arrays.append(np.asarray(x).view(np.dtype(x.dtype.str)))
+        return {"array": len(self.arrays) - 1}
+
+    def write_objects(self, x: np.ndarray, path: str) -> Any:
+        for index, item in np.ndenumerate(x):
+            if type(item) not in PLAIN:
+                place = ", ".join(map(str, index))
+                raise ValueError(
+                    f"cannot save {path}[{place}]: it is a {_kind(item)}; object arrays of text are saved"
+                )
+        return {"objects": [list(x.shape), self.write_list(x.ravel().tolist(), path)]}
+
+    def write_value(self, x: Any, path: str) -> Any:
+        return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
+
+    def write_estimator(self, x: Any, path: str) -> Any:
+        given = x.get_params(deep=False)
+        learned = {name: item for name, item in vars(x).items() if name not in given}
+        for name in learned:
+            if not is_fitted_name(name):
+                raise ValueError(
+                    f"cannot save {path}.{name}: it is no parameter, and learned names end in '_'"
+                )
+        return {
+            "estimator": {
+                "class": name_of(type(x)),
+                "parameters": self.write_named(given, path),
+                "attributes": self.write_named(learned, path),
+            }
+        }
+
+    def write_named(self, items: dict[str, Any], path: str) -> dict[str, Any]:
+        return {name: self.node(item, f"{path}.{name}") for name, item in items.items()}
+
+    def refuse(self, x: Any, path: str) -> Any:
+        if isinstance(x, (np.random.Generator, np.random.RandomState, np.random.BitGenerator)):
+            reason = "a random generator cannot be restored with its spawned children; use an integer seed"
+        elif callable(x):
+            reason = "a function or class is code, and files hold data"
+        else:
+            reason = "values, estimators, NumPy arrays, numbers, text and containers of these are saved"
+        raise ValueError(f"cannot save {path}: it is a {_kind(x)}; {reason}")
+
+
+def _kind(x: Any) -> str:
+    cls = type(x)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+_WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
+    type(None): _Encoder.write_itself,
+    bool: _Encoder.write_itself,
+    str: _Encoder.write_itself,
+    int: _Encoder.write_int,
+    float: _Encoder.write_float,
+    complex: _Encoder.write_complex,
+    list: _Encoder.write_list,
+    tuple: _Encoder.write_tuple,
+    dict: _Encoder.write_dict,
+    slice: _Encoder.write_slice,
+    range: _Encoder.write_slice,
+    np.ndarray: _Encoder.write_array,
+    np.memmap: _Encoder.write_array,
+}

@@ -1,0 +1,105 @@
+"""The two verbs, `save` and `load`."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tractable.persistence.archive import Archive, pack
+from tractable.persistence.atomic import replacing
+from tractable.persistence.decode import decode
+from tractable.persistence.encode import encode
+from tractable.persistence.names import Registry
+
+__all__ = ["load", "save"]
+
+
+def save(obj: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model, a distribution or any other value to one file.
+
+    The file is a zip archive of ``model.json`` and one ``.npy`` member an array; equal objects give equal
+    bytes. It appears under its name only when it is complete: after a failure the old file is still there.
+
+    What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``),
+    values, NumPy arrays and scalars, None, booleans, numbers, strings, slices, ranges, and lists, tuples and
+    dictionaries of these. Functions are refused, since a file holds data and never code; so are random
+    generators, whose spawned children cannot be restored: give ``random_state`` an integer.
+
+    Parameters
+    ----------
+    obj : estimator, value, or a list, tuple or dictionary of them
+        What to save.
+    path : str or path
+        Where; the folder must exist.
+
+    Raises
+    ------
+    ValueError
+        When something inside cannot be saved; the message says where it is. Nothing has been written then.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, tractable
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tractable.save({"mean": np.zeros(2), "names": ("a", "b")}, f"{folder}/model")
+    ...     tractable.load(f"{folder}/model")
+    {'mean': array([0., 0.]), 'names': ('a', 'b')}
+    """
+    target = Path(os.path.realpath(Path(path)))
+    if target.exists() and not target.is_file():
+        raise ValueError(f"cannot save to {path}: it is not a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot save to {path}: there is no folder {target.parent}")
+    tree, arrays = encode(obj)
+    with replacing(target) as file:
+        pack(file, tree, arrays)
+
+
+def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
+    """Read what :func:`save` wrote.
+
+    A file is data: the only classes it can name are the public ones of this package and those in `types`, and
+    the only calls it can cause are their constructors with keywords. Every value is checked again on the way.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    types : iterable of classes, default=()
+        Your own classes that the file may hold, found by their names.
+
+    Returns
+    -------
+    estimator, value or container
+        An object equal to the saved one, attribute by attribute and bit by bit.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it is not a saved object, is damaged, is of a later format, or holds a class that is not known.
+
+    Examples
+    --------
+    >>> import tempfile, tractable
+    >>> from tractable.value import value
+    >>> @value
+    ... class Interval:
+    ...     low: float
+    ...     high: float
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tractable.save(Interval(low=0.0, high=1.0), f"{folder}/interval")
+    ...     tractable.load(f"{folder}/interval", types=[Interval])
+    Interval(low=0.0, high=1.0)
+    """
+    registry = Registry(types)
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"cannot load {path}: it is not a file")
+    with Path(path).open("rb") as file:
+        try:
+            archive = Archive(file)
+            return decode(archive.tree(), archive, registry)
+        except Exception as error:
+            # Whatever a damaged file sets off in zipfile, json, NumPy or a constructor, it is this one error.
+            raise ValueError(f"cannot load {path}: {error}") from error
