@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, is_torch_array, namespace_of
+from tractable.arrays.equilibrate import asymmetric, equilibrated, symmetrize
+from tractable.arrays.namespace import Array, device, is_torch_array
 from tractable.value import value
 
-__all__ = ["Factor", "cholesky", "jittered_cholesky"]
+__all__ = ["Factor", "cholesky", "jittered_cholesky", "try_cholesky"]
 
 _STEP = 8.0  # ratio of the ladder of jitters: a power of two, so that every rung is exact
 
@@ -41,8 +42,8 @@ def cholesky(a: Array, *, name: str = "matrix") -> Array:
     array([[2., 0.],
            [1., 2.]])
     """
-    xp, scale, unit = _equilibrated(a, name)
-    lower, good = _attempt(xp, unit)
+    xp, scale, unit = _symmetric(a, name)
+    lower, good = try_cholesky(xp, unit)
     if not bool(xp.all(good)):
         raise ValueError(f"{name} must be positive definite{_where(xp, good)}")
     return scale[..., :, None] * lower
@@ -70,18 +71,18 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     >>> jittered_cholesky(np.array([[9.0, -15.0], [-15.0, 25.0]])).jitter.round(14)
     array([2.e-14, 4.e-14])
     """
-    xp, scale, unit = _equilibrated(a, name)
+    xp, scale, unit = _symmetric(a, name)
     d = unit.shape[-1]
     diagonal = xp.linalg.diagonal(unit)
     weight = xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal))
     identity = xp.eye(d, dtype=unit.dtype, device=device(unit))
-    lower, good = _attempt(xp, unit)
+    lower, good = try_cholesky(xp, unit)
     relative = xp.zeros_like(diagonal[..., 0]) if d else xp.sum(diagonal, axis=-1)
     for rung in _ladder(d, float(xp.finfo(unit.dtype).eps), max_jitter):
         if bool(xp.all(good)):
             break
         relative = xp.where(good, relative, xp.full_like(relative, rung))
-        retried, fine = _attempt(xp, unit + (weight * relative[..., None])[..., None] * identity)
+        retried, fine = try_cholesky(xp, unit + (weight * relative[..., None])[..., None] * identity)
         lower = xp.where(good[..., None, None], lower, retried)
         good = good | fine
     if not bool(xp.all(good)):
@@ -97,34 +98,14 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
         rung *= _STEP
 
 
-def _equilibrated(a: Array, name: str) -> tuple[Any, Array, Array]:
-    """Scale rows and columns by powers of two, without rounding, to a diagonal near one."""
-    xp = namespace_of(a)
-    a = as_float_array(a, xp)
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"{name} must be square, got shape {tuple(a.shape)}")
-    if not bool(xp.all(xp.isfinite(a))):
-        raise ValueError(f"{name} must be finite")
-    scale = _power_of_two_roots(xp, xp.linalg.diagonal(a))
-    unit = a / scale[..., :, None] / scale[..., None, :]
-    flipped = xp.matrix_transpose(unit)
-    # Entries beyond the diagonal's scale make a matrix indefinite, not asymmetric: compare with their size.
-    slack = float(xp.finfo(a.dtype).eps) ** 0.5 * (1.0 + xp.abs(unit))
-    if bool(xp.any(xp.abs(unit - flipped) > slack)):
+def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
+    xp, scale, unit = equilibrated(a, name)
+    if bool(xp.any(asymmetric(xp, unit))):
         raise ValueError(f"{name} must be symmetric")
-    return xp, scale, 0.5 * unit + 0.5 * flipped
+    return xp, scale, symmetrize(unit)
 
 
-def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
-    if not diagonal.shape[-1]:
-        return diagonal
-    largest = xp.max(diagonal, axis=-1, keepdims=True)
-    largest = xp.where(largest > 0.0, largest, xp.ones_like(largest))
-    exponent = xp.round(0.5 * xp.log2(xp.where(diagonal > 0.0, diagonal, largest)))
-    return xp.pow(xp.full_like(exponent, 2.0), exponent)
-
-
-def _attempt(xp: Any, unit: Array) -> tuple[Array, Array]:
+def try_cholesky(xp: Any, unit: Array) -> tuple[Array, Array]:
     """Factor each matrix of the batch; say of each whether every pivot stands clear of rounding."""
     d = unit.shape[-1]
     lower = _torch_factor(unit) if is_torch_array(unit) else _factor(xp, unit)
