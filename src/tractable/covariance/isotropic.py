@@ -1,0 +1,133 @@
+"""One variance for every direction."""
+
+from functools import cached_property
+from typing import Any, Self
+
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.covariance.checks import checked_factor, checked_variances, column_variances
+from tractable.covariance.dims import other_dims
+from tractable.covariance.rows import diagonal_matrix
+from tractable.covariance.structure import Covariance
+from tractable.value import value
+
+__all__ = ["Isotropic"]
+
+
+@value
+class Isotropic(Covariance):
+    """Σ = variance · I: spheres.
+
+    Parameters
+    ----------
+    variance : array (*batch,)
+        The variance of every coordinate; positive.
+    dim : int
+        Number of coordinates.
+
+    Examples
+    --------
+    >>> Isotropic(variance=4.0, dim=2).dense()
+    array([[4., 0.],
+           [0., 4.]])
+    """
+
+    variance: Array
+    dim: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.dim, bool) or not isinstance(self.dim, int) or self.dim < 1:
+            raise ValueError(f"dim must be a positive integer, got {self.dim!r}")
+        object.__setattr__(self, "variance", checked_variances("variance", self.variance))
+
+    @classmethod
+    def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:
+        """See `Covariance.from_moments`: the mean of the columns' variances."""
+        variances = column_variances(moments, ddof)
+        return cls(variance=namespace_of(variances).mean(variances, axis=-1), dim=int(variances.shape[-1]))
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """See `Covariance.batch_shape`."""
+        return tuple(self.variance.shape)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """See `Covariance.diagonal`."""
+        return freeze(self._repeated(self.dim))
+
+    @property
+    def log_det(self) -> Array:
+        """See `Covariance.log_det`: d log variance."""
+        return self.dim * namespace_of(self.variance).log(self.variance)
+
+    @property
+    def n_free(self) -> int:
+        """One variance."""
+        return 1
+
+    @cached_property
+    def _scale(self) -> Array:
+        return namespace_of(self.variance).sqrt(self.variance)[..., None]
+
+    def dense(self) -> Array:
+        """See `Covariance.dense`."""
+        return diagonal_matrix(self.diagonal)
+
+    def whiten(self, z: Array) -> Array:
+        """See `Covariance.whiten`."""
+        return z / self._scale
+
+    def solve(self, z: Array) -> Array:
+        """See `Covariance.solve`."""
+        return z / self.variance[..., None]
+
+    def color(self, noise: Array) -> Array:
+        """See `Covariance.color`."""
+        return noise * self._scale
+
+    def marginal(self, dims: Any) -> Self:
+        """See `Covariance.marginal`."""
+        return type(self)(variance=self.variance, dim=len(self._dims(dims)))
+
+    def condition(self, given: Any) -> tuple[Array, Self]:
+        """See `Covariance.condition`: knowing some coordinates says nothing about the others."""
+        known = self._given(given)
+        rest = len(other_dims(known, self.dim))
+        return zero_gain(self.variance, rest, len(known)), type(self)(variance=self.variance, dim=rest)
+
+    def scaled(self, factor: Any) -> Self:
+        """See `Covariance.scaled`."""
+        return type(self)(variance=self.variance * checked_factor(factor, self.variance, 0), dim=self.dim)
+
+    def parallel(self, other: Covariance) -> Covariance:
+        """See `Covariance.parallel`."""
+        if not isinstance(other, Isotropic):
+            return other.parallel(self)
+        self._check_dim(other)
+        return Isotropic(variance=in_parallel(self.variance, other.variance), dim=self.dim)
+
+    def __add__(self, other: Any) -> Covariance:
+        if not isinstance(other, Isotropic):
+            return NotImplemented
+        self._check_dim(other)
+        return Isotropic(variance=self.variance + other.variance, dim=self.dim)
+
+    def __getitem__(self, index: Any) -> Self:
+        return type(self)(variance=self.variance[index], dim=self.dim)
+
+    def _repeated(self, n: int) -> Array:
+        xp = namespace_of(self.variance)
+        return xp.broadcast_to(self.variance[..., None], (*self.variance.shape, n))
+
+
+def in_parallel(a: Array, b: Array) -> Array:
+    """Return 1 / (1/a + 1/b), without leaving the range of a and b."""
+    xp = namespace_of(a, b)
+    small, large = xp.minimum(a, b), xp.maximum(a, b)
+    return small / (1.0 + small / large)
+
+
+def zero_gain(like: Array, n_rest: int, n_given: int) -> Array:
+    """Return a gain of zeros for a batch of `like`'s shape."""
+    xp = namespace_of(like)
+    return xp.zeros((*like.shape, n_rest, n_given), dtype=like.dtype, device=device(like))

@@ -1,0 +1,219 @@
+"""A few directions of correlation on top of a diagonal."""
+
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.covariance.checks import checked_factor, checked_vectors
+from tractable.covariance.diagonal import Diagonal
+from tractable.covariance.dims import other_dims
+from tractable.covariance.isotropic import Isotropic, zero_gain
+from tractable.covariance.rows import diagonal_matrix, matvec, positions
+from tractable.covariance.structure import Covariance
+from tractable.value import value
+
+__all__ = ["LowRankPlusDiagonal"]
+
+
+class _Directions(NamedTuple):
+    """The correlated subspace in units of the diagonal: D^(-1/2) F = axesᵀ · diag(lengths) · turn."""
+
+    axes: Array  # (*batch, k, d), orthonormal rows
+    lengths: Array  # (*batch, k)
+    turn: Array  # (*batch, k, r), orthonormal rows
+
+
+@value
+class LowRankPlusDiagonal(Covariance):
+    """Σ = F Fᵀ + diag(variances): the covariance of factor analysis, in O(d r²) work and O(d r) memory.
+
+    Solves use Woodbury's identity and the determinant the matrix determinant lemma, both through the singular
+    values s of D^(-1/2) F, whose squares are never subtracted: log |Σ| = Σ log variances + Σ log(1 + s²).
+
+    Parameters
+    ----------
+    factor : array (*batch, d, r)
+        The loadings F.
+    variances : array (*batch, d)
+        The variances left on the diagonal; positive.
+
+    Examples
+    --------
+    >>> LowRankPlusDiagonal(factor=[[1.0], [2.0]], variances=[1.0, 1.0]).dense()
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    factor: Array
+    variances: Array
+
+    def __post_init__(self) -> None:
+        xp = namespace_of(self.factor, self.variances)
+        factor, variances = as_float_array(self.factor, xp), as_float_array(self.variances, xp)
+        variances = checked_vectors("variances", variances)
+        if factor.ndim < 2 or factor.shape[-2] != variances.shape[-1] or not factor.shape[-1]:
+            raise ValueError(
+                f"factor must be (*batch, d, r) with d = {variances.shape[-1]} as in variances, "
+                f"got shape {tuple(factor.shape)}"
+            )
+        if not bool(xp.all(xp.isfinite(factor))):
+            raise ValueError("factor must be finite")
+        object.__setattr__(self, "factor", freeze(factor))
+        object.__setattr__(self, "variances", variances)
+
+    @classmethod
+    def from_moments(cls, moments: Any, ddof: float = 0.0, *, rank: int = 1) -> Self:
+        """Return the maximum likelihood fit of probabilistic PCA: the rest of the spectrum averaged.
+
+        Tipping & Bishop (1999): F = U_r (Λ_r - σ²)^½ with σ² the mean of the d - r smallest eigenvalues. An
+        unequal diagonal (factor analysis) has no closed form.
+        """
+        covariance = moments.covariance(ddof)
+        xp = namespace_of(covariance)
+        d = int(covariance.shape[-1])
+        if not 1 <= rank < d:
+            raise ValueError(f"rank must be from 1 to {d - 1}, got {rank!r}")
+        eigenvalues, axes = xp.linalg.eigh(covariance)
+        noise = xp.mean(eigenvalues[..., : d - rank], axis=-1)[..., None]
+        excess = xp.sqrt(xp.maximum(eigenvalues[..., d - rank :] - noise, xp.zeros_like(noise)))
+        variances = xp.broadcast_to(noise, tuple(eigenvalues.shape))
+        return cls(factor=axes[..., d - rank :] * excess[..., None, :], variances=variances)
+
+    @cached_property
+    def batch_shape(self) -> tuple[int, ...]:
+        """See `Covariance.batch_shape`."""
+        return tuple((self.factor[..., 0] * self.variances).shape[:-1])
+
+    @property
+    def dim(self) -> int:
+        """See `Covariance.dim`."""
+        return int(self.variances.shape[-1])
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of the factor."""
+        return int(self.factor.shape[-1])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """See `Covariance.diagonal`."""
+        return freeze(namespace_of(self.factor).sum(self.factor**2, axis=-1) + self.variances)
+
+    @cached_property
+    def log_det(self) -> Array:
+        """See `Covariance.log_det`: Σ log variances + log |I + Fᵀ D⁻¹ F|, the determinant lemma."""
+        xp = namespace_of(self.factor)
+        lengths = self._subspace.lengths
+        return freeze(xp.sum(xp.log(self.variances), axis=-1) + xp.sum(xp.log1p(lengths * lengths), axis=-1))
+
+    @property
+    def n_free(self) -> int:
+        """See `Covariance.n_free`: d r + d, less the r (r - 1) / 2 rotations that change nothing."""
+        d, r = self.dim, min(self.rank, self.dim)
+        return min(d * r + d - r * (r - 1) // 2, d * (d + 1) // 2)
+
+    @property
+    def noise_dim(self) -> int:
+        """One standard normal a factor and one a coordinate."""
+        return self.rank + self.dim
+
+    @cached_property
+    def _scales(self) -> Array:
+        return namespace_of(self.variances).sqrt(self.variances)
+
+    @cached_property
+    def _subspace(self) -> _Directions:
+        return _directions(self.factor, self.variances)
+
+    def dense(self) -> Array:
+        """See `Covariance.dense`."""
+        xp = namespace_of(self.factor)
+        return self.factor @ xp.matrix_transpose(self.factor) + diagonal_matrix(self.variances)
+
+    def whiten(self, z: Array) -> Array:
+        """See `Covariance.whiten`."""
+        return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths))
+
+    def solve(self, z: Array) -> Array:
+        """Σ⁻¹ z = D⁻¹ z - D⁻¹ F (I + Fᵀ D⁻¹ F)⁻¹ Fᵀ D⁻¹ z, Woodbury."""
+        return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths) ** 2) / self._scales
+
+    def color(self, noise: Array) -> Array:
+        """See `Covariance.color`."""
+        return matvec(self.factor, noise[..., : self.rank]) + self._scales * noise[..., self.rank :]
+
+    def marginal(self, dims: Any) -> Self:
+        """See `Covariance.marginal`."""
+        return self._of(self._dims(dims))
+
+    def condition(self, given: Any) -> tuple[Array, Self]:
+        """See `Covariance.condition`: the posterior of the factors keeps the rest low-rank plus diagonal."""
+        known = self._given(given)
+        if not known:
+            return zero_gain(self.diagonal[..., 0], self.dim, 0), self
+        rest, seen = self._of(other_dims(known, self.dim)), self._of(known)
+        axes, lengths, turn = _directions(seen.factor, seen.variances)
+        # With D^(-1/2) F = U S V over the known, the factors given x have covariance (I + Vᵀ S² V)⁻¹.
+        xp = namespace_of(turn)
+        turned = rest.factor @ xp.matrix_transpose(turn)
+        pulled = turned * (lengths * _shrinkage(lengths) ** 2)[..., None, :]
+        factor = (rest.factor - turned @ turn) + (turned * _shrinkage(lengths)[..., None, :]) @ turn
+        gain = pulled @ (axes / xp.sqrt(seen.variances)[..., None, :])
+        return gain, type(self)(factor=factor, variances=rest.variances)
+
+    def scaled(self, factor: Any) -> Self:
+        """See `Covariance.scaled`."""
+        c = checked_factor(factor, self.variances, 1)
+        root = namespace_of(c).sqrt(c)[..., None]
+        return type(self)(factor=self.factor * root, variances=self.variances * c)
+
+    def __add__(self, other: Any) -> Covariance:
+        if isinstance(other, (Isotropic, Diagonal)):
+            self._check_dim(other)
+            return LowRankPlusDiagonal(factor=self.factor, variances=self.variances + other.diagonal)
+        if not isinstance(other, LowRankPlusDiagonal):
+            return NotImplemented
+        self._check_dim(other)
+        xp = namespace_of(self.factor)
+        batch = tuple((self.factor[..., 0, 0] + other.factor[..., 0, 0]).shape)
+        parts = [xp.broadcast_to(f, (*batch, *f.shape[-2:])) for f in (self.factor, other.factor)]
+        return LowRankPlusDiagonal(
+            factor=xp.concat(parts, axis=-1), variances=self.variances + other.variances
+        )
+
+    def __getitem__(self, index: Any) -> Self:
+        xp = namespace_of(self.factor)
+        index = index if isinstance(index, tuple) else (index,)
+        factor = xp.broadcast_to(self.factor, (*self.batch_shape, self.dim, self.rank))
+        variances = xp.broadcast_to(self.variances, (*self.batch_shape, self.dim))
+        return type(self)(
+            factor=factor[(*index, ..., slice(None), slice(None))],
+            variances=variances[(*index, ..., slice(None))],
+        )
+
+    def _shrunk(self, z: Array, by: Array) -> Array:
+        """Multiply the parts of z along the correlated directions by `by`, and leave the rest as it is."""
+        xp = namespace_of(self.factor)
+        along = matvec(self._subspace.axes, z)
+        back = xp.matrix_transpose(self._subspace.axes)
+        # Taken out and put back apart: 1 - by would lose the digits of a strongly correlated direction.
+        return (z - matvec(back, along)) + matvec(back, by * along)
+
+    def _of(self, dims: tuple[int, ...]) -> Self:
+        xp = namespace_of(self.factor)
+        index = positions(dims, self.factor)
+        return type(self)(
+            factor=xp.take(self.factor, index, axis=-2), variances=xp.take(self.variances, index, axis=-1)
+        )
+
+
+def _directions(factor: Array, variances: Array) -> _Directions:
+    xp = namespace_of(factor)
+    u, lengths, turn = xp.linalg.svd(factor / xp.sqrt(variances)[..., None], full_matrices=False)
+    return _Directions(xp.matrix_transpose(u), lengths, turn)
+
+
+def _shrinkage(lengths: Array) -> Array:
+    """(1 + s²)^(-1/2): what whitening does to the correlated directions."""
+    xp = namespace_of(lengths)
+    return 1.0 / xp.hypot(xp.ones_like(lengths), lengths)

@@ -1,0 +1,54 @@
+"""Vectors on the last axis, matrices that act on them, batches in front."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from tractable.arrays.namespace import Array, device, namespace_of
+
+__all__ = ["diagonal_matrix", "matvec", "on_columns", "one_vectors", "positions", "principal_block"]
+
+
+def on_columns(function: Callable[[Array], Array], z: Array, n_batch: int) -> Array:
+    """Apply a map of columns (*batch, d, n) to the vectors z (*samples, *batch, d), all samples at once."""
+    xp = namespace_of(z)
+    if z.ndim <= n_batch:
+        z = xp.reshape(z, (1,) * (n_batch + 1 - z.ndim) + tuple(z.shape))
+    n_samples_axes = z.ndim - n_batch - 1
+    samples, rest = tuple(z.shape[:n_samples_axes]), tuple(z.shape[n_samples_axes:])
+    columns = xp.moveaxis(xp.reshape(z, (prod(samples), *rest)), 0, -1)
+    out = xp.moveaxis(function(columns), -1, 0)
+    return xp.reshape(out, samples + tuple(out.shape[1:]))
+
+
+def matvec(matrix: Array, z: Array) -> Array:
+    """Multiply matrices (*batch, m, d) with vectors (..., *batch, d)."""
+    if matrix.ndim == 2:
+        return z @ matrix.T
+    return on_columns(lambda columns: matrix @ columns, z, matrix.ndim - 2)
+
+
+def positions(dims: Sequence[int], like: Array) -> Array:
+    """Return positions as an index array of `like`'s library."""
+    xp = namespace_of(like)
+    return xp.asarray(list(dims), dtype=xp.int64, device=device(like))
+
+
+def principal_block(matrix: Array, rows: Sequence[int], columns: Sequence[int]) -> Array:
+    """Return the rows and columns of a (batch of) matrices."""
+    xp = namespace_of(matrix)
+    return xp.take(xp.take(matrix, positions(rows, matrix), axis=-2), positions(columns, matrix), axis=-1)
+
+
+def diagonal_matrix(diagonal: Array) -> Array:
+    """Return the matrices with these diagonals and zeros elsewhere."""
+    xp = namespace_of(diagonal)
+    d = diagonal.shape[-1]
+    return diagonal[..., None] * xp.eye(d, dtype=diagonal.dtype, device=device(diagonal))
+
+
+def one_vectors(dim: int, n_batch: int, like: Array) -> Array:
+    """Return the unit vectors as (dim, 1, …, 1, dim): `dim` samples for any batch."""
+    xp: Any = namespace_of(like)
+    identity = xp.eye(dim, dtype=like.dtype, device=device(like))
+    return xp.reshape(identity, (dim,) + (1,) * n_batch + (dim,))

@@ -1,0 +1,9 @@
+"""Hot loops, one public function each; each picks its twin by the type of its arrays.
+
+``_compiled`` holds Numba functions for NumPy arrays, loaded on first use; ``_agnostic`` the same functions
+in the array API, for every other library, and as the oracle of the compiled ones.
+"""
+
+from tractable.primitives.mahalanobis import squared_mahalanobis
+
+__all__ = ["squared_mahalanobis"]
