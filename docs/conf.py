@@ -1,0 +1,99 @@
+"""Sphinx configuration: numpydoc reference, executed gallery, Markdown pages."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import tractable
+
+HERE = Path(__file__).parent
+
+project = "tractable"
+author = "The tractable developers"
+project_copyright = author
+release = version = tractable.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+default_role = "code"
+myst_heading_anchors = 2
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"demo\.py|__init__\.py",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "tractable"
+html_show_sourcelink = False
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+
+REFERENCE = "generated/reference.rst"
+INTRODUCTION = """\
+API reference
+=============
+
+Names in the first table are reached as ``tractable.Name``; those of a package keep their prefix.
+"""
+
+
+def write_reference():
+    """Write a page listing every public name, read from the package's own tables."""
+    flat = [f"tractable.{name}" for name in tractable.PUBLIC]
+    pages = [INTRODUCTION, summary("Estimators, distributions, verbs", flat, "")]
+    for package in tractable.PACKAGES:
+        module = import_module(f"tractable.{package}")
+        names = [f"tractable.{package}.{name}" for name in module.__all__ if name not in tractable.PUBLIC]
+        pages.append(summary(f"tractable.{package}", names, (module.__doc__ or "").split("\n")[0]))
+    path = HERE / REFERENCE
+    path.parent.mkdir(exist_ok=True)
+    text = "\n".join(pages)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def summary(title, names, sentence):
+    """Return a heading, a sentence and an autosummary table, as reStructuredText."""
+    listed = "\n".join(f"   {name}" for name in names)
+    table = f".. autosummary::\n   :toctree: .\n\n{listed}\n" if names else ""
+    return f"{title}\n{'-' * len(title)}\n\n{plain(sentence)}\n\n{table}"
+
+
+def plain(line):
+    """Escape what reStructuredText would take for markup in a line of prose, outside backticks."""
+    parts = re.split(r"(`+[^`]*`+)", line)
+    parts[::2] = [re.sub(r"([*|])|(?<=\w)(_)(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def escape_formulas(_app, _what, _name, _obj, _options, lines):
+    """Keep the formulas in docstrings as they are written: |x|, w*, coef_."""
+    inside = False
+    for i, line in enumerate(lines):
+        inside = line.lstrip().startswith(">>>") or (inside and bool(line.strip()))
+        if not inside:
+            lines[i] = plain(line)
+
+
+def setup(app):
+    """Run before numpydoc, whose listener has priority 500."""
+    app.connect("autodoc-process-docstring", escape_formulas, priority=400)
+
+
+write_reference()
