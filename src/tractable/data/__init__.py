@@ -2,6 +2,7 @@
 
 from tractable.data.arrays import ArraySource
 from tractable.data.dispatch import as_source
+from tractable.data.files import scan
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
-__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source"]
+__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source", "scan"]

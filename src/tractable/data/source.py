@@ -8,13 +8,13 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["MAX_BATCH_ROWS", "Batch", "Source", "row_slices"]
+__all__ = ["MAX_BATCH_ROWS", "Batch", "Source", "batch_rows", "row_slices"]
 
 #: No batch has more rows, whatever the file's row groups are.
 MAX_BATCH_ROWS = 131_072
 
 #: Nor, for wide tables, many more bytes: a few batches are alive at once, and memory stays bounded.
-MAX_BATCH_BYTES = 2**24
+MAX_BATCH_BYTES = 2**23
 
 
 @value

@@ -1,0 +1,118 @@
+"""Columns of Arrow memory as arrays: one contiguous copy a column, nulls as NaN."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tractable.data.arrays import check_weights
+from tractable.data.columns import Roles, assign_roles, check_numeric
+from tractable.data.source import Batch
+
+__all__ = ["batch_of", "check_types", "common_dtype", "common_roles", "is_numeric"]
+
+
+def is_numeric(kind: Any) -> bool:
+    """Say whether an Arrow type is a number; a column of nothing but nulls counts as NaN."""
+    from pyarrow import types
+
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def is_label(kind: Any) -> bool:
+    """Say whether an Arrow type is text, plain or dictionary-encoded."""
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(test(kind) for test in tests) or is_numeric(kind)
+
+
+def check_types(schema: Any, roles: Roles, where: str) -> None:
+    """Refuse a column whose type does not suit its role."""
+    kinds = {name: schema.field(name).type for name in roles.columns}
+    bad = {name for name in roles.numeric if not is_numeric(kinds[name])}
+    bad |= {name for name in roles.targets if not is_label(kinds[name])}
+    check_numeric((f"{name!r} ({kinds[name]})" for name in roles.columns if name in bad), where)
+
+
+def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: Any) -> Roles:
+    """Assign roles to columns that every file has, of a type that suits; the first file gives the order.
+
+    Numbers may differ in type from file to file (whole where a file has no nulls, floats where it has): all
+    become floats.
+    """
+    first = next(iter(schemas))
+    roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
+    for path, schema in schemas.items():
+        found = assign_roles(schema.names, features, target, weight, where=str(path))
+        odd = sorted(set(found.features) ^ set(roles.features))
+        if odd:
+            raise ValueError(f"{path} and {first} do not both have {', '.join(odd)}; choose features=")
+        check_types(schema, roles, str(path))
+    return roles
+
+
+def common_dtype(schemas: Iterable[Any], roles: Roles) -> type:
+    """Return float32 where every feature is that or narrower, else float64."""
+    kinds = {str(schema.field(name).type) for schema in schemas for name in roles.features}
+    return np.float32 if kinds <= {"float", "halffloat"} else np.float64
+
+
+def batch_of(table: Any, roles: Roles, dtype: type, where: str) -> Batch:
+    """Turn a record batch or a table into the arrays a fold walks."""
+    X = np.empty((table.num_rows, len(roles.features)), dtype, order="F")
+    for j, name in enumerate(roles.features):
+        X[:, j] = _floats(table.column(name), dtype)
+    return Batch(X=X, y=_targets(table, roles), weights=_weights(table, roles, where))
+
+
+def _floats(column: Any, dtype: type = np.float64) -> np.ndarray:
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(dtype)
+    if column.type != kind:
+        column = column.cast(kind, safe=False)
+    if column.null_count:
+        column = column.fill_null(np.nan)
+    return _view(column)
+
+
+def _view(column: Any) -> np.ndarray:
+    """Read a column without nulls in place; `to_numpy` would import pandas."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    return np.from_dlpack(column)
+
+
+def _targets(table: Any, roles: Roles) -> np.ndarray | None:
+    if roles.target is None:
+        return None
+    if isinstance(roles.target, tuple):
+        return np.column_stack([_floats(table.column(name)) for name in roles.targets])
+    return _labels(table.column(roles.target))
+
+
+def _labels(column: Any) -> np.ndarray:
+    """Keep whole numbers, truth values and text as they are: they may be classes."""
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not is_numeric(column.type):
+        return np.array(column.to_pylist(), dtype=object)
+    if types.is_boolean(column.type) and not column.null_count:
+        return _view(column.cast("int8")).astype(bool)
+    if types.is_integer(column.type) and not column.null_count:
+        return np.array(_view(column))
+    return np.array(_floats(column))
+
+
+def _weights(table: Any, roles: Roles, where: str) -> np.ndarray | None:
+    if roles.weight is None:
+        return None
+    return check_weights(
+        np.array(_floats(table.column(roles.weight))), f"weights {roles.weight!r} of {where}"
+    )

@@ -1,0 +1,149 @@
+"""Batches that somebody else cuts: a list, an iterable of one's own, a function that starts a pass."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tractable.data.arrays import ArraySource
+from tractable.data.frames import frame_source, is_frame
+from tractable.data.source import Batch, Source
+from tractable.value import replace, value
+
+__all__ = ["BatchSource", "batch_source", "holds_batches"]
+
+
+def holds_batches(x: Any) -> bool:
+    """Tell batches from the rows of a single table."""
+    if isinstance(x, list | tuple):
+        return len(x) > 0 and _is_batch(x[0])
+    if callable(x):
+        return True
+    return hasattr(x, "__iter__") and not any(hasattr(x, name) for name in ("__array__", "__len__", "tocsr"))
+
+
+def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSource":
+    """Return batches as a source.
+
+    Parameters
+    ----------
+    batches : list, re-iterable or callable
+        Of arrays, frames, sources, or tuples ``(X, y)`` and ``(X, y, weights)``. Every ``iter(batches)``, or
+        every ``batches()`` of a callable, starts a fresh pass; what can be walked only once is refused.
+    y, weights : column name, optional
+        Where the batches are frames.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def passes():
+    ...     for seed in range(3):
+    ...         yield np.random.default_rng(seed).normal(size=(4, 2))
+    >>> source = batch_source(passes)
+    >>> sum(batch.n_rows for batch in source.batches())
+    12
+    """
+    for name, given in (("y", y), ("weights", weights)):
+        if given is not None and not isinstance(given, str):
+            raise ValueError(
+                f"{name}: batches bring their own; give tuples (X, y, weights), or the name of a column"
+            )
+    start = _starter(batches)
+    first = next((_table(item, y, weights, 0) for item in start()), None)
+    if first is None:
+        raise ValueError("X: there are no batches")
+    source = BatchSource(start=start, y=y, weights=weights, first=first)
+    if not isinstance(batches, list | tuple):
+        return source
+    counts = [table.n_rows for table in source.tables()]
+    return replace(source, rows=None if None in counts else sum(counts))
+
+
+@value
+class BatchSource(Source):
+    """Batches in the order they come, each like the first in width and names."""
+
+    start: Callable[[], Iterator[Any]]
+    y: Any  # the names of columns, where the batches are frames
+    weights: Any
+    first: Source
+    rows: int | None = None
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.rows
+
+    @property
+    def n_features(self) -> int:
+        return self.first.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.first.feature_names
+
+    def tables(self) -> Iterator[Source]:
+        """Each batch as a source of its own, checked against the first."""
+        for number, item in enumerate(self.start()):
+            table = _table(item, self.y, self.weights, number)
+            self._check_like_first(table, number)
+            yield table
+
+    def batches(self) -> Iterator[Batch]:
+        beside = None
+        for number, table in enumerate(self.tables()):
+            for batch in table.batches():
+                found = (batch.y is not None, batch.weights is not None)
+                beside = found if beside is None else beside
+                if found != beside:
+                    raise ValueError(f"batch {number} and the first do not both have targets, or weights")
+                yield batch
+
+    def _check_like_first(self, table: Source, number: int) -> None:
+        if table.n_features != self.n_features:
+            raise ValueError(
+                f"batch {number} has {table.n_features} features, the first has {self.n_features}"
+            )
+        if table.feature_names != self.feature_names:
+            raise ValueError(
+                f"batch {number} has columns {table.feature_names}, the first {self.feature_names}"
+            )
+
+
+def _starter(batches: Any) -> Callable[[], Iterator[Any]]:
+    if hasattr(batches, "__next__"):
+        raise ValueError(
+            f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
+            "give a list, the function that makes it (not called), or a class whose __iter__ starts afresh"
+        )
+    start: Callable[[], Iterator[Any]] = (lambda: iter(batches())) if callable(batches) else batches.__iter__
+    first, second = start(), start()
+    if first is second:
+        raise ValueError(
+            "X gives the same iterator twice, so it can be walked only once; start a fresh one each time"
+        )
+    return start
+
+
+def _is_batch(x: Any) -> bool:
+    if isinstance(x, tuple):
+        return len(x) > 0 and _is_batch(x[0])
+    return isinstance(x, Source | Batch) or is_frame(x) or getattr(x, "ndim", 0) == 2
+
+
+def _table(item: Any, y: Any, weights: Any, number: int) -> Source:
+    """Read one batch as a table of its own; what is wrong with it names its number."""
+    try:
+        if isinstance(item, Source):
+            return item.assign(y, weights)
+        if isinstance(item, Batch):
+            item = (item.X, item.y, item.weights)
+        if isinstance(item, tuple):
+            item, y, weights = _triple(item, y, weights)
+        return frame_source(item, y, weights) if is_frame(item) else ArraySource(X=item, y=y, weights=weights)
+    except ValueError as error:
+        raise ValueError(f"batch {number}: {error}") from error
+
+
+def _triple(item: tuple[Any, ...], y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    if not 1 <= len(item) <= 3:
+        raise ValueError(f"a tuple is (X, y) or (X, y, weights); got {len(item)} parts")
+    X, own_y, own_weights = (*item, None, None)[:3]
+    return X, y if own_y is None else own_y, weights if own_weights is None else own_weights

@@ -1,0 +1,101 @@
+"""Which columns of a table are features, which is the target, which the weight."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from tractable.value import value
+
+__all__ = ["Roles", "assign_roles", "is_column_name"]
+
+
+@value
+class Roles:
+    """The columns of a table by what they are for."""
+
+    features: tuple[Any, ...]
+    target: Any = None  # a name, or a tuple of names
+    weight: Any = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features where every one is text."""
+        return self.features if all(isinstance(name, str) for name in self.features) else None
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        if self.target is None:
+            return ()
+        return self.target if isinstance(self.target, tuple) else (self.target,)
+
+    @property
+    def numeric(self) -> tuple[Any, ...]:
+        """The columns that must hold numbers; a single target may hold labels."""
+        several = self.targets if len(self.targets) > 1 else ()
+        return (*self.features, *several, *([] if self.weight is None else [self.weight]))
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Every column that has to be read."""
+        return tuple(dict.fromkeys((*self.numeric, *self.targets)))
+
+
+def assign_roles(
+    available: Sequence[Hashable],
+    features: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    *,
+    where: str,
+    arguments: tuple[str, str, str] = ("features", "target", "weight"),
+) -> Roles:
+    """Check the names asked for; features not named are all the columns that are left."""
+    doubled = sorted({str(name) for name in available if list(available).count(name) > 1})
+    if doubled:
+        raise ValueError(f"{where} has several columns named {', '.join(doubled)}")
+    target = tuple(target) if isinstance(target, list) else target
+    roles = Roles(features=(), target=target, weight=weight)
+    for argument, names in zip(
+        arguments[1:], (roles.targets, [] if weight is None else [weight]), strict=True
+    ):
+        _check_known(names, available, argument, where)
+    taken = {*roles.targets, *([] if weight is None else [weight])}
+    if features is None:
+        features = [name for name in available if name not in taken]
+    features = [features] if is_column_name(features) else list(features)
+    _check_known(features, available, arguments[0], where)
+    if len(set(features)) < len(features):
+        raise ValueError(f"{arguments[0]} names a column twice: {features}")
+    both = [name for name in features if name in taken]
+    if both:
+        raise ValueError(f"{arguments[0]}: {both[0]!r} is already the {arguments[1]} or the {arguments[2]}")
+    if not features:
+        raise ValueError(f"{arguments[0]}: no columns are left in {where}")
+    return Roles(features=tuple(features), target=target, weight=weight)
+
+
+def is_column_name(x: Any) -> bool:
+    """Tell one name from an array or a list of names."""
+    return isinstance(x, str | int)
+
+
+def check_numeric(texts: Iterable[Any], where: str) -> None:
+    """Refuse the columns that hold something other than numbers, all in one sentence."""
+    texts = [str(text) for text in texts]
+    if texts:
+        raise ValueError(
+            f"{where}: not numeric: {', '.join(texts)}; encode them as numbers or choose other features"
+        )
+
+
+def _check_known(names: Iterable[Any], available: Sequence[Hashable], argument: str, where: str) -> None:
+    for name in names:
+        if name not in available:
+            near = get_close_matches(str(name), [str(known) for known in available], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {_some(available)}"
+            raise ValueError(f"{argument}: no column {name!r} in {where}{hint}")
+
+
+def _some(names: Sequence[Hashable], limit: int = 12) -> str:
+    listed = ", ".join(str(name) for name in names[:limit])
+    return listed if len(names) <= limit else f"{listed}, … ({len(names)} columns)"

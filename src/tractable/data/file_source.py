@@ -1,0 +1,61 @@
+"""What every kind of file has in common: paths, columns by role, reading ahead."""
+
+from abc import abstractmethod
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+from tractable.data.columns import Roles
+from tractable.data.prefetch import prefetched
+from tractable.data.source import Batch, Source
+from tractable.value import value
+
+__all__ = ["FileSource"]
+
+
+@value
+class FileSource(Source):
+    """The rows of files of one kind, in the order of their paths, never held at once."""
+
+    paths: tuple[Path, ...]
+    roles: Roles
+    dtype: type  # of X
+    rows: int | None
+
+    @classmethod
+    @abstractmethod
+    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "FileSource":
+        """Check every file's columns, and read none of the rows."""
+
+    @abstractmethod
+    def read(self, path: Path) -> Generator[Batch]:
+        """Walk one file."""
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.rows
+
+    @property
+    def n_features(self) -> int:
+        return len(self.roles.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.roles.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        return prefetched(batch for path in self.paths for batch in self.read(path))
+
+    def assign(self, y: Any = None, weights: Any = None) -> "FileSource":
+        for name, given in (("y", y), ("weights", weights)):
+            if hasattr(given, "__array__"):
+                raise ValueError(f"{name}: an array cannot stand beside files; name one of their columns")
+        if y is None and weights is None:
+            return self
+        target = self.roles.target if y is None else y
+        weight = self.roles.weight if weights is None else weights
+        taken = Roles(
+            features=(), target=tuple(target) if isinstance(target, list) else target, weight=weight
+        )
+        features = [name for name in self.roles.features if name not in taken.columns]
+        return self.open(self.paths, features, target, weight)
