@@ -1,0 +1,168 @@
+"""The benchmark rows still run and still agree with their peers; the harness discards, retries and judges."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import contest as contest_module
+from benchmarks.__main__ import chosen, main
+from benchmarks.clock import Sample, cpu_seconds, foreign_share, measure, n_cores
+from benchmarks.contest import Duel, Outcome, contest
+from benchmarks.memory import peak_above_baseline
+from benchmarks.report import as_json, rows_of
+from benchmarks.row import Pair, Row, at_least, at_most_slower, under, within
+from benchmarks.rows import all_rows
+
+
+@pytest.mark.parametrize("name", all_rows())
+def test_rows_run_and_agree(name, tmp_path, capsys):
+    assert main(["--dry-run", "--only", name, "--json", str(tmp_path / "out.json")]) == 0
+    assert name in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert row["problem"] == ""
+    assert [duel["peer"] for duel in row["duels"]] == list(all_rows()[name].peers)
+    assert all(duel["ratio"] > 0 and duel["met"] is None for duel in row["duels"])
+
+
+def test_rows_are_declared_in_full():
+    for name, row in all_rows().items():
+        assert Path(contest_module.__file__).with_name("rows").joinpath(f"{name}.py").exists()
+        assert row.shows
+        assert row.limit
+        assert row.peers
+        assert set(row.targets) <= set(row.peers)
+
+
+def toy(**changes):
+    row = {
+        "name": "toy",
+        "shows": "A sum.",
+        "setup": lambda size, _: np.ones(size),
+        "size": 10,
+        "dry_size": 3,
+        "ours": np.sum,
+        "peers": {"python": sum, "loop": lambda x: float(sum(x))},
+        "check": np.testing.assert_allclose,
+        "targets": {"python": at_least(2.0)},
+        "limit": "nothing.",
+    }
+    return Row(**{**row, **changes})
+
+
+class Clock:
+    """Peers take three seconds and ours one; chosen measurements are disturbed."""
+
+    def __init__(self, disturbed=()):
+        self.calls, self.disturbed = [], disturbed
+
+    def __call__(self, contender, _data, _repeats):
+        self.calls.append(contender)
+        seconds = 1.0 if contender is np.sum else 3.0
+        disturbed = len(self.calls) - 1 in self.disturbed
+        return Sample(wall=seconds * (1 + 5 * disturbed), cpu=2 * seconds, foreign=0.5 * disturbed)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(contest_module, "LEAST_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_order_rotates_and_ratios_are_medians(tmp_path):
+    clock = Clock()
+    outcome = contest(toy(), tmp_path, pairs=7, clock=clock)
+    python, loop = outcome.duels
+    assert len(clock.calls) == 21
+    assert len({clock.calls[turn * 3] for turn in range(3)}) == 3
+    assert python.ratios == [3.0] * 7
+    assert loop.cpu_ratio == 3.0
+    assert outcome.met(python) is True
+    assert outcome.met(loop) is None
+
+
+@pytest.mark.usefixtures("quick")
+def test_disturbed_pairs_are_discarded_and_played_again(tmp_path):
+    disturbed = {1, 8}  # in each of these rounds one peer, and so one pair
+    outcome = contest(toy(), tmp_path, pairs=7, clock=Clock(disturbed))
+    assert sum(duel.discarded for duel in outcome.duels) == 2
+    assert all(len(duel.pairs) >= 7 and set(duel.ratios) == {3.0} for duel in outcome.duels)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_noisy_machine_is_said_and_judges_nothing(tmp_path):
+    clock = Clock(disturbed=range(10_000))
+    outcome = contest(toy(), tmp_path, pairs=7, clock=clock)
+    assert len(clock.calls) == 3 * 3 * 7
+    assert outcome.met(outcome.duels[0]) is None
+    assert all("too noisy" in cells[2] for cells in rows_of(outcome))
+    assert as_json(outcome)["duels"][0]["ratio"] is None
+
+
+def test_different_answers_get_no_figure(tmp_path):
+    outcome = contest(toy(peers={"wrong": lambda x: x.sum() + 1}), tmp_path, dry=True)
+    assert "the answers differ" in outcome.problem
+    assert not outcome.duels
+    assert "the answers differ" in rows_of(outcome)[0][2]
+
+
+def duel(ours, peer):
+    return [Pair(Sample(wall=ours, cpu=ours), Sample(wall=peer, cpu=peer))] * 7
+
+
+@pytest.mark.parametrize(
+    ("target", "good", "bad"),
+    [
+        (at_least(2.0), (1.0, 2.0), (1.0, 1.9)),
+        (within(2.0), (2.0, 1.0), (2.1, 1.0)),
+        (under(0.2), (0.19, 5.0), (0.2, 5.0)),
+        (at_most_slower(0.25), (1.25, 1.0), (1.5, 1.0)),
+    ],
+)
+def test_targets(target, good, bad):
+    assert target.judge(duel(*good))
+    assert not target.judge(duel(*bad))
+
+
+def test_memory_targets():
+    outcome = Outcome(
+        row=toy(memory_limit_mb=1.0),
+        first_call={"ours": 0.1, "python": 0.1},
+        duels=[Duel(peer="python", pairs=duel(1.0, 2.0))],
+    )
+    assert outcome.memory_met is None
+    outcome.memory = {"ours": 900_000}
+    assert outcome.memory_met is True
+    outcome.memory = {"ours": 1_100_000}
+    assert outcome.memory_met is False
+    assert "missed" in rows_of(outcome)[0][8]
+
+
+def test_the_clock_counts_our_own_work():
+    before = cpu_seconds()
+    sample = measure(np.sort, np.random.default_rng(0).random(300_000), repeats=3)
+    assert sample.wall > 0
+    assert sample.cpu > 0
+    assert cpu_seconds() >= before + 3 * sample.cpu - 1e-6
+
+
+def test_foreign_share():
+    cores = n_cores()
+    assert foreign_share(busy=10.0, own=10.0, wall=10.0 / cores) == 0.0
+    assert foreign_share(busy=10.0 * cores, own=5.0 * cores, wall=10.0) == pytest.approx(0.5, abs=0.01)
+
+
+def test_peak_memory_is_measured_in_a_fresh_process(tmp_path):
+    row = all_rows()["fold_moments"]
+    assert 0 <= peak_above_baseline(row, "np.cov", tmp_path, dry=True) < 1e9
+    with pytest.raises(RuntimeError, match="KeyError"):
+        peak_above_baseline(toy(), "ours", tmp_path, dry=True)
+
+
+def test_rows_are_chosen_by_name():
+    assert [row.name for row in chosen(["import_*"])] == ["import_model", "import_time"]
+    assert len(chosen([])) == len(all_rows())
+    with pytest.raises(SystemExit, match="no row is called nonsense; there are"):
+        chosen(["nonsense"])
+    with pytest.raises(SystemExit):
+        main(["--pairs", "0"])
