@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
+
 
 @dataclass(frozen=True)
 class Row:
@@ -34,5 +36,9 @@ def cross(laws, rows):
 
 DISTRIBUTIONS: list[Row] = []
 COVARIANCES: list[Row] = []
-STATISTICS: list[Row] = []
+STATISTICS = [
+    Row("Moments", lambda: Moments),
+    Row("DiagonalMoments", lambda: DiagonalMoments),
+    Row("IncompleteMoments", lambda: IncompleteMoments),
+]
 ESTIMATORS: list[Row] = []

@@ -118,9 +118,9 @@ def _on_device(of: Callable[..., Any], x: Any, y: Any, weights: Any) -> Any:
     if x.ndim != 2 or x.shape[0] == 0:
         raise ValueError(f"data must be rows and columns, with at least one row; got shape {tuple(x.shape)}")
     step = max(1, 2**28 // (8 * max(1, x.shape[1])))
+    parts = (slice(a, min(a + step, x.shape[0])) for a in range(0, x.shape[0], step))
 
-    def part(values: Any, a: int) -> Any:
-        return None if values is None else xp.asarray(values)[a : a + step, ...]
+    def cut(values: Any, part: slice) -> Any:
+        return None if values is None else xp.asarray(values)[part, ...]
 
-    starts = range(0, x.shape[0], step)
-    return tree_sum(_apply(of, x[a : a + step, :], part(y, a), part(weights, a)) for a in starts)
+    return tree_sum(_apply(of, cut(x, part), cut(y, part), cut(weights, part)) for part in parts)

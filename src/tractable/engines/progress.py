@@ -70,7 +70,7 @@ def _bar(label: str, total: float | None) -> tuple[Any, Any]:
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, force_terminal=True),
         transient=True,
     )
     bar.start()

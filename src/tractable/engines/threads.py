@@ -77,14 +77,17 @@ class _BlasGuard:
         with self.lock:
             self.depth += 1
             if self.depth == 1:
+                _release_control()
                 self.limits = _controller().limit(limits=1, user_api="blas")
 
     def leave(self) -> None:
         with self.lock:
             self.depth -= 1
             if self.depth == 0:
+                _release_control()
                 self.limits.restore_original_limits()
                 self.limits = None
+                _release_control()
 
 
 _guard = _BlasGuard()
@@ -107,6 +110,14 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def _release_control() -> None:
+    """Let this thread set the limit: the first to do so owns it, and the last to leave may be another."""
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 def _after_fork() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import value
 
 __all__ = ["DiagonalMoments"]
@@ -47,10 +47,10 @@ class DiagonalMoments:
         x = as_rows(x)
         w = as_weights(weights, x)
         xp = namespace_of(x)
-        one = xp.ones_like(x[:, 0]) if w is None else w
+        one = counts(w, x)
         total = xp.sum(one)
         with np.errstate(invalid="ignore", over="ignore"):
-            mean = one @ x / (total + xp.astype(total == 0, total.dtype))
+            mean = one @ x / or_one(total, xp)
         # A missing entry spoils its mean, so complete blocks pay nothing for the question.
         if bool(xp.all(xp.isfinite(mean))):
             return cls._complete(x, one, total, mean)
@@ -60,7 +60,7 @@ class DiagonalMoments:
     def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
         xp = namespace_of(x)
         centred = x - mean
-        left_over = one @ centred / (total + xp.astype(total == 0, total.dtype))
+        left_over = one @ centred / or_one(total, xp)
         return cls(
             weight=total + xp.zeros_like(mean),
             mean=mean + left_over,
@@ -77,7 +77,7 @@ class DiagonalMoments:
             raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
         counted = xp.astype(seen, x.dtype)
         weight = one @ counted
-        safe = weight + xp.astype(weight == 0, weight.dtype)
+        safe = or_one(weight, xp)
         filled = xp.where(seen, x, xp.zeros_like(x))
         mean = one @ filled / safe
         centred = xp.where(seen, x - mean, xp.zeros_like(x))
@@ -109,7 +109,7 @@ class DiagonalMoments:
             raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
         xp = namespace_of(self.mean)
         weight = self.weight + other.weight
-        share = other.weight / (weight + xp.astype(weight == 0, weight.dtype))
+        share = other.weight / or_one(weight, xp)
         step = other.mean - self.mean
         return DiagonalMoments(
             weight=weight,

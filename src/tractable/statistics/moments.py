@@ -3,7 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import value
 
 __all__ = ["Moments"]
@@ -43,9 +43,9 @@ class Moments:
         x = as_rows(x)
         w = as_weights(weights, x)
         xp = namespace_of(x)
-        one = xp.ones_like(x[:, 0]) if w is None else w
+        one = counts(w, x)
         total = xp.sum(one)
-        safe = total + xp.astype(total == 0, total.dtype)
+        safe = or_one(total, xp)
         mean = one @ x / safe
         centred = x - mean
         left_over = one @ centred / safe
@@ -76,7 +76,7 @@ class Moments:
             raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
         xp = namespace_of(self.mean)
         weight = self.weight + other.weight
-        share = other.weight / (weight + (weight == 0))
+        share = other.weight / or_one(weight, xp)
         step = other.mean - self.mean
         between = _column(self.weight * share, xp) * step
         return Moments(

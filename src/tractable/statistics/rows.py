@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["as_rows", "as_weights", "check_rate"]
+__all__ = ["as_rows", "as_weights", "check_rate", "counts", "or_one"]
 
 
 def as_rows(x: Any) -> Array:
@@ -30,6 +30,19 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     if not bool(xp.all((weights >= 0) & xp.isfinite(weights))):
         raise ValueError("weights must be finite and not negative")
     return weights
+
+
+def counts(weights: Array | None, x: Array) -> Array:
+    """Return how often each row of x counts."""
+    if weights is not None:
+        return weights
+    return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
+
+
+def or_one(weight: Any, xp: Any) -> Array:
+    """Return a weight that can be divided by: nothing divided by no weight is nothing."""
+    weight = xp.asarray(weight, dtype=xp.float64)
+    return xp.where(weight > 0, weight, xp.ones_like(weight))
 
 
 def check_rate(rate: float) -> float:

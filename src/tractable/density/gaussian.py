@@ -1,0 +1,173 @@
+"""A Gaussian density."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.arrays import Array, namespace_of
+from tractable.base import DensityMixin, Estimator, ModelTags, OnePassMixin, check_columns, check_fitted
+from tractable.density.gaussian_model import SHAPES, GaussianFit, Shape
+from tractable.distributions import MultivariateNormal
+
+__all__ = ["DegenerateCovarianceWarning", "GaussianDensity"]
+
+
+class DegenerateCovarianceWarning(UserWarning):
+    """The covariance is singular; what was added to its diagonal is in `jitter_`."""
+
+
+class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
+    """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
+
+    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files larger
+    than memory. Missing entries (NaN) are marginalised, not imputed: the statistic keeps the moments of every
+    pattern of observed columns, and EM on the statistic finds the maximum of the observed-data likelihood. That
+    too is exact for streams and merges.
+
+    Parameters
+    ----------
+    covariance_type : {"full", "diag", "spherical"}
+        The shape of the covariance.
+    ddof : float
+        The covariance is scatter / (weight - ddof): 0 is maximum likelihood, biased by -covariance/n;
+        1 is unbiased.
+    tol : float
+        With missing values and a full covariance: relative growth of the log-likelihood that ends EM.
+    max_iter : int
+        Likewise, the most iterations.
+
+    Attributes
+    ----------
+    distribution_ : MultivariateNormal
+        The fitted distribution; it conditions, marginalises and samples, by column name where there are names.
+    location_ : array of shape (n_features,)
+    covariance_ : array of shape (n_features, n_features)
+    precision_ : array of shape (n_features, n_features)
+    jitter_ : array of shape (n_features,)
+        What was added to the variances because the covariance was singular; zeros when it was not.
+    statistic_ : IncompleteMoments or DiagonalMoments
+        Everything the model knows about the rows.
+    n_unseen_ : float
+        Weight of the rows in which every entry was missing. They change nothing.
+    n_iter_ : int
+        EM iterations taken; 0 where none was needed.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.MultivariateNormal : the distribution itself.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 5.0], [6.0, 8.0]])
+    >>> model = tractable.GaussianDensity().fit(X)
+    >>> model.location_.round(3)
+    array([3.   , 3.821])
+    >>> model.condition([0], [2.0]).mean.round(3)
+    array([2.714])
+
+    Half of the rows here and half there make the same model:
+
+    >>> a, b = (tractable.GaussianDensity().partial_fit(half) for half in (X[:2], X[2:]))
+    >>> bool(np.allclose(a.merge(b).covariance_, model.covariance_))
+    True
+    """
+
+    model_tags = ModelTags(
+        kind="generative", parametric=True, streaming="exact in one pass", missing_values=True
+    )
+    _min_rows = 2
+
+    def __init__(
+        self,
+        *,
+        covariance_type: str = "full",
+        ddof: float = 0.0,
+        tol: float = 1e-12,
+        max_iter: int = 1000,
+    ) -> None:
+        self.covariance_type = covariance_type
+        self.ddof = ddof
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @property
+    def precision_(self) -> Array:
+        """Inverse of the covariance."""
+        check_fitted(self)
+        return self.distribution_.precision
+
+    def tail_probability(self, X: Any) -> np.ndarray:
+        """Return the probability of a row stranger than each: near 0 for outliers, uniform under the model.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        from scipy.special import gammaincc
+
+        check_fitted(self)
+        X = check_columns(self, X)
+        observed = np.sum(~np.isnan(X), axis=1)
+        squared = self.distribution_.mahalanobis(X, squared=True)
+        return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
+
+    def _statistic(self) -> Callable[..., Any]:
+        return self._shape().statistic.of  # type: ignore[no-any-return, attr-defined]
+
+    def _shape(self) -> Shape:
+        """Check the parameters and return the shape that `covariance_type` names."""
+        if self.covariance_type not in SHAPES:
+            raise ValueError(f"covariance_type must be one of {[*SHAPES]}, got {self.covariance_type!r}")
+        if not 0.0 <= self.ddof < np.inf:
+            raise ValueError(f"ddof must be a number from 0, got {self.ddof!r}")
+        if not self.tol > 0.0:
+            raise ValueError(f"tol must be positive, got {self.tol!r}")
+        if not self.max_iter >= 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        return SHAPES[self.covariance_type]
+
+    def _learn(self, statistic: Any) -> None:
+        shape = self._shape()
+        if not isinstance(statistic, shape.statistic):
+            raise ValueError(
+                f"statistic must be {shape.statistic.__name__} for covariance_type="
+                f"{self.covariance_type!r}, got {type(statistic).__name__}"
+            )
+        fit = shape.fit(statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
+        names = getattr(self, "feature_names_in_", None)
+        self.statistic_ = statistic
+        self.distribution_ = MultivariateNormal(
+            mean=fit.mean, covariance=fit.structure, names=None if names is None else tuple(names)
+        )
+        self.location_ = self.distribution_.mean
+        self.covariance_ = self.distribution_.covariance
+        self.jitter_ = fit.jitter
+        self.n_unseen_ = float(statistic.unseen)
+        self.n_iter_ = fit.n_iter
+        self._warn(fit)
+
+    def _warn(self, fit: GaussianFit) -> None:
+        if not fit.converged:
+            warnings.warn(
+                f"EM over the missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        xp = namespace_of(fit.jitter)
+        if bool(xp.any(fit.jitter > 0)):
+            warnings.warn(
+                "the covariance is singular: columns are constant or follow from others, or rows are too few; "
+                "the smallest variance that makes it regular was added and is in jitter_",
+                DegenerateCovarianceWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,118 @@
+"""From a statistic to a Gaussian: pure functions, one for each shape of covariance."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays import Array, namespace_of
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.density.incomplete_gaussian import fit_incomplete
+from tractable.statistics import DiagonalMoments, IncompleteMoments
+from tractable.value import value
+
+__all__ = ["SHAPES", "GaussianFit", "Shape"]
+
+#: A column that never varies is given this fraction of its size as a standard deviation, and it is reported.
+CONSTANT = 1e-6
+
+
+@value
+class GaussianFit:
+    """A fitted Gaussian and how it was found."""
+
+    mean: Array  # (d,)
+    structure: Covariance
+    jitter: Array  # (d,), what was added to the variances
+    n_iter: int = 0
+    converged: bool = True
+
+
+@value
+class Shape:
+    """A shape of covariance: the statistic it needs, and how it is fitted."""
+
+    statistic: type
+    fit: Callable[..., GaussianFit]
+
+
+def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter: int) -> GaussianFit:
+    """Mean and covariance, by EM where entries are missing."""
+    moments, n_iter, converged = statistic.complete, 0, True
+    if moments is None:
+        moments, search = fit_incomplete(statistic, tol=tol, max_iter=max_iter)
+        n_iter, converged = search.n_iter, search.converged
+    matrix = _over(moments.scatter, moments.weight, ddof)
+    xp = namespace_of(matrix)
+    floor, constant = _floor(xp.linalg.diagonal(matrix), moments.mean)
+    # A constant column is uncorrelated with the others; what rounding left there is not evidence.
+    both = constant[:, None] | constant[None, :]
+    matrix = xp.where(both, xp.zeros_like(matrix), matrix)
+    matrix = matrix + xp.where(xp.eye(len(floor), dtype=xp.bool), floor[None, :], xp.zeros_like(matrix))
+    structure = Full.jittered(matrix)
+    return GaussianFit(
+        mean=moments.mean,
+        structure=structure,
+        jitter=floor + structure.jitter,
+        n_iter=n_iter,
+        converged=converged,
+    )
+
+
+def fit_diagonal(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:
+    """Mean and variance of each column; missing entries count for nothing."""
+    _all_observed(statistic.weight)
+    variances = _over(statistic.scatter, statistic.weight, ddof)
+    floor, constant = _floor(variances, statistic.mean)
+    xp = namespace_of(variances)
+    variances = xp.where(constant, floor, variances)
+    return GaussianFit(mean=statistic.mean, structure=Diagonal(variances=variances), jitter=floor)
+
+
+def fit_spherical(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:
+    """Mean of each column and one variance for all."""
+    _all_observed(statistic.weight)
+    xp = namespace_of(statistic.mean)
+    dim = statistic.dim
+    variance = _over(xp.sum(statistic.scatter), xp.sum(statistic.weight), ddof * dim)
+    size = xp.sqrt(xp.sum(statistic.mean**2) / dim)
+    floor, constant = _floor(variance[None], size[None])
+    variance = xp.where(constant, floor, variance[None])[0]
+    jitter = floor[0] + xp.zeros_like(statistic.mean)
+    return GaussianFit(mean=statistic.mean, structure=Isotropic(variance=variance, dim=dim), jitter=jitter)
+
+
+SHAPES = {
+    "full": Shape(statistic=IncompleteMoments, fit=fit_full),
+    "diag": Shape(statistic=DiagonalMoments, fit=fit_diagonal),
+    "spherical": Shape(statistic=DiagonalMoments, fit=fit_spherical),
+}
+
+
+def _over(scatter: Array, weight: Array, ddof: float) -> Array:
+    """Divide scatter by weight - ddof; a single row has no scatter, and no covariance yet."""
+    xp = namespace_of(scatter)
+    rest = weight - ddof
+    if bool(xp.any(rest <= 0)) and bool(xp.any(scatter != 0)):
+        raise ValueError(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
+    if not bool(xp.all(xp.isfinite(scatter))):
+        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+    return scatter / xp.where(rest > 0, rest, xp.ones_like(rest))
+
+
+def _floor(variances: Array, mean: Array) -> tuple[Array, Array]:
+    """Return what constant columns need as a variance (0 for the others), and which they are."""
+    xp = namespace_of(variances)
+    rounding = 16.0 * float(np.finfo(np.float64).eps) * xp.abs(mean)
+    constant = variances <= rounding**2
+    size = xp.where(mean != 0, xp.abs(mean), xp.ones_like(mean))
+    # The square of the smallest numbers would be zero again.
+    floor = xp.where((CONSTANT * size) ** 2 > 0, (CONSTANT * size) ** 2, xp.ones_like(size))
+    return xp.where(constant, floor, xp.zeros_like(floor)), constant
+
+
+def _all_observed(weight: Array) -> None:
+    xp = namespace_of(weight)
+    if not bool(xp.all(weight > 0)):
+        empty = [j for j in range(weight.shape[0]) if not bool(weight[j] > 0)]
+        raise ValueError(f"X has no observed value in the columns {empty}")

@@ -1,0 +1,139 @@
+"""Laws of sufficient statistics: a commutative monoid that does not care where the data are."""
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+
+__all__ = ["STATISTIC_LAWS", "assert_same_statistic", "check_statistic"]
+
+
+def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-10) -> None:
+    """Raise unless two statistics are equal, field by field."""
+    assert type(a) is type(b), f"{type(a).__name__} is not {type(b).__name__}"
+    if is_dataclass(a):
+        for field in fields(a):
+            assert_same_statistic(getattr(a, field.name), getattr(b, field.name), rtol, atol)
+    elif isinstance(a, dict):
+        assert a.keys() == b.keys(), f"{sorted(a)} are not {sorted(b)}"
+        for key in a:
+            assert_same_statistic(a[key], b[key], rtol, atol)
+    else:
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=rtol, atol=atol)
+
+
+def _blocks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return tuple(rng.standard_normal((n, 3)) + shift for n, shift in ((7, 0.0), (1, 5.0), (12, -2.0)))  # type: ignore[return-value]
+
+
+def empty_is_neutral(statistic: Any, rng: np.random.Generator) -> None:
+    """0 + a = a = a + 0, and 0 + 0 = 0."""
+    x = _blocks(rng)[0]
+    a, nothing = statistic.of(x), statistic.of(x[:0])
+    assert_same_statistic(nothing + a, a)
+    assert_same_statistic(a + nothing, a)
+    assert_same_statistic(nothing + nothing, nothing)
+    assert_same_statistic(statistic.empty(x.shape[1]) + a, a)
+
+
+def addition_is_associative(statistic: Any, rng: np.random.Generator) -> None:
+    """(a + b) + c = a + (b + c)."""
+    a, b, c = map(statistic.of, _blocks(rng))
+    assert_same_statistic((a + b) + c, a + (b + c))
+
+
+def addition_is_commutative(statistic: Any, rng: np.random.Generator) -> None:
+    """A + b = b + a."""
+    a, b, _ = map(statistic.of, _blocks(rng))
+    assert_same_statistic(a + b, b + a)
+
+
+def sum_is_the_statistic_of_both(statistic: Any, rng: np.random.Generator) -> None:
+    """of(x) + of(y) = of(x and y)."""
+    x, y, _ = _blocks(rng)
+    assert_same_statistic(statistic.of(x) + statistic.of(y), statistic.of(np.concatenate([x, y])))
+
+
+def weights_are_repetitions(statistic: Any, rng: np.random.Generator) -> None:
+    """An integer weight counts a row so many times; zero leaves it out."""
+    x = _blocks(rng)[0]
+    times = rng.integers(0, 4, size=len(x))
+    times[0], times[1] = 0, 2
+    assert_same_statistic(statistic.of(x, times.astype(float)), statistic.of(np.repeat(x, times, axis=0)))
+
+
+def row_order_does_not_matter(statistic: Any, rng: np.random.Generator) -> None:
+    """A statistic summarises a set of rows."""
+    x = _blocks(rng)[2]
+    assert_same_statistic(statistic.of(x), statistic.of(x[::-1]))
+
+
+def operands_are_left_alone(statistic: Any, rng: np.random.Generator) -> None:
+    """Summarising and adding change neither rows nor statistics."""
+    x, y, _ = _blocks(rng)
+    before = x.copy()
+    a, again = statistic.of(x), statistic.of(before)
+    a + statistic.of(y)  # noqa: B018
+    np.testing.assert_array_equal(x, before)
+    assert_same_statistic(a, again, rtol=0, atol=0)
+
+
+def discount_shrinks_belief_alone(statistic: Any, rng: np.random.Generator) -> None:
+    """Forgetting half of twice the rows is remembering them once."""
+    x = _blocks(rng)[0]
+    a = statistic.of(x)
+    assert_same_statistic((a + a).discount(0.5), a)
+    assert_same_statistic(a.discount(1.0), a)
+    for rate in (0.0, -1.0, 1.5, float("nan")):
+        _refused(lambda rate=rate: a.discount(rate), "rate")
+
+
+def weights_are_checked(statistic: Any, rng: np.random.Generator) -> None:
+    """Negative, infinite and missing weights, and the wrong number of them, are one clear error."""
+    x = _blocks(rng)[0]
+    good = np.ones(len(x))
+    for bad in (-good, good * np.inf, good * np.nan, good[:-1], good[:, None]):
+        _refused(lambda bad=bad: statistic.of(x, bad), "weights")
+
+
+def other_widths_do_not_merge(statistic: Any, rng: np.random.Generator) -> None:
+    """Statistics of other columns are not added by accident."""
+    _refused(lambda: statistic.of(np.ones((2, 3))) + statistic.of(np.ones((2, 2))), "columns")
+
+
+def _refused(call: Callable[[], Any], named: str) -> None:
+    try:
+        call()
+    except ValueError as error:
+        assert named in str(error), f"the error does not name {named!r}: {error}"
+    else:
+        raise AssertionError(f"nothing was said about {named}")
+
+
+STATISTIC_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+    empty_is_neutral,
+    addition_is_associative,
+    addition_is_commutative,
+    sum_is_the_statistic_of_both,
+    weights_are_repetitions,
+    row_order_does_not_matter,
+    operands_are_left_alone,
+    discount_shrinks_belief_alone,
+    weights_are_checked,
+    other_widths_do_not_merge,
+)
+
+
+def check_statistic(statistic: Any, rng: Any = 0) -> None:
+    """Run every law of statistics on a statistic's class.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> check_statistic(tractable.Moments)
+    """
+    for law in STATISTIC_LAWS:
+        law(statistic, as_generator(rng))

@@ -1,0 +1,169 @@
+"""The fold: any blocking, any number of threads, any source, one answer."""
+
+import threading
+
+import numpy as np
+import pytest
+from catalogue import STATISTICS
+
+from tractable import fold
+from tractable.data import Batch, Source
+from tractable.engines.blocks import block_rows, map_rows
+from tractable.engines.fold import tree_sum
+from tractable.engines.threads import default_threads, ordered_map, single_threaded_blas
+from tractable.statistics import Moments
+from tractable.testing.statistic_laws import assert_same_statistic
+
+
+@pytest.fixture
+def x(rng):
+    return rng.standard_normal((5_000, 3)) + 1e6
+
+
+@pytest.mark.parametrize("row", STATISTICS, ids=lambda row: row.name)
+@pytest.mark.parametrize("rows", [1, 7, 1000, 10_000])
+def test_any_blocking_is_the_whole(row, rows, rng):
+    statistic = row.make()
+    x = rng.standard_normal((101, 3))
+    assert_same_statistic(fold(statistic.of, x, rows=rows), statistic.of(x), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_do_not_change_a_bit(x, threads):
+    alone = fold(Moments.of, x, rows=64, n_threads=1)
+    together = fold(Moments.of, x, rows=64, n_threads=threads)
+    assert_same_statistic(alone, together, rtol=0, atol=0)
+
+
+def test_weights_follow_their_rows(x, rng):
+    w = rng.integers(0, 3, len(x)).astype(float)
+    folded = fold(Moments.of, x, weights=w, rows=333)
+    assert_same_statistic(folded, Moments.of(np.repeat(x, w.astype(int), axis=0)), rtol=1e-10, atol=1e-6)
+
+
+def test_targets_are_passed_on(x):
+    def total(X, y, weights=None):
+        return float(X[:, 0] @ y)
+
+    y = np.arange(len(x), dtype=float)
+    assert fold(total, x, y, rows=100) == pytest.approx(x[:, 0] @ y)
+
+
+def test_layout_and_dtype_do_not_matter(x):
+    whole = fold(Moments.of, x)
+    for same in (np.asfortranarray(x), x[::-1][::-1], np.repeat(x, 2, axis=1)[:, ::2]):
+        assert_same_statistic(fold(Moments.of, same), whole)
+    frozen = x.copy()
+    frozen.setflags(write=False)
+    assert_same_statistic(fold(Moments.of, frozen), whole, rtol=0, atol=0)
+    single = (x - 1e6).astype(np.float32)
+    assert_same_statistic(fold(Moments.of, single), Moments.of(single.astype(np.float64)))
+
+
+def test_arrays_of_other_libraries_stay_there(backend, rng):
+    x = rng.standard_normal((50, 2))
+    folded = fold(Moments.of, backend.asarray(x))
+    assert backend.owns(folded.mean)
+    np.testing.assert_allclose(np.asarray(folded.scatter), Moments.of(x).scatter, rtol=1e-12, atol=1e-13)
+
+
+def test_nothing_to_fold_is_said():
+    with pytest.raises(ValueError, match="no rows"):
+        tree_sum([])
+
+
+def test_an_error_in_a_block_reaches_the_caller_and_leaves_blas_as_it_was(x):
+    from threadpoolctl import threadpool_info
+
+    def fails(X, weights=None):
+        raise ZeroDivisionError("in a block")
+
+    before = [lib["num_threads"] for lib in threadpool_info()]
+    with pytest.raises(ZeroDivisionError, match="in a block"):
+        fold(fails, x, rows=10)
+    assert [lib["num_threads"] for lib in threadpool_info()] == before
+
+
+def test_the_blas_guard_is_counted_across_threads():
+    from threadpoolctl import threadpool_info
+
+    def blas():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    before = blas()
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with single_threaded_blas():
+            inside.set()
+            leave.wait(10)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    inside.wait(10)
+    with single_threaded_blas():
+        assert blas() == {1}
+    assert blas() == {1}  # the other thread still holds it
+    leave.set()
+    other.join()
+    assert blas() == before
+
+
+def test_folds_may_be_nested():
+    def inner(k):
+        return sum(ordered_map(lambda i: i * k, range(10), 2))
+
+    assert list(ordered_map(inner, range(20), 2)) == [45 * k for k in range(20)]
+
+
+def test_a_stream_is_read_no_faster_than_it_is_used():
+    read = []
+
+    def items():
+        for i in range(1000):
+            read.append(i)
+            yield i
+
+    results = ordered_map(lambda i: i, items(), 2)
+    assert next(results) == 0
+    assert len(read) <= 20
+    results.close()
+
+
+def test_map_rows_is_the_function_on_all_rows(x):
+    np.testing.assert_array_equal(map_rows(lambda r: r.sum(axis=1), np.repeat(x, 20, axis=0)), np.repeat(x.sum(1), 20))
+
+
+def test_block_size_ignores_the_threads(monkeypatch):
+    sizes = []
+    for threads in ("1", "7"):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        assert default_threads() == int(threads)
+        sizes.append(block_rows(32))
+    assert sizes[0] == sizes[1]
+
+
+def test_a_users_own_source_folds(x):
+    class Halves(Source):
+        n_rows, n_features, feature_names = len(x), 3, None
+
+        def batches(self):
+            yield Batch(X=x[:1234])
+            yield Batch(X=x[1234:])
+
+    assert_same_statistic(fold(Moments.of, Halves()), Moments.of(x), rtol=1e-10, atol=1e-8)
+
+
+def test_progress_appears_after_a_second_and_leaves(monkeypatch, capfd):
+    from tractable.engines import progress as module
+
+    monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    with module.progress("counting", total=4) as line:
+        for _ in range(4):
+            line.advance(note="objective -1")
+    assert "counting" in capfd.readouterr().err
+    monkeypatch.setenv("TRACTABLE_PROGRESS", "0")
+    with module.progress("counting", total=4) as line:
+        line.advance()
+    assert capfd.readouterr().err == ""
