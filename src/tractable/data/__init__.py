@@ -1,8 +1,8 @@
 """What a fold walks: arrays, frames, batches and files, behind one contract."""
 
 from tractable.data.arrays import ArraySource
-from tractable.data.dispatch import as_source
+from tractable.data.dispatch import as_source, is_streamed
 from tractable.data.files import scan
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
-__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source", "scan"]
+__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source", "is_streamed", "scan"]

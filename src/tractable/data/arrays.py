@@ -116,12 +116,14 @@ def _host_array(x: Any, name: str) -> np.ndarray:
         )
     if isinstance(x, np.ma.MaskedArray):
         return np.ma.filled(x.astype(np.float64), np.nan)
+    kind = type(x).__name__
     try:
         x = np.asarray(x)
     except ValueError as error:
         raise ValueError(f"{name} is not an array: {error}") from error
     if x.ndim == 0:
-        raise ValueError(f"{name} must be an array; got {x.item()!r}, and X has no column of that name")
+        hint = f": X has no column {x.item()!r}" if isinstance(x.item(), str) and name != "X" else ""
+        raise ValueError(f"{name} must be an array; got {kind}{hint}")
     return x
 
 

@@ -1,6 +1,6 @@
 """Batches that somebody else cuts: a list, an iterable of one's own, a function that starts a pass."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from tractable.data.arrays import ArraySource
@@ -13,11 +13,11 @@ __all__ = ["BatchSource", "batch_source", "holds_batches"]
 
 def holds_batches(x: Any) -> bool:
     """Tell batches from the rows of a single table."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, Sequence):
         return len(x) > 0 and _is_batch(x[0])
-    if callable(x):
-        return True
-    return hasattr(x, "__iter__") and not any(hasattr(x, name) for name in ("__array__", "__len__", "tocsr"))
+    if isinstance(x, Mapping | Set) or any(hasattr(x, name) for name in ("__array__", "shape")):
+        return False
+    return hasattr(x, "__iter__") or callable(x)
 
 
 def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSource":
@@ -51,7 +51,7 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
     if first is None:
         raise ValueError("X: there are no batches")
     source = BatchSource(start=start, y=y, weights=weights, first=first)
-    if not isinstance(batches, list | tuple):
+    if not isinstance(batches, Sequence):
         return source
     counts = [table.n_rows for table in source.tables()]
     return replace(source, rows=None if None in counts else sum(counts))
@@ -113,7 +113,9 @@ def _starter(batches: Any) -> Callable[[], Iterator[Any]]:
             f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
             "give a list, the function that makes it (not called), or a class whose __iter__ starts afresh"
         )
-    start: Callable[[], Iterator[Any]] = (lambda: iter(batches())) if callable(batches) else batches.__iter__
+    start: Callable[[], Iterator[Any]] = (
+        batches.__iter__ if hasattr(batches, "__iter__") else lambda: iter(batches())
+    )
     first, second = start(), start()
     if first is second:
         raise ValueError(

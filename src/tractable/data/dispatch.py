@@ -8,7 +8,7 @@ from tractable.data.batches import batch_source, holds_batches
 from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Source
 
-__all__ = ["as_source"]
+__all__ = ["as_source", "is_streamed"]
 
 
 def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
@@ -35,3 +35,8 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     if holds_batches(X):
         return batch_source(X, y, weights)
     return ArraySource(X=X, y=y, weights=weights)
+
+
+def is_streamed(X: Any) -> bool:
+    """Tell what has to be walked, sources and batches, from a single table in memory."""
+    return isinstance(X, Source | str | PathLike) or (not is_frame(X) and holds_batches(X))
