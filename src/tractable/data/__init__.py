@@ -3,6 +3,16 @@
 from tractable.data.arrays import ArraySource
 from tractable.data.dispatch import as_source, is_streamed
 from tractable.data.files import scan
+from tractable.data.predict_to import predict_to
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
-__all__ = ["MAX_BATCH_ROWS", "ArraySource", "Batch", "Source", "as_source", "is_streamed", "scan"]
+__all__ = [
+    "MAX_BATCH_ROWS",
+    "ArraySource",
+    "Batch",
+    "Source",
+    "as_source",
+    "is_streamed",
+    "predict_to",
+    "scan",
+]

@@ -1,6 +1,7 @@
 """Batches that somebody else cuts: a list, an iterable of one's own, a function that starts a pass."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tractable.data.arrays import ArraySource
@@ -15,7 +16,7 @@ def holds_batches(x: Any) -> bool:
     """Tell batches from the rows of a single table."""
     if isinstance(x, Sequence):
         return len(x) > 0 and _is_batch(x[0])
-    if isinstance(x, Mapping | Set) or any(hasattr(x, name) for name in ("__array__", "shape")):
+    if isinstance(x, Mapping | AbstractSet) or any(hasattr(x, name) for name in ("__array__", "shape")):
         return False
     return hasattr(x, "__iter__") or callable(x)
 
@@ -113,15 +114,20 @@ def _starter(batches: Any) -> Callable[[], Iterator[Any]]:
             f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
             "give a list, the function that makes it (not called), or a class whose __iter__ starts afresh"
         )
-    start: Callable[[], Iterator[Any]] = (
-        batches.__iter__ if hasattr(batches, "__iter__") else lambda: iter(batches())
-    )
+    start = batches.__iter__ if hasattr(batches, "__iter__") else lambda: _called(batches)
     first, second = start(), start()
     if first is second:
         raise ValueError(
             "X gives the same iterator twice, so it can be walked only once; start a fresh one each time"
         )
     return start
+
+
+def _called(function: Callable[[], Any]) -> Iterator[Any]:
+    try:
+        return iter(function())
+    except TypeError as error:
+        raise ValueError(f"X is a function that does not return an iterator of batches: {error}") from error
 
 
 def _is_batch(x: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tractable.value import value
 
-__all__ = ["Roles", "assign_roles", "is_column_name"]
+__all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_name"]
 
 
 @value
@@ -58,12 +58,12 @@ def assign_roles(
     for argument, names in zip(
         arguments[1:], (roles.targets, [] if weight is None else [weight]), strict=True
     ):
-        _check_known(names, available, argument, where)
+        check_known(names, available, argument, where)
     taken = {*roles.targets, *([] if weight is None else [weight])}
     if features is None:
         features = [name for name in available if name not in taken]
     features = [features] if is_column_name(features) else list(features)
-    _check_known(features, available, arguments[0], where)
+    check_known(features, available, arguments[0], where)
     if len(set(features)) < len(features):
         raise ValueError(f"{arguments[0]} names a column twice: {features}")
     both = [name for name in features if name in taken]
@@ -88,7 +88,8 @@ def check_numeric(texts: Iterable[Any], where: str) -> None:
         )
 
 
-def _check_known(names: Iterable[Any], available: Sequence[Hashable], argument: str, where: str) -> None:
+def check_known(names: Iterable[Any], available: Sequence[Hashable], argument: str, where: str) -> None:
+    """Refuse a name that no column has, with the nearest one that exists."""
     for name in names:
         if name not in available:
             near = get_close_matches(str(name), [str(known) for known in available], n=1)

@@ -1,0 +1,25 @@
+"""A file that appears whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["replacing"]
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """Give a file to write that takes the target's place when the block ends well, and vanishes when not."""
+    draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    try:
+        with draft.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

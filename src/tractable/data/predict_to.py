@@ -1,0 +1,193 @@
+"""Predictions of a table of any size, streamed into a file."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tractable.data.atomic import replacing
+from tractable.data.columns import check_known
+from tractable.data.dispatch import as_source
+from tractable.data.source import MAX_BATCH_ROWS, Source
+
+__all__ = ["predict_to"]
+
+#: What the answers of a method are called in the file; others go by the method's own name.
+NAMES = {"predict": "prediction", "predict_proba": "probability", "score_samples": "score"}
+
+
+def predict_to(
+    estimator: Any,
+    source: Any,
+    path: Any,
+    *,
+    method: str = "predict",
+    interval: float | None = None,
+    columns: Sequence[str] | None = None,
+) -> Path:
+    """Write a fitted model's answers for every row of a source to a Parquet file.
+
+    Rows keep their order and are never held at once. The file appears whole, when the last row is done, or
+    not at all.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        One that was fitted on named columns picks them from the source by name.
+    source : source, frame, array or batches
+        What :func:`tractable.scan` returns, for instance.
+    path : path
+        Ends in ``.parquet``; a file that is there is replaced.
+    method : str
+        ``"predict"`` (column ``prediction``), ``"predict_dist"`` (``mean`` and ``stddev``),
+        ``"predict_proba"`` (``probability_<class>``), ``"score_samples"`` (``score``), or any other method
+        that answers with one row for each row. Several targets are numbered, ``prediction_0``.
+    interval : float, optional
+        Also write the columns ``low`` and ``high`` of ``predict_interval`` with this coverage.
+    columns : list of names, optional
+        Columns of the source to carry along.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, tractable
+    >>> import pyarrow.parquet as pq
+    >>> class Total:
+    ...     def predict(self, X):
+    ...         return X.sum(axis=1)
+    >>> rows = np.arange(6.0).reshape(3, 2)
+    >>> path = tractable.predict_to(Total(), rows, Path(tempfile.mkdtemp()) / "totals.parquet")
+    >>> pq.read_table(path)["prediction"].to_pylist()
+    [1.0, 5.0, 9.0]
+    """
+    target = _target(path)
+    source = as_source(source)
+    _check_estimator(estimator, method, interval)
+    carried = _carried(source, columns)
+    features = _features(estimator, source)
+    if target.resolve() in [file.resolve() for file in getattr(source, "paths", ())]:
+        raise ValueError(f"path: {target} is a file that is being read")
+
+    def answers() -> Iterator[dict[str, np.ndarray]]:
+        for batch in source.batches():
+            if batch.n_rows:
+                X = features(batch.X)
+                given = {name: batch.X[:, j] for name, j in carried.items()}
+                yield _joined(given, _answers(estimator, X, method), _ends(estimator, X, interval))
+
+    with replacing(target) as file:
+        _write(answers(), file)
+    return target
+
+
+def _target(path: Any) -> Path:
+    target = Path(fspath(path))
+    if target.suffix.lower() not in (".parquet", ".pq"):
+        raise ValueError(f"path must end in .parquet; got {target}")
+    if not target.parent.is_dir():
+        raise ValueError(f"path: no such folder: {target.parent}")
+    if target.is_dir():
+        raise ValueError(f"path: {target} is a folder")
+    return target
+
+
+def _check_estimator(estimator: Any, method: str, interval: float | None) -> None:
+    for name in (method, *([] if interval is None else ["predict_interval"])):
+        if not hasattr(estimator, name):
+            raise ValueError(f"method: {type(estimator).__name__} has no {name}")
+    if interval is not None and not 0 < interval < 1:
+        raise ValueError(f"interval is a coverage between 0 and 1; got {interval!r}")
+
+
+def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, int]:
+    columns = [columns] if isinstance(columns, str) else list(columns or ())
+    names = source.feature_names or ()
+    check_known(columns, names, "columns", "the source")
+    return {name: names.index(name) for name in columns}
+
+
+def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
+    """Return what turns a batch into what the model was fitted on: columns by name where it knows names."""
+    names, wanted = source.feature_names, getattr(estimator, "feature_names_in_", None)
+    if names is None or wanted is None:
+        width = getattr(estimator, "n_features_in_", source.n_features)
+        if width != source.n_features:
+            raise ValueError(f"source has {source.n_features} features, the model was fitted on {width}")
+        return lambda X: X
+    check_known(wanted, names, "source", "the source")
+    picked = [names.index(name) for name in wanted]
+
+    def by_name(X: np.ndarray) -> Any:
+        from pandas import DataFrame
+
+        X = X if picked == list(range(X.shape[1])) else X[:, picked]
+        return DataFrame(X, columns=list(wanted), copy=False)
+
+    return by_name
+
+
+def _answers(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:
+    found = getattr(estimator, method)(X)
+    if method == "predict_dist":
+        return {**_columns("mean", found.mean, len(X)), **_columns("stddev", found.stddev, len(X))}
+    classes = getattr(estimator, "classes_", None) if method == "predict_proba" else None
+    return _columns(NAMES.get(method, method), found, len(X), classes)
+
+
+def _ends(estimator: Any, X: Any, interval: float | None) -> dict[str, np.ndarray]:
+    if interval is None:
+        return {}
+    ends = np.asarray(estimator.predict_interval(X, coverage=interval))
+    return {**_columns("low", ends[..., 0], len(X)), **_columns("high", ends[..., 1], len(X))}
+
+
+def _columns(name: str, found: Any, n_rows: int, labels: Any = None) -> dict[str, np.ndarray]:
+    found = np.asarray(found)
+    if found.ndim not in (1, 2) or len(found) != n_rows:
+        raise ValueError(f"method: expected an answer for each of {n_rows} rows, got shape {found.shape}")
+    if found.ndim == 1:
+        return {name: found}
+    labels = range(found.shape[1]) if labels is None else labels
+    return {f"{name}_{label}": column for label, column in zip(labels, found.T, strict=True)}
+
+
+def _joined(*parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    names = [name for part in parts for name in part]
+    doubled = {name for name in names if names.count(name) > 1}
+    if doubled:
+        raise ValueError(f"columns: {', '.join(sorted(doubled))} would be written twice")
+    return {name: column for part in parts for name, column in part.items()}
+
+
+def _write(answers: Iterable[dict[str, np.ndarray]], file: Any) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    tables = _row_groups(pa.table(part) for part in answers)
+    first = next(tables, None)
+    if first is None:
+        raise ValueError("source has no rows")
+    with parquet.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _row_groups(tables: Iterable[Any]) -> Iterator[Any]:
+    """Join small batches, so that the file has no tiny row groups."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for table in tables:
+        held.append(table)
+        if sum(part.num_rows for part in held) >= MAX_BATCH_ROWS:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
