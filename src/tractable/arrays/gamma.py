@@ -1,0 +1,217 @@
+"""The gamma function and its relatives, as logarithms."""
+
+import math
+from typing import Any
+
+from tractable.arrays.namespace import Array, device
+from tractable.arrays.native import floats, horner, special_function
+
+__all__ = ["betaln", "digamma", "gammaln", "multigammaln"]
+
+# log Γ(2 + t) = (1 - γ) t + Σ_{k≥2} (-1)^k (ζ(k) - 1) t^k / k
+_ZETA = (
+    0.42278433509846713,
+    0.3224670334241132,
+    -0.0673523010531981,
+    0.020580808427784546,
+    -0.007385551028673986,
+    0.0028905103307415234,
+    -0.001192753911703261,
+    0.0005096695247430425,
+    -0.00022315475845357939,
+    9.945751278180853e-05,
+    -4.492623673813314e-05,
+    2.050721277567069e-05,
+    -9.439488275268397e-06,
+    4.374866789907488e-06,
+    -2.039215753801366e-06,
+    9.55141213040742e-07,
+    -4.492469198764566e-07,
+    2.1207184805554665e-07,
+    -1.0043224823968099e-07,
+    4.7698101693639804e-08,
+    -2.2711094608943164e-08,
+    1.0838659214896955e-08,
+    -5.183475041970047e-09,
+    2.4836745438024785e-09,
+    -1.1921401405860912e-09,
+    5.731367241678862e-10,
+    -2.7595228851242334e-10,
+)
+
+# ψ(x₀ + t) = Σ_{k≥1} ψ⁽ᵏ⁾(x₀) t^k / k! at its positive root, which needs two doubles
+_PSI_ROOT, _PSI_ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
+_PSI = (
+    0.9676722454476212,
+    -0.4427631689835921,
+    0.258499760955651,
+    -0.16394270544240652,
+    0.10782405069126237,
+    -0.07219956125645471,
+    0.04880428816414311,
+    -0.03316112647484736,
+    0.022597648232218104,
+    -0.01542476590494896,
+    0.010538791616612175,
+    -0.007204534386356869,
+    0.004926781395729853,
+    -0.003369801655439328,
+    0.002305126326734928,
+    -0.0015769367714301972,
+    0.0010788252019162967,
+    -0.0007380709389960052,
+    0.000504953265834602,
+    -0.0003454680251063077,
+    0.00023635601564027053,
+    -0.00016170622091974803,
+    0.0001106337276874741,
+    -7.569179582195066e-05,
+)
+
+# B_2k / (2k (2k - 1)) and B_2k / 2k, the asymptotic series of log Γ and ψ
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+_ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
+_LARGE = 10.0  # from here on the eight terms above reach the last digit
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+def gammaln(x: Array) -> Array:
+    """Return log |Γ(x)|, where Γ(x) = ∫ t^(x-1) e^-t dt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.exp(gammaln(np.array([1.0, 2.0, 5.0]))).round(12)
+    array([ 1.,  1., 24.])
+    """
+    return special_function("gammaln", agnostic_gammaln, x)
+
+
+def digamma(x: Array) -> Array:
+    """Return ψ(x), the derivative of log Γ(x).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> digamma(np.array([1.0, 2.0])).round(6)
+    array([-0.577216,  0.422784])
+    """
+    return special_function("digamma", agnostic_digamma, x)
+
+
+def betaln(a: Array, b: Array) -> Array:
+    """Return log B(a, b) = log Γ(a) + log Γ(b) - log Γ(a + b) for positive a and b.
+
+    Large terms are cancelled on paper, not in floating point (Didonato & Morris 1992).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.exp(-betaln(np.array([1.0, 1e8]), np.array([3.0, 1.0]))).round(4)
+    array([3.e+00, 1.e+08])
+    """
+    xp, a, b = floats(a, b)
+    low, high = xp.minimum(a, b), xp.maximum(a, b)
+    small = gammaln(low) + gammaln(high) - gammaln(low + high)
+    big = xp.where(high < _LARGE, xp.full_like(high, _LARGE), high)
+    mixed = gammaln(low) + _log_ratio(xp, low, big)
+    large = _both_large(xp, xp.where(low < _LARGE, xp.full_like(low, _LARGE), low), big)
+    return xp.where(high < _LARGE, small, xp.where(low < _LARGE, mixed, large))
+
+
+def multigammaln(a: Array, d: int) -> Array:
+    """Return log Γ_d(a) = ¼ d (d - 1) log π + Σ_{i=1..d} log Γ(a + ½ (1 - i)), for a > ½ (d - 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(multigammaln(np.array(3.0), 1) - gammaln(3.0))
+    0.0
+    """
+    xp, a = floats(a)
+    if not bool(xp.all(a > 0.5 * (d - 1))):
+        raise ValueError(f"a must exceed (d - 1) / 2 = {0.5 * (d - 1)}")
+    steps = xp.arange(d, dtype=a.dtype, device=device(a))
+    return 0.25 * d * (d - 1) * math.log(math.pi) + xp.sum(gammaln(a[..., None] - 0.5 * steps), axis=-1)
+
+
+def agnostic_gammaln(x: Array) -> Array:
+    """See `gammaln`."""
+    xp, x = floats(x)
+    below = x < 0.5
+    value = _gammaln_positive(xp, xp.where(below, 1.0 - x, x))
+    # Γ(x) Γ(1 - x) = π / sin πx; the poles are at 0, -1, -2, …
+    angle = _angle(xp, x, below)
+    pole = angle == 0.0
+    log_sine = xp.log(xp.abs(xp.sin(xp.where(pole, xp.ones_like(angle), angle))))
+    reflected = xp.where(pole, xp.full_like(x, xp.inf), math.log(math.pi) - log_sine - value)
+    return xp.where(below, reflected, value)
+
+
+def agnostic_digamma(x: Array) -> Array:
+    """See `digamma`."""
+    xp, x = floats(x)
+    near = xp.abs(x - _PSI_ROOT) < 0.35
+    step = xp.where(near, (x - _PSI_ROOT) - _PSI_ROOT_REST, xp.zeros_like(x))
+    return xp.where(near, step * horner(_PSI, step), _digamma_away(xp, x))
+
+
+def _gammaln_positive(xp: Any, x: Array) -> Array:
+    """Return log Γ(x) for x ≥ ½: a series about 2, a shift, or Stirling's formula."""
+    small, middle = x < 2.5, x < _LARGE
+    one = xp.where(x < 1.5, xp.ones_like(x), xp.zeros_like(x))
+    t = xp.where(small, x - 2.0 + one, xp.zeros_like(x))
+    taylor = t * horner(_ZETA, t) - xp.log1p(t * one)
+    y = xp.where(middle & ~small, x, xp.full_like(x, 2.5))
+    product = y
+    for step in range(1, 8):
+        product = product * (y + step)
+    stirling = _stirling(xp, xp.where(middle, y + 8.0, x))
+    return xp.where(small, taylor, stirling - xp.where(middle, xp.log(product), xp.zeros_like(x)))
+
+
+def _angle(xp: Any, x: Array, wanted: Array) -> Array:
+    """Return πx less whole turns of π where wanted, and a quarter turn elsewhere."""
+    finite = xp.where(wanted & xp.isfinite(x), x, xp.full_like(x, 0.25))
+    return math.pi * (finite - xp.round(finite))
+
+
+def _stirling(xp: Any, x: Array) -> Array:
+    return (x - 0.5) * (xp.log(x) - 1.0) + (_HALF_LOG_2PI - 0.5) + _stirling_rest(x)
+
+
+def _stirling_rest(x: Array) -> Array:
+    """Return what Stirling's formula lacks, for x ≥ 10."""
+    r = 1.0 / x
+    return r * horner(_STIRLING, r * r)
+
+
+def _digamma_away(xp: Any, x: Array) -> Array:
+    """Return ψ(x) away from its root: reflect, climb to x ≥ 10, then the asymptotic series."""
+    below = x < 0.5
+    y = xp.where(below, 1.0 - x, x)
+    climb = xp.zeros_like(y)
+    for _ in range(10):
+        low = y < _LARGE
+        climb = climb + xp.where(low, 1.0 / xp.where(low, y, xp.ones_like(y)), xp.zeros_like(y))
+        y = xp.where(low, y + 1.0, y)
+    r = 1.0 / y
+    value = xp.log(y) - 0.5 * r - r * r * horner(_ASYMPTOTIC, r * r) - climb
+    angle = _angle(xp, x, below)
+    pole = angle == 0.0
+    reflected = value - math.pi / xp.tan(xp.where(pole, xp.ones_like(angle), angle))
+    infinite = xp.where(x == 0.0, xp.full_like(x, -xp.inf), xp.full_like(x, xp.nan))
+    return xp.where(below, xp.where(pole, infinite, reflected), value)
+
+
+def _log_ratio(xp: Any, a: Array, b: Array) -> Array:
+    """Return log Γ(b) - log Γ(a + b) for b ≥ 10."""
+    rest = _stirling_rest(b) - _stirling_rest(a + b)
+    return rest - (b + (a - 0.5)) * xp.log1p(a / b) - a * (xp.log(b) - 1.0)
+
+
+def _both_large(xp: Any, a: Array, b: Array) -> Array:
+    """Return log B(a, b) for 10 ≤ a ≤ b."""
+    rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(a + b)
+    share = (a - 0.5) * (xp.log(a / b) - xp.log1p(a / b))
+    return _HALF_LOG_2PI - 0.5 * xp.log(b) + rest + share - b * xp.log1p(a / b)
