@@ -1,13 +1,13 @@
 """A variance for every coordinate, and no correlation."""
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.covariance.checks import checked_factor, checked_vectors, column_variances
 from tractable.covariance.dims import other_dims
-from tractable.covariance.isotropic import Isotropic, in_parallel, zero_gain
-from tractable.covariance.rows import diagonal_matrix, positions
+from tractable.covariance.isotropic import Isotropic, in_parallel
+from tractable.covariance.rows import diagonal_matrix, positions, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.value import value
 
@@ -29,6 +29,8 @@ class Diagonal(Covariance):
     >>> structure.mahalanobis(np.array([2.0, 1.0]))
     np.float64(5.0)
     """
+
+    _ndims: ClassVar[dict[str, int]] = {"variances": 1}
 
     variances: Array
 
@@ -82,6 +84,10 @@ class Diagonal(Covariance):
         """See `Covariance.solve`."""
         return z / self.variances
 
+    def multiply(self, z: Array) -> Array:
+        """See `Covariance.multiply`."""
+        return z * self.variances
+
     def color(self, noise: Array) -> Array:
         """See `Covariance.color`."""
         return noise * self._scales
@@ -112,10 +118,6 @@ class Diagonal(Covariance):
             return NotImplemented
         self._check_dim(other)
         return Diagonal(variances=self.variances + other.diagonal)
-
-    def __getitem__(self, index: Any) -> Self:
-        index = index if isinstance(index, tuple) else (index,)
-        return type(self)(variances=self.variances[(*index, ..., slice(None))])
 
     def _of(self, dims: tuple[int, ...]) -> Self:
         xp = namespace_of(self.variances)

@@ -1,13 +1,13 @@
 """Any covariance matrix."""
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.checks import checked_factor
 from tractable.covariance.dims import other_dims
-from tractable.covariance.rows import matvec, on_columns, principal_block
+from tractable.covariance.rows import matvec, on_columns, principal_block, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.primitives.mahalanobis import squared_mahalanobis
 from tractable.value import value
@@ -38,6 +38,8 @@ class Full(Covariance):
     >>> gain, rest.dense()
     (array([[0.5]]), array([[4.]]))
     """
+
+    _ndims: ClassVar[dict[str, int]] = {"matrix": 2, "cholesky": 2}
 
     matrix: Array = None
     cholesky: Array = None
@@ -134,6 +136,10 @@ class Full(Covariance):
             lambda b: solve_triangular(self.cholesky, b, transposed=True), white, len(self.batch_shape)
         )
 
+    def multiply(self, z: Array) -> Array:
+        """See `Covariance.multiply`."""
+        return matvec(self.dense(), z)
+
     def color(self, noise: Array) -> Array:
         """Return L e."""
         return matvec(self.cholesky, noise)
@@ -161,6 +167,8 @@ class Full(Covariance):
         """
         xp = namespace_of(self.cholesky)
         known = self._given(given)
+        if not known:
+            return zero_gain(self.diagonal[..., 0], self.dim, 0), self
         order = known + other_dims(known, self.dim)
         k = len(known)
         in_order = order == tuple(range(self.dim))
@@ -190,12 +198,6 @@ class Full(Covariance):
             return NotImplemented
         self._check_dim(other)
         return Full(matrix=self.dense() + other.dense())
-
-    def __getitem__(self, index: Any) -> Self:
-        index = (*(index if isinstance(index, tuple) else (index,)), ..., slice(None), slice(None))
-        if self.matrix is None:
-            return type(self)(cholesky=self.cholesky[index])
-        return type(self)(matrix=self.matrix[index])
 
 
 def _check_square(name: str, matrix: Array) -> None:

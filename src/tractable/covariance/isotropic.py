@@ -1,12 +1,12 @@
 """One variance for every direction."""
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance.checks import checked_factor, checked_variances, column_variances
 from tractable.covariance.dims import other_dims
-from tractable.covariance.rows import diagonal_matrix
+from tractable.covariance.rows import diagonal_matrix, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.value import value
 
@@ -30,6 +30,8 @@ class Isotropic(Covariance):
     array([[4., 0.],
            [0., 4.]])
     """
+
+    _ndims: ClassVar[dict[str, int]] = {"variance": 0}
 
     variance: Array
     dim: int
@@ -81,6 +83,10 @@ class Isotropic(Covariance):
         """See `Covariance.solve`."""
         return z / self.variance[..., None]
 
+    def multiply(self, z: Array) -> Array:
+        """See `Covariance.multiply`."""
+        return z * self.variance[..., None]
+
     def color(self, noise: Array) -> Array:
         """See `Covariance.color`."""
         return noise * self._scale
@@ -112,9 +118,6 @@ class Isotropic(Covariance):
         self._check_dim(other)
         return Isotropic(variance=self.variance + other.variance, dim=self.dim)
 
-    def __getitem__(self, index: Any) -> Self:
-        return type(self)(variance=self.variance[index], dim=self.dim)
-
     def _repeated(self, n: int) -> Array:
         xp = namespace_of(self.variance)
         return xp.broadcast_to(self.variance[..., None], (*self.variance.shape, n))
@@ -125,9 +128,3 @@ def in_parallel(a: Array, b: Array) -> Array:
     xp = namespace_of(a, b)
     small, large = xp.minimum(a, b), xp.maximum(a, b)
     return small / (1.0 + small / large)
-
-
-def zero_gain(like: Array, n_rest: int, n_given: int) -> Array:
-    """Return a gain of zeros for a batch of `like`'s shape."""
-    xp = namespace_of(like)
-    return xp.zeros((*like.shape, n_rest, n_given), dtype=like.dtype, device=device(like))

@@ -1,14 +1,14 @@
 """A few directions of correlation on top of a diagonal."""
 
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.covariance.checks import checked_factor, checked_vectors
 from tractable.covariance.diagonal import Diagonal
 from tractable.covariance.dims import other_dims
-from tractable.covariance.isotropic import Isotropic, zero_gain
-from tractable.covariance.rows import diagonal_matrix, matvec, positions
+from tractable.covariance.isotropic import Isotropic
+from tractable.covariance.rows import diagonal_matrix, matvec, positions, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.value import value
 
@@ -43,6 +43,8 @@ class LowRankPlusDiagonal(Covariance):
     array([[2., 2.],
            [2., 5.]])
     """
+
+    _ndims: ClassVar[dict[str, int]] = {"factor": 2, "variances": 1}
 
     factor: Array
     variances: Array
@@ -138,6 +140,11 @@ class LowRankPlusDiagonal(Covariance):
         """Σ⁻¹ z = D⁻¹ z - D⁻¹ F (I + Fᵀ D⁻¹ F)⁻¹ Fᵀ D⁻¹ z, Woodbury."""
         return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths) ** 2) / self._scales
 
+    def multiply(self, z: Array) -> Array:
+        """See `Covariance.multiply`."""
+        back = namespace_of(self.factor).matrix_transpose(self.factor)
+        return matvec(self.factor, matvec(back, z)) + self.variances * z
+
     def color(self, noise: Array) -> Array:
         """See `Covariance.color`."""
         return matvec(self.factor, noise[..., : self.rank]) + self._scales * noise[..., self.rank :]
@@ -179,16 +186,6 @@ class LowRankPlusDiagonal(Covariance):
         parts = [xp.broadcast_to(f, (*batch, *f.shape[-2:])) for f in (self.factor, other.factor)]
         return LowRankPlusDiagonal(
             factor=xp.concat(parts, axis=-1), variances=self.variances + other.variances
-        )
-
-    def __getitem__(self, index: Any) -> Self:
-        xp = namespace_of(self.factor)
-        index = index if isinstance(index, tuple) else (index,)
-        factor = xp.broadcast_to(self.factor, (*self.batch_shape, self.dim, self.rank))
-        variances = xp.broadcast_to(self.variances, (*self.batch_shape, self.dim))
-        return type(self)(
-            factor=factor[(*index, ..., slice(None), slice(None))],
-            variances=variances[(*index, ..., slice(None))],
         )
 
     def _shrunk(self, z: Array, by: Array) -> Array:

@@ -6,7 +6,16 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["diagonal_matrix", "matvec", "on_columns", "one_vectors", "positions", "principal_block"]
+__all__ = [
+    "batch_index",
+    "diagonal_matrix",
+    "matvec",
+    "on_columns",
+    "one_vectors",
+    "positions",
+    "principal_block",
+    "zero_gain",
+]
 
 
 def on_columns(function: Callable[[Array], Array], z: Array, n_batch: int) -> Array:
@@ -19,6 +28,13 @@ def on_columns(function: Callable[[Array], Array], z: Array, n_batch: int) -> Ar
     columns = xp.moveaxis(xp.reshape(z, (prod(samples), *rest)), 0, -1)
     out = xp.moveaxis(function(columns), -1, 0)
     return xp.reshape(out, samples + tuple(out.shape[1:]))
+
+
+def batch_index(index: Any, n_event: int) -> tuple[Any, ...]:
+    """Return an index of batch axes as one of whole arrays, which leaves the last `n_event` axes alone."""
+    index = index if isinstance(index, tuple) else (index,)
+    middle = () if any(i is Ellipsis for i in index) else (...,)
+    return (*index, *middle, *(slice(None),) * n_event)
 
 
 def matvec(matrix: Array, z: Array) -> Array:
@@ -52,3 +68,9 @@ def one_vectors(dim: int, n_batch: int, like: Array) -> Array:
     xp: Any = namespace_of(like)
     identity = xp.eye(dim, dtype=like.dtype, device=device(like))
     return xp.reshape(identity, (dim,) + (1,) * n_batch + (dim,))
+
+
+def zero_gain(like: Array, n_rest: int, n_given: int) -> Array:
+    """Return a gain of zeros for a batch of `like`'s shape."""
+    xp = namespace_of(like)
+    return xp.zeros((*like.shape, n_rest, n_given), dtype=like.dtype, device=device(like))

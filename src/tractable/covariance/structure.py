@@ -1,12 +1,13 @@
 """Covariance structures: the names they share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.covariance.dims import resolve_dims
-from tractable.covariance.rows import one_vectors
+from tractable.covariance.rows import batch_index, one_vectors
 from tractable.value import parameters
 
 __all__ = ["Covariance", "as_structure"]
@@ -18,6 +19,9 @@ class Covariance(ABC):
     Vectors stand on the last axis and batches in front, ``(..., *batch_shape, dim)``, with broadcasting.
     Every method equals what one would do with :meth:`dense`; the structure only makes it cheaper.
     """
+
+    #: How many axes of each parameter are not batch axes.
+    _ndims: ClassVar[dict[str, int]]
 
     if TYPE_CHECKING:  # a field of some structures, a property of others
 
@@ -63,6 +67,10 @@ class Covariance(ABC):
         """Return Σ⁻¹ z."""
 
     @abstractmethod
+    def multiply(self, z: Array) -> Array:
+        """Return Σ z."""
+
+    @abstractmethod
     def color(self, noise: Array) -> Array:
         """Return R e with RRᵀ = Σ: standard normals (..., noise_dim) come out with covariance Σ."""
 
@@ -77,10 +85,6 @@ class Covariance(ABC):
     @abstractmethod
     def scaled(self, factor: Any) -> Self:
         """Return c Σ for positive numbers c, (*batch,)."""
-
-    @abstractmethod
-    def __getitem__(self, index: Any) -> Self:
-        """Return some of the batch."""
 
     @classmethod
     @abstractmethod
@@ -115,6 +119,24 @@ class Covariance(ABC):
         from tractable.covariance.full import Full
 
         return Full(matrix=self.dense()).parallel(other)
+
+    def expand(self, batch_shape: tuple[int, ...]) -> Self:
+        """Return the same matrices repeated to a batch shape."""
+        return self._each(
+            lambda x, n: namespace_of(x).broadcast_to(x, batch_shape + tuple(x.shape[x.ndim - n :]))
+        )
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return some of the batch."""
+        whole = self.expand(self.batch_shape)
+        return whole._each(lambda x, n: x[batch_index(index, n)])  # noqa: SLF001
+
+    def _each(self, change: Callable[[Array, int], Array]) -> Self:
+        """Rebuild with every array parameter changed, given the array and how many axes are not batch."""
+        given = parameters(self)
+        return type(self)(
+            **{k: change(x, self._ndims[k]) if k in self._ndims else x for k, x in given.items()}
+        )
 
     def __add__(self, other: Any) -> "Covariance":
         """Return Σ₁ + Σ₂, the covariance of a sum of independent vectors; structured where it can be."""

@@ -1,0 +1,84 @@
+"""What distributions ask of their parameters: one ValueError that names the parameter, at construction.
+
+A check is a function of a parameter's name and its array; written so that NaN fails too.
+"""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+
+__all__ = [
+    "check_coverage",
+    "check_finite",
+    "check_nonnegative",
+    "check_positive",
+    "check_probability",
+    "check_sample_weight",
+    "exactly_one",
+]
+
+
+def check_finite(name: str, x: Array) -> None:
+    """Refuse NaN and infinity."""
+    xp = namespace_of(x)
+    _require(xp.isfinite(x), name, "finite", x)
+
+
+def check_positive(name: str, x: Array) -> None:
+    """Refuse what is not finite and above zero."""
+    xp = namespace_of(x)
+    _require((x > 0) & xp.isfinite(x), name, "positive and finite", x)
+
+
+def check_nonnegative(name: str, x: Array) -> None:
+    """Refuse what is not finite and at least zero."""
+    xp = namespace_of(x)
+    _require((x >= 0) & xp.isfinite(x), name, "finite and not negative", x)
+
+
+def check_probability(name: str, x: Array) -> None:
+    """Refuse what is not between zero and one, both included."""
+    _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
+
+
+def check_coverage(coverage: float) -> float:
+    """Return the coverage of an interval if it is one."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+    return float(coverage)
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array | None:
+    """Return the weights of rows as an array of `like`'s library, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    xp = namespace_of(like)
+    weights = xp.astype(as_float_array(sample_weight, xp), like.dtype)
+    if tuple(weights.shape) != (n_rows,):
+        raise ValueError(f"sample_weight must have shape ({n_rows},), got {tuple(weights.shape)}")
+    check_nonnegative("sample_weight", weights)
+    if not bool(xp.any(weights > 0)):
+        raise ValueError("sample_weight must have a positive entry")
+    return weights
+
+
+def exactly_one(**given: Any) -> tuple[str, Any]:
+    """Return the name and value of the one keyword that is not None.
+
+    Examples
+    --------
+    >>> exactly_one(variance=None, stddev=2.0)
+    ('stddev', 2.0)
+    """
+    found = [(name, x) for name, x in given.items() if x is not None]
+    if len(found) != 1:
+        raise ValueError(f"give exactly one of {' and '.join(given)}, got {len(found)} of them")
+    return found[0]
+
+
+def _require(good: Array, name: str, what: str, x: Array) -> None:
+    xp = namespace_of(good)
+    if bool(xp.all(good)):
+        return
+    worst = xp.reshape(x, (-1,))[xp.argmin(xp.astype(xp.reshape(good, (-1,)), xp.int8))]
+    raise ValueError(f"{name} must be {what}, got {float(worst)!r}")

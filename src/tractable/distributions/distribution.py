@@ -1,0 +1,171 @@
+"""Distributions: the names they share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import index as as_index
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.arrays.random import as_generator
+from tractable.covariance.rows import batch_index
+from tractable.value import parameters
+
+__all__ = ["Distribution", "as_parameters", "broadcast_batches"]
+
+
+class Distribution(ABC):
+    """An immutable probability distribution, or a batch of them.
+
+    Arguments and results have shape ``(*sample, *batch_shape, *event_shape)`` and broadcast. A family gives
+    its parameters as fields, says in `parameter_ndims` how many of their axes belong to one event, calls
+    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `kl_divergence` and the
+    properties `mean`, `variance` and `mode`; where they exist also `cdf`, `icdf` and `interval`.
+    """
+
+    #: How many axes of each parameter are not batch axes; a parameter that is not an array is not listed.
+    parameter_ndims: ClassVar[Mapping[str, int]] = {}
+
+    if TYPE_CHECKING:  # fields of some families, properties of others
+
+        @property
+        def mean(self) -> Array:
+            """Expected value, (*batch, *event)."""
+
+        @property
+        def variance(self) -> Array:
+            """Variance of each entry of an event, (*batch, *event)."""
+
+        @property
+        def mode(self) -> Array:
+            """A point of greatest density, (*batch, *event)."""
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """Shape of the batch of distributions; empty for one distribution."""
+        name, n_event = next(iter(self.parameter_ndims.items()))
+        shape = getattr(self, name).shape
+        return tuple(shape[: len(shape) - n_event])
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """Shape of one draw of one distribution; empty for numbers."""
+        return ()
+
+    @property
+    def stddev(self) -> Array:
+        """Square root of the variance, (*batch, *event)."""
+        return namespace_of(self.variance).sqrt(self.variance)
+
+    @abstractmethod
+    def log_prob(self, x: Any) -> Array:
+        """Return the log density (or log probability) of x; -inf outside the support."""
+
+    @abstractmethod
+    def entropy(self) -> Array:
+        """Return -E[log p(x)] in nats, (*batch,)."""
+
+    @abstractmethod
+    def kl_divergence(self, other: Any) -> Array:
+        """Return E[log p(x) - log q(x)] under p, this distribution, with q the other of its family."""
+
+    @abstractmethod
+    def _sample(self, n: int, rng: Any) -> Array:
+        """Draw n events, (n, *batch, *event)."""
+
+    def prob(self, x: Any) -> Array:
+        """Return the density (or probability) of x."""
+        log_prob = self.log_prob(x)
+        return namespace_of(log_prob).exp(log_prob)
+
+    def sample(self, n_samples: int = 1, *, rng: Any = None) -> Array:
+        """Draw independent events, (n_samples, *batch, *event).
+
+        Parameters
+        ----------
+        n_samples : int
+        rng : None, int or Generator
+            Where randomness comes from; a seed gives the same draws every time.
+        """
+        try:
+            n = as_index(n_samples)
+        except TypeError:
+            n = -1
+        if n < 0 or isinstance(n_samples, bool):
+            raise ValueError(f"n_samples must be a non-negative integer, got {n_samples!r}")
+        return self._sample(n, as_generator(rng))
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return some of the batch: of a batch of K, ``d[0]`` is one distribution."""
+        changed = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
+        return type(self)(**{**parameters(self), **changed})
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.batch_shape:
+            raise TypeError(f"{type(self).__name__} has no batch to iterate over")
+        return (self[i] for i in range(self.batch_shape[0]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **parameters(self)), ()
+
+    def _arrays(self) -> dict[str, Array]:
+        return {name: getattr(self, name) for name in self.parameter_ndims}
+
+    def _settle(self, **checks: Callable[[str, Array], None]) -> None:
+        """Make the parameters arrays of one library, dtype and batch shape; check and freeze them."""
+        arrays = as_parameters(self.parameter_ndims, **self._arrays())
+        for name, check in checks.items():
+            check(name, arrays[name])
+        for name, x in arrays.items():
+            object.__setattr__(self, name, x)
+
+    def _event(self, x: Any, name: str = "x") -> Array:
+        """Return an argument as a float array of the parameters' library, its event axes checked."""
+        like = self.mean
+        xp = namespace_of(like)
+        if not hasattr(x, "dtype") or isinstance(x, np.generic):
+            x = xp.asarray(x, dtype=like.dtype)
+        elif namespace_of(x) is not xp:
+            raise ValueError(f"{name} must be an array of {xp.__name__}, as the parameters are")
+        x = as_float_array(x, xp)
+        n = len(self.event_shape)
+        if x.ndim < n or tuple(x.shape[x.ndim - n :]) != self.event_shape:
+            raise ValueError(
+                f"{name} must have shape (..., {', '.join(map(str, self.event_shape))}), got {tuple(x.shape)}"
+            )
+        return x
+
+
+def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
+    """Return parameters as frozen arrays of one library, one floating dtype and one batch shape.
+
+    Numbers take the dtype of the arrays beside them, so float32 stays float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = as_parameters({"mean": 0, "variance": 0}, mean=np.zeros(3, dtype="float32"), variance=2)
+    >>> both["variance"].shape, both["variance"].dtype.name
+    ((3,), 'float32')
+    """
+    xp = namespace_of(*given.values())
+    arrays = {k: as_float_array(x, xp) for k, x in given.items() if not isinstance(x, (int, float))}
+    dtype = xp.result_type(*arrays.values()) if arrays else xp.float64
+    frozen = {k: freeze(xp.asarray(arrays.get(k, x), dtype=dtype)) for k, x in given.items()}
+    for name, x in frozen.items():
+        if x.ndim < ndims[name]:
+            raise ValueError(f"{name} must have at least {ndims[name]} axes, got shape {tuple(x.shape)}")
+    shapes = {k: tuple(x.shape[: x.ndim - ndims[k]]) for k, x in frozen.items()}
+    batch = broadcast_batches(**shapes)
+    return {k: xp.broadcast_to(x, batch + tuple(x.shape[x.ndim - ndims[k] :])) for k, x in frozen.items()}
+
+
+def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the batch shape that several parameters share, or say whose do not fit."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch shapes do not broadcast: {told}") from None

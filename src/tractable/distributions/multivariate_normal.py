@@ -1,0 +1,285 @@
+"""The multivariate normal distribution."""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import log, pi
+from typing import Any, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, is_numpy_array, namespace_of
+from tractable.arrays.random import standard_normal
+from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
+from tractable.covariance.rows import batch_index, matvec
+from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
+from tractable.distributions.distribution import Distribution
+from tractable.distributions.missing import over_observed
+from tractable.distributions.vectors import as_location, as_names, as_values, split_mapping, taken
+from tractable.engines.blocks import map_rows
+from tractable.statistics.moments import Moments
+from tractable.value import value
+
+__all__ = ["MultivariateNormal"]
+
+LOG_2PI = log(2.0 * pi)
+
+
+@value
+class MultivariateNormal(Distribution):
+    """N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
+
+    Parameters
+    ----------
+    mean : array (*batch, d)
+    covariance : array (*batch, d, d) or Covariance
+        A symmetric positive definite matrix, or a structure: ``Diagonal(variances=…)`` and so on.
+    names : sequence of str, optional
+        What the coordinates are called; names then work wherever positions do.
+
+    Attributes
+    ----------
+    covariance : array (*batch, d, d)
+        The dense matrix, whatever the structure.
+    structure : Covariance
+        The structure; it may have a smaller batch, shared by several means.
+
+    Examples
+    --------
+    >>> d = MultivariateNormal(mean=[1.0, 2.0], covariance=[[2.0, 1.0], [1.0, 2.0]], names=["a", "b"])
+    >>> float(d.log_prob([1.0, 2.0]).round(4))
+    -2.3872
+    >>> d.condition({"b": 4.0}).mean, d.marginal("a").covariance
+    (array([2.]), array([[2.]]))
+    """
+
+    mean: Array
+    structure: Covariance
+    names: tuple[str, ...] | None
+
+    def __init__(self, *, mean: Any, covariance: Any, names: Iterable[str] | None = None) -> None:
+        structure = as_structure(covariance, like=mean)
+        object.__setattr__(self, "mean", as_location("mean", mean, structure))
+        object.__setattr__(self, "structure", structure)
+        object.__setattr__(self, "names", as_names(names, structure.dim))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"mean": self.mean, "covariance": self.structure, "names": self.names}
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        ddof: float = 0.0,
+        structure: type[Covariance] = Full,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Return the maximum likelihood estimate from rows: their mean and their scatter / (n - ddof).
+
+        Parameters
+        ----------
+        X : array (n, d)
+        sample_weight : array (n,), optional
+            How often each row counts.
+        ddof : float
+            1 makes the covariance unbiased (Bessel); 0 is maximum likelihood.
+        structure : type of Covariance
+            Which covariance to fit.
+        names : sequence of str, optional
+            What the columns are called.
+        """
+        X = as_float_array(X)
+        if X.ndim != 2 or not X.shape[0]:
+            raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
+        check_finite("X", X)
+        moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))
+        return cls(mean=moments.mean, covariance=structure.from_moments(moments, ddof), names=names)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """See `Distribution.batch_shape`."""
+        return tuple(self.mean.shape[:-1])
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return (self.dim,)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.structure.dim
+
+    @property
+    def covariance(self) -> Array:
+        """Σ as an array, (*batch, d, d)."""
+        return self._over_batch(self.structure.dense(), 2)
+
+    @property
+    def precision(self) -> Array:
+        """Σ⁻¹ as an array, (*batch, d, d)."""
+        return self._over_batch(self.structure.precision(), 2)
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`."""
+        return self._over_batch(self.structure.diagonal, 1)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`."""
+        return self.mean
+
+    def log_prob(self, x: Any) -> Array:
+        """Return log N(x | μ, Σ) over the last axis.
+
+        A missing entry (NaN) is integrated out, so a row is scored by what was observed of it; a row of
+        nothing but NaN has log probability 0.
+        """
+        x = self._event(x)
+        return self._observed(x, lambda d, rows: d._log_density(rows), -np.inf)  # noqa: SLF001
+
+    def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
+        """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
+        x = self._event(x)
+        distance = self._observed(x, lambda d, rows: d._squared(rows), np.inf)  # noqa: SLF001
+        return distance if squared else namespace_of(distance).sqrt(distance)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: ½ (d (1 + log 2π) + log |Σ|)."""
+        return self._over_batch(0.5 * (self.dim * (1.0 + LOG_2PI) + self.structure.log_det), 0)
+
+    def kl_divergence(self, other: "MultivariateNormal") -> Array:
+        """See `Distribution.kl_divergence`: ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
+        self._check_partner(other)
+        xp = namespace_of(self.mean)
+        spread = xp.sum(other.structure.whiten(self.structure.root()) ** 2, axis=(0, -1))
+        shift = other.structure.mahalanobis(self.mean, other.mean)
+        ratio = other.structure.log_det - self.structure.log_det
+        divergence = 0.5 * (spread - self.dim + shift + ratio)
+        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+
+    def marginal(self, dims: Any) -> "MultivariateNormal":
+        """Return p(x_dims): positions, names or a slice, in the order given."""
+        keep = self._resolved(dims)
+        names = None if self.names is None else tuple(self.names[i] for i in keep)
+        return MultivariateNormal(
+            mean=taken(self.mean, keep), covariance=self.structure.marginal(keep), names=names
+        )
+
+    def condition(self, dims: Any, values: Any = None) -> "MultivariateNormal":
+        """Return p(x_rest | x_dims = values): μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g), Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+            What was observed; leading axes become batch axes, and share one covariance.
+        """
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, self.mean)
+        given = self._resolved(dims)
+        rest = other_dims(given, self.dim)
+        values = as_values(values, given, self.mean)
+        gain, structure = self.structure.condition(given)
+        mean = taken(self.mean, rest) + matvec(gain, values - taken(self.mean, given))
+        names = None if self.names is None else tuple(self.names[i] for i in rest)
+        return MultivariateNormal(mean=mean, covariance=structure, names=names)
+
+    def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
+        """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
+        xp = namespace_of(self.mean)
+        A = as_float_array(A, xp)
+        if A.ndim < 2 or A.shape[-1] != self.dim:
+            raise ValueError(f"A must have shape (*batch, m, {self.dim}), got {tuple(A.shape)}")
+        mean = matvec(A, self.mean)
+        mean = mean if b is None else mean + as_float_array(b, xp)
+        return MultivariateNormal(mean=mean, covariance=self.structure.affine(A), names=names)
+
+    def product(self, other: "MultivariateNormal") -> tuple["MultivariateNormal", Array]:
+        """Return the product of two densities: the normal it is proportional to, and the log of the scale.
+
+        N(x | μ₁, Σ₁) N(x | μ₂, Σ₂) = c N(x | μ, Σ) with Σ = (Σ₁⁻¹ + Σ₂⁻¹)⁻¹ and c = N(μ₁ | μ₂, Σ₁ + Σ₂). It
+        is the product of the densities of one variable, not the density of a product of variables.
+        """
+        self._check_partner(other)
+        together = self.structure.parallel(other.structure)
+        apart = MultivariateNormal(mean=other.mean, covariance=self.structure + other.structure)
+        step = together.multiply(other.structure.solve(other.mean - self.mean))
+        both = MultivariateNormal(mean=self.mean + step, covariance=together, names=self.names)
+        return both, apart.log_prob(self.mean)
+
+    def __add__(self, other: Any) -> "MultivariateNormal":
+        """Return the distribution of the sum of two independent vectors."""
+        if not isinstance(other, MultivariateNormal):
+            return NotImplemented
+        self._check_partner(other)
+        covariance = self.structure + other.structure
+        return MultivariateNormal(mean=self.mean + other.mean, covariance=covariance, names=self.names)
+
+    def principal_axes(self) -> tuple[Array, Array]:
+        """Return the axes U, one a row, and the variances λ along them, largest first: Σ = Uᵀ diag(λ) U.
+
+        ``y = (x - mean) @ axes.T`` has covariance diag(λ). The largest entry of each axis is positive.
+        """
+        xp = namespace_of(self.mean)
+        variances, vectors = xp.linalg.eigh(self.structure.dense())
+        axes = xp.flip(xp.matrix_transpose(vectors), axis=-2)
+        size = xp.abs(axes)
+        largest = xp.sum(xp.where(size == xp.max(size, axis=-1, keepdims=True), axes, 0.0 * axes), axis=-1)
+        axes = xp.where(largest[..., None] < 0, -axes, axes)
+        return self._over_batch(axes, 2), self._over_batch(xp.flip(variances, axis=-1), 1)
+
+    def credible_radius(self, coverage: float = 0.95) -> float:
+        """Return the Mahalanobis distance within which a draw falls with probability `coverage`.
+
+        The region ``mean + radius · structure.color(unit vectors)`` is the smallest with that probability.
+        """
+        from scipy.special import gammaincinv
+
+        return float(np.sqrt(2.0 * gammaincinv(0.5 * self.dim, check_coverage(coverage))))
+
+    def __getitem__(self, index: Any) -> Self:
+        shared = not self.structure.batch_shape
+        structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
+        return type(self)(mean=self.mean[batch_index(index, 1)], covariance=structure, names=self.names)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
+        return self.mean + self.structure.color(noise)
+
+    def _observed(self, x: Array, measure: Callable[[Any, Array], Array], far: float) -> Array:
+        """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
+        xp = namespace_of(x)
+        out = measure(self, x)
+        if not bool(xp.any(xp.isnan(out))):
+            return out
+        out = over_observed(lambda dims, rows: measure(self.marginal(dims), rows), x, self.batch_shape)
+        infinite = xp.any(xp.isinf(x), axis=-1)
+        return xp.where(infinite, xp.full_like(out, far), out)
+
+    def _squared(self, x: Array) -> Array:
+        """Squared distances of complete rows; many rows of one distribution in blocks, on all cores."""
+        if x.ndim == 2 and self.mean.ndim == 1 and is_numpy_array(x):
+            return map_rows(self._squared_block, x)
+        return self._squared_block(x)
+
+    def _squared_block(self, x: Array) -> Array:
+        # Far enough out, squares overflow to infinity: the right answer, and no cause for a warning.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.structure.mahalanobis(x, self.mean)
+
+    def _log_density(self, x: Array) -> Array:
+        return -0.5 * (self._squared(x) + (self.dim * LOG_2PI + self.structure.log_det))
+
+    def _resolved(self, dims: Any) -> tuple[int, ...]:
+        return resolve_dims(dims, self.dim, self.names)
+
+    def _over_batch(self, x: Array, n_event: int) -> Array:
+        return namespace_of(x).broadcast_to(x, self.batch_shape + tuple(x.shape[x.ndim - n_event :]))
+
+    def _check_partner(self, other: Any) -> None:
+        if not isinstance(other, MultivariateNormal):
+            raise TypeError(f"other must be a MultivariateNormal, got {type(other).__name__}")
+        if other.dim != self.dim:
+            raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
