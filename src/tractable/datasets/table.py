@@ -1,0 +1,70 @@
+"""A small real table in the wheel, with where it comes from."""
+
+import csv
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A named table. Its rows are read when asked for, and belong to the caller.
+
+    Examples
+    --------
+    >>> from tractable.datasets import load
+    >>> geyser = load("old_faithful")
+    >>> geyser.X.shape, geyser.feature_names
+    ((272, 2), ('eruptions', 'waiting'))
+    >>> load("iris").y[:2].tolist()
+    ['setosa', 'setosa']
+    """
+
+    name: str
+    description: str
+    source: str
+    licence: str
+    feature_names: tuple[str, ...]
+    target_name: str | None = None
+
+    @property
+    def X(self) -> np.ndarray:  # noqa: N802
+        """The numeric features, float64, with NaN where an entry is missing."""
+        columns = self._columns()
+        return np.column_stack([_numbers(columns[name]) for name in self.feature_names])
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The target, whole numbers, numbers or text as the table has them, or None where it has none."""
+        if self.target_name is None:
+            return None
+        texts = np.array(self._columns()[self.target_name])
+        for kind in (np.int64, np.float64):
+            with suppress(ValueError):
+                return texts.astype(kind)
+        return texts
+
+    @property
+    def frame(self) -> Any:
+        """Every column, the ones that are neither feature nor target included, as a pandas DataFrame."""
+        import pandas as pd
+
+        with self._file().open(encoding="utf-8") as file:
+            return pd.read_csv(file)
+
+    def _file(self) -> Any:
+        return files("tractable.datasets") / "tables" / f"{self.name}.csv"
+
+    def _columns(self) -> dict[str, list[str]]:
+        with self._file().open(encoding="utf-8", newline="") as file:
+            names, *rows = csv.reader(file)
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _numbers(texts: list[str]) -> np.ndarray:
+    return np.array([float(text or "nan") for text in texts])
