@@ -33,7 +33,7 @@ THINGS = {
     "text": "naïve \ud800 \x00 text",
     "list": [1, [2.0, None], []],
     "tuple": (1, (), ("a", (2,))),
-    "dict": {"a": 1, 2: "b", True: None, None: 1.5, np.int64(7): np.float32(0.1)},
+    "dict": {"a": 1, 2: "b", True: None, None: 1.5, (0, (2, "c")): [1], np.int64(7): np.float32(0.1)},
     "slice": slice(1, None, -2),
     "range": range(3, 10, 2),
     "scalars": [

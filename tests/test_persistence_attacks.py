@@ -120,7 +120,7 @@ TREES = {
     "range of step 0": {"range": [0, 1, 0]},
     "short slice": {"slice": [1]},
     "dict": {"dict": {"a": 1}},
-    "dict key": {"dict": [[{"tuple": [1]}, 2]]},
+    "dict key": {"dict": [[{"tuple": [1, []]}, 2]]},
     "unhashable key": {"dict": [[[], 2]]},
     "object array": {"objects": [[10**9, 10**9], []]},
     "object array, negative": {"objects": [[-1, -1], ["a"]]},

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from persistence_samples import Box, Mean, archived, box, fitted, refuses, rewritten
-from tractable import Moments
+from tractable import GaussianDensity, Moments, MultivariateNormal
+from tractable.covariance import LowRankPlusDiagonal
 from tractable.persistence import load, save
 from tractable.persistence import names as names_module
-from tractable.testing.persistence_laws import assert_identical
+from tractable.testing.persistence_laws import PERSISTENCE_LAWS, assert_identical
 
 
 @pytest.mark.parametrize(
@@ -132,3 +133,30 @@ def test_random_documents_never_do_anything_but_fail(tmp_path, rng):
             load(path, types=[Mean, Box])
         except ValueError:
             continue
+
+
+@pytest.mark.parametrize("law", PERSISTENCE_LAWS)
+@pytest.mark.parametrize("covariance_type", ["full", "diag", "spherical"])
+def test_a_fitted_density_survives(law, covariance_type, rng):
+    X = rng.standard_normal((40, 3))
+    law(GaussianDensity(covariance_type=covariance_type).fit(X), rng)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    law(GaussianDensity(covariance_type=covariance_type).fit(X), rng)
+
+
+def test_a_loaded_density_answers_and_learns_as_before(tmp_path, rng):
+    X, more = rng.standard_normal((2, 30, 2))
+    density = GaussianDensity().fit(X)
+    save(density, tmp_path / "density")
+    back = load(tmp_path / "density")
+    np.testing.assert_array_equal(back.score_samples(more), density.score_samples(more))
+    np.testing.assert_array_equal(back.partial_fit(more).covariance_, density.partial_fit(more).covariance_)
+
+
+def test_structures_of_a_package_need_no_types(tmp_path, rng):
+    structure = LowRankPlusDiagonal(factor=rng.standard_normal((3, 1)), variances=np.ones(3))
+    for law in PERSISTENCE_LAWS:
+        law(MultivariateNormal(mean=np.zeros(3), covariance=structure), rng)
+    save(structure, tmp_path / "structure")
+    tree = json.loads(zipfile.ZipFile(tmp_path / "structure").read("model.json"))["object"]
+    assert tree["value"]["class"] == "tractable.covariance:LowRankPlusDiagonal"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.persistence.archive import ARRAY_KINDS, Archive
-from tractable.persistence.encode import PLAIN
+from tractable.persistence.encode import PLAIN, is_key
 from tractable.persistence.names import Registry, is_fitted_name
 
 __all__ = ["decode"]
@@ -58,7 +58,7 @@ class _Decoder:
     def read_dict(self, content: Any) -> dict[Any, Any]:
         pairs = [self._items(pair, 2) for pair in _expect([content], list)[0]]
         for key, _ in pairs:
-            if type(key) not in PLAIN and not isinstance(key, np.generic):
+            if not is_key(key):
                 raise ValueError(f"a dictionary has the key {key!r}")
         return dict(pairs)
 

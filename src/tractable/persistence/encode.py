@@ -13,9 +13,9 @@ from tractable.persistence.archive import ARRAY_KINDS
 from tractable.persistence.names import is_estimator, is_fitted_name, is_value, name_of
 from tractable.value import parameters
 
-__all__ = ["PLAIN", "encode"]
+__all__ = ["PLAIN", "encode", "is_key"]
 
-#: What an object array may hold, and what a dictionary may have as a key.
+#: What an object array may hold.
 PLAIN = (str, int, float, bool, type(None))
 _MAX_DEPTH = 100
 _MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
@@ -25,6 +25,13 @@ def encode(obj: Any) -> tuple[Any, list[np.ndarray]]:
     """Return the tree and the arrays of an object, or one ValueError that says what cannot be saved."""
     encoder = _Encoder()
     return encoder.node(obj, type(obj).__name__), encoder.arrays
+
+
+def is_key(x: Any) -> bool:
+    """Whether a dictionary may have x as a key: a string, a number, or a tuple of keys."""
+    if type(x) is tuple:
+        return all(is_key(part) for part in x)
+    return type(x) in PLAIN or isinstance(x, np.generic)
 
 
 class _Encoder:
@@ -79,8 +86,8 @@ class _Encoder:
 
     def write_dict(self, x: Any, path: str) -> Any:
         for key in x:
-            if type(key) not in PLAIN and not isinstance(key, np.generic):
-                raise ValueError(f"cannot save {path}: its key {key!r} is neither a string nor a number")
+            if not is_key(key):
+                raise ValueError(f"cannot save {path}: its key {key!r} is not made of strings and numbers")
         pairs = [[self.node(key, path), self.node(item, f"{path}[{key!r}]")] for key, item in x.items()]
         return {"dict": pairs}
 
