@@ -25,9 +25,9 @@ class Diagonal(Covariance):
 
     Examples
     --------
-    >>> structure = Diagonal(variances=[4.0, 0.25])
-    >>> structure.mahalanobis(np.array([2.0, 1.0]))
-    np.float64(5.0)
+    >>> import numpy as np
+    >>> float(Diagonal(variances=[4.0, 0.25]).mahalanobis(np.array([2.0, 1.0])))
+    5.0
     """
 
     _ndims: ClassVar[dict[str, int]] = {"variances": 1}

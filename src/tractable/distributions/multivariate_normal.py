@@ -22,6 +22,8 @@ __all__ = ["MultivariateNormal"]
 
 LOG_2PI = log(2.0 * pi)
 
+Measure = Callable[["MultivariateNormal", Array], Array]
+
 
 @value
 class MultivariateNormal(Distribution):
@@ -136,13 +138,11 @@ class MultivariateNormal(Distribution):
         A missing entry (NaN) is integrated out, so a row is scored by what was observed of it; a row of
         nothing but NaN has log probability 0.
         """
-        x = self._event(x)
-        return self._observed(x, lambda d, rows: d._log_density(rows), -np.inf)  # noqa: SLF001
+        return self._observed(self._event(x), MultivariateNormal._log_density, -np.inf)
 
     def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
         """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
-        x = self._event(x)
-        distance = self._observed(x, lambda d, rows: d._squared(rows), np.inf)  # noqa: SLF001
+        distance = self._observed(self._event(x), MultivariateNormal._squared, np.inf)
         return distance if squared else namespace_of(distance).sqrt(distance)
 
     def entropy(self) -> Array:
@@ -248,23 +248,25 @@ class MultivariateNormal(Distribution):
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
         return self.mean + self.structure.color(noise)
 
-    def _observed(self, x: Array, measure: Callable[[Any, Array], Array], far: float) -> Array:
+    def _observed(self, x: Array, measure: Measure, far: float) -> Array:
         """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
         xp = namespace_of(x)
-        out = measure(self, x)
+        out = self._in_blocks(measure, x)
         if not bool(xp.any(xp.isnan(out))):
             return out
-        out = over_observed(lambda dims, rows: measure(self.marginal(dims), rows), x, self.batch_shape)
-        infinite = xp.any(xp.isinf(x), axis=-1)
-        return xp.where(infinite, xp.full_like(out, far), out)
+        out = over_observed(
+            lambda dims, rows: self.marginal(dims)._in_blocks(measure, rows),  # noqa: SLF001
+            x,
+            self.batch_shape,
+        )
+        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
+
+    def _in_blocks(self, measure: Measure, x: Array) -> Array:
+        """Measure many rows of one distribution in cache-sized blocks, on all cores."""
+        one = x.ndim == 2 and self.mean.ndim == 1 and is_numpy_array(x)
+        return map_rows(lambda rows: measure(self, rows), x) if one else measure(self, x)
 
     def _squared(self, x: Array) -> Array:
-        """Squared distances of complete rows; many rows of one distribution in blocks, on all cores."""
-        if x.ndim == 2 and self.mean.ndim == 1 and is_numpy_array(x):
-            return map_rows(self._squared_block, x)
-        return self._squared_block(x)
-
-    def _squared_block(self, x: Array) -> Array:
         # Far enough out, squares overflow to infinity: the right answer, and no cause for a warning.
         with np.errstate(over="ignore", invalid="ignore"):
             return self.structure.mahalanobis(x, self.mean)

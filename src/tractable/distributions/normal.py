@@ -1,0 +1,157 @@
+"""The normal distribution of a number."""
+
+from collections.abc import Mapping
+from math import e, log, pi, sqrt
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.random import standard_normal
+from tractable.arrays.special import erfc, ndtri
+from tractable.distributions.checks import check_finite, check_positive, check_sample_weight, exactly_one
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.univariate import Univariate
+from tractable.value import value
+
+__all__ = ["Normal"]
+
+HALF_LOG_2PI = 0.5 * log(2.0 * pi)
+
+
+@value
+class Normal(Univariate):
+    """N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
+
+    The scale is given by name, as a variance or as a standard deviation, so that one cannot be taken for the
+    other. The variance is stored; the standard deviation comes back to the last bit.
+
+    Parameters
+    ----------
+    mean : array (*batch,)
+    variance : array (*batch,)
+        σ²; give this or `stddev`.
+    stddev : array (*batch,)
+        σ.
+
+    Examples
+    --------
+    >>> d = Normal(mean=1.0, stddev=2.0)
+    >>> float(d.variance), float(d.cdf(1.0))
+    (4.0, 0.5)
+    >>> low, high = d.interval(0.95)
+    >>> float(low.round(2)), float(high.round(2))
+    (-2.92, 4.92)
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 0, "variance": 0}
+
+    mean: Array
+    variance: Array
+
+    def __init__(self, *, mean: Any, variance: Any = None, stddev: Any = None) -> None:
+        name, scale = exactly_one(variance=variance, stddev=stddev)
+        given = as_parameters({"mean": 0, name: 0}, **{"mean": mean, name: scale})
+        check_positive(name, given[name])
+        object.__setattr__(self, "mean", given["mean"])
+        object.__setattr__(self, "variance", given[name] if name == "variance" else _squared(given[name]))
+        self._settle(mean=check_finite)
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None, *, ddof: float = 0.0) -> Self:
+        """Return the maximum likelihood estimate: the mean and the mean squared deviation from it.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Observations on the first axis.
+        sample_weight : array (n,), optional
+            How often each observation counts.
+        ddof : float
+            1 makes the variance unbiased (Bessel); 0 is maximum likelihood.
+        """
+        X = as_float_array(X)
+        if X.ndim < 1 or not X.shape[0]:
+            raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")
+        check_finite("X", X)
+        xp = namespace_of(X)
+        weights = check_sample_weight(sample_weight, X.shape[0], X)
+        weights = xp.ones_like(xp.reshape(X, (X.shape[0], -1))[:, 0]) if weights is None else weights
+        total = xp.sum(weights)
+        if not bool(total > ddof):
+            raise ValueError(f"X must have a weight above ddof={ddof}, got {float(total)!r}")
+        weights = xp.reshape(weights, (-1,) + (1,) * (X.ndim - 1))
+        mean = xp.sum(weights * X, axis=0) / total
+        centred = X - mean
+        # The mean of what is left corrects the rounding of the mean itself, far from the origin.
+        rest = xp.sum(weights * centred, axis=0) / total
+        scatter = xp.sum(weights * centred * centred, axis=0) - total * rest * rest
+        return cls(mean=mean + rest, variance=scatter / (total - ddof))
+
+    @property
+    def stddev(self) -> Array:
+        """See `Distribution.stddev`."""
+        return namespace_of(self.variance).sqrt(self.variance)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`."""
+        return self.mean
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        xp = namespace_of(self.mean)
+        z = self._standardized(x)
+        with np.errstate(over="ignore"):
+            return -0.5 * z * z - (0.5 * xp.log(self.variance) + HALF_LOG_2PI)
+
+    def cdf(self, x: Any) -> Array:
+        """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2): all its digits in the lower tail."""
+        return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`: μ + σ Φ⁻¹(q)."""
+        return self.mean + self.stddev * ndtri(self._quantile(q))
+
+    def probability(self, low: Any, high: Any) -> Array:
+        """See `Univariate.probability`; exact in both tails."""
+        xp = namespace_of(self.mean)
+        a, b = self._standardized(low), self._standardized(high)
+        flip = xp.where(a + b > 0, -xp.ones_like(a + b), xp.ones_like(a + b))
+        return flip * 0.5 * (erfc(flip * b / -sqrt(2.0)) - erfc(flip * a / -sqrt(2.0)))
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: ½ log 2πeσ²."""
+        return 0.5 * (namespace_of(self.variance).log(self.variance) + log(2.0 * pi * e))
+
+    def kl_divergence(self, other: "Normal") -> Array:
+        """See `Distribution.kl_divergence`: ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
+        if not isinstance(other, Normal):
+            raise TypeError(f"other must be a Normal, got {type(other).__name__}")
+        xp = namespace_of(self.mean)
+        excess = (self.variance - other.variance) / other.variance
+        shift = (self.mean - other.mean) / other.stddev
+        return 0.5 * (excess - xp.log1p(excess) + shift * shift)
+
+    def __add__(self, other: Any) -> "Normal":
+        """Return the distribution of the sum of two independent variables."""
+        if not isinstance(other, Normal):
+            return NotImplemented
+        return Normal(mean=self.mean + other.mean, variance=self.variance + other.variance)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        noise = standard_normal(rng, (n, *self.batch_shape), like=self.mean)
+        return self.mean + self.stddev * noise
+
+    def _standardized(self, x: Any) -> Array:
+        with np.errstate(over="ignore"):
+            return (self._event(x) - self.mean) / self.stddev
+
+
+def _squared(stddev: Array) -> Array:
+    xp = namespace_of(stddev)
+    with np.errstate(over="ignore", under="ignore"):
+        variance = stddev * stddev
+    if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
+        raise ValueError("stddev must have a square that is neither zero nor infinite in floating point")
+    return variance
