@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from toys import Average, Standardiser
+from tractable.density import GaussianDensity
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
 
 
@@ -41,4 +43,11 @@ STATISTICS = [
     Row("DiagonalMoments", lambda: DiagonalMoments),
     Row("IncompleteMoments", lambda: IncompleteMoments),
 ]
-ESTIMATORS: list[Row] = []
+ESTIMATORS = [
+    Row("GaussianDensity", GaussianDensity),
+    Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),
+    Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),
+    Row("GaussianDensity-unbiased", lambda: GaussianDensity(ddof=1)),
+    Row("toy-Average", Average),
+    Row("toy-Standardiser", Standardiser),
+]

@@ -22,6 +22,7 @@ PUBLIC: dict[str, str] = {
     "scan": "tractable.data",
     "predict_to": "tractable.data",
     # verbs
+    "tags": "tractable.base",
     "load": "tractable.persistence",
     "plot": "tractable.plotting",
     "save": "tractable.persistence",

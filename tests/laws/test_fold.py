@@ -4,8 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-from catalogue import STATISTICS
 
+from catalogue import STATISTICS
 from tractable import fold
 from tractable.data import Batch, Source
 from tractable.engines.blocks import block_rows, map_rows
@@ -131,7 +131,9 @@ def test_a_stream_is_read_no_faster_than_it_is_used():
 
 
 def test_map_rows_is_the_function_on_all_rows(x):
-    np.testing.assert_array_equal(map_rows(lambda r: r.sum(axis=1), np.repeat(x, 20, axis=0)), np.repeat(x.sum(1), 20))
+    np.testing.assert_array_equal(
+        map_rows(lambda r: r.sum(axis=1), np.repeat(x, 20, axis=0)), np.repeat(x.sum(1), 20)
+    )
 
 
 def test_block_size_ignores_the_threads(monkeypatch):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from catalogue import STATISTICS, cross
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from catalogue import STATISTICS, cross
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
 from tractable.testing.statistic_laws import STATISTIC_LAWS, assert_same_statistic
 

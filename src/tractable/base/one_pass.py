@@ -82,7 +82,7 @@ class OnePassMixin:
             Merge two with ``+``; learn from one with `from_statistic`.
         """
         known = hasattr(self, "n_features_in_")
-        subject: Any = self if known else clone(self)  # type: ignore[type-var]
+        subject: Any = self if known else clone(self)
         rows = check_rows(subject, X, sample_weight, reset=not known)
         return fold(self._statistic(), rows.data, weights=rows.weights)
 
@@ -125,7 +125,7 @@ class OnePassMixin:
         mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
         if mine is not None and theirs is not None and list(mine) != list(theirs):
             raise ValueError(f"other was fitted on the columns {list(theirs)}, this model on {list(mine)}")
-        both: Any = clone(self)  # type: ignore[type-var]
+        both: Any = clone(self)
         names = mine if mine is not None else theirs
         if names is not None:
             both.feature_names_in_ = names

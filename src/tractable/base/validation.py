@@ -1,5 +1,6 @@
 """What an estimator accepts as rows: one check for arrays, frames, devices, sources and batches."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,20 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int 
     allow_nan = estimator.model_tags.missing_values
     if _is_foreign(X):
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan" if allow_nan else True,
-        ensure_min_samples=min_rows,
-    )
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if allow_nan else True,
+            ensure_min_samples=min_rows,
+        )
+    except ValueError as error:
+        # Some of scikit-learn's messages do not say which argument they mean.
+        if "X" in str(error):
+            raise
+        raise ValueError(f"X: {error}") from None
 
 
 def check_weights(sample_weight: Any, X: Array) -> Array | None:
@@ -58,10 +65,12 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
     if sample_weight is None:
         return None
     xp = namespace_of(X)
-    if np.ndim(sample_weight) == 0 and isinstance(sample_weight, (int, float)):
+    if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
     try:
-        w = xp.astype(xp.asarray(sample_weight), xp.float64)
+        is_array = hasattr(sample_weight, "__array_namespace__")
+        w = xp.asarray(sample_weight if is_array else np.asarray(sample_weight, dtype=float))
+        w = xp.astype(w, xp.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must be numbers, one a row: {error}") from None
     if w.ndim != 1 or w.shape[0] != X.shape[0]:

@@ -29,7 +29,7 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     if isinstance(X, Source):
         return X.assign(y, weights)
     if isinstance(X, str | PathLike):
-        raise ValueError(f"X is a path; open it with tractable.scan({str(X)!r})")  # noqa: TRY004  (a string is no array, as a value)
+        raise ValueError(f"X is a path; open it with tractable.scan({str(X)!r})")
     if is_frame(X):
         return frame_source(X, y, weights)
     if holds_batches(X):

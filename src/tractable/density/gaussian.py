@@ -22,10 +22,10 @@ class DegenerateCovarianceWarning(UserWarning):
 class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
 
-    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files larger
-    than memory. Missing entries (NaN) are marginalised, not imputed: the statistic keeps the moments of every
-    pattern of observed columns, and EM on the statistic finds the maximum of the observed-data likelihood. That
-    too is exact for streams and merges.
+    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
+    larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic keeps the moments
+    of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
+    likelihood. That too is exact for streams and merges.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     Attributes
     ----------
     distribution_ : MultivariateNormal
-        The fitted distribution; it conditions, marginalises and samples, by column name where there are names.
+        The fitted distribution; it conditions, marginalises and samples, by column name where it has names.
     location_ : array of shape (n_features,)
     covariance_ : array of shape (n_features, n_features)
     precision_ : array of shape (n_features, n_features)
@@ -67,9 +67,9 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     >>> X = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 5.0], [6.0, 8.0]])
     >>> model = tractable.GaussianDensity().fit(X)
     >>> model.location_.round(3)
-    array([3.   , 3.821])
+    array([3.   , 4.286])
     >>> model.condition([0], [2.0]).mean.round(3)
-    array([2.714])
+    array([3.143])
 
     Half of the rows here and half there make the same model:
 
@@ -122,7 +122,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
 
     def _statistic(self) -> Callable[..., Any]:
-        return self._shape().statistic.of  # type: ignore[no-any-return, attr-defined]
+        return self._shape().statistic.of
 
     def _shape(self) -> Shape:
         """Check the parameters and return the shape that `covariance_type` names."""
@@ -159,14 +159,14 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     def _warn(self, fit: GaussianFit) -> None:
         if not fit.converged:
             warnings.warn(
-                f"EM over the missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
+                f"EM over missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         xp = namespace_of(fit.jitter)
         if bool(xp.any(fit.jitter > 0)):
             warnings.warn(
-                "the covariance is singular: columns are constant or follow from others, or rows are too few; "
+                "the covariance is singular: columns are constant or follow from others, or rows are few; "
                 "the smallest variance that makes it regular was added and is in jitter_",
                 DegenerateCovarianceWarning,
                 stacklevel=4,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.density.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
@@ -32,7 +32,7 @@ class GaussianFit:
 class Shape:
     """A shape of covariance: the statistic it needs, and how it is fitted."""
 
-    statistic: type
+    statistic: Any  # a class of statistics
     fit: Callable[..., GaussianFit]
 
 
@@ -48,7 +48,7 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
     # A constant column is uncorrelated with the others; what rounding left there is not evidence.
     both = constant[:, None] | constant[None, :]
     matrix = xp.where(both, xp.zeros_like(matrix), matrix)
-    matrix = matrix + xp.where(xp.eye(len(floor), dtype=xp.bool), floor[None, :], xp.zeros_like(matrix))
+    matrix = matrix + floor * xp.eye(floor.shape[0], dtype=matrix.dtype, device=device(matrix))
     structure = Full.jittered(matrix)
     return GaussianFit(
         mean=moments.mean,
@@ -95,8 +95,6 @@ def _over(scatter: Array, weight: Array, ddof: float) -> Array:
     rest = weight - ddof
     if bool(xp.any(rest <= 0)) and bool(xp.any(scatter != 0)):
         raise ValueError(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
-    if not bool(xp.all(xp.isfinite(scatter))):
-        raise ValueError("X has values so large that their squares overflow; rescale its columns")
     return scatter / xp.where(rest > 0, rest, xp.ones_like(rest))
 
 

@@ -43,9 +43,7 @@ def maximize(expected: Expected) -> Gaussian:
     return Gaussian(mean=expected.moments.mean, covariance=expected.moments.covariance())
 
 
-def fit_incomplete(
-    statistic: IncompleteMoments, *, tol: float, max_iter: int
-) -> tuple[Moments, EMResult]:
+def fit_incomplete(statistic: IncompleteMoments, *, tol: float, max_iter: int) -> tuple[Moments, EMResult]:
     """Return the expected moments at the maximum of the observed-data likelihood, and the search.
 
     The search runs on standardised columns, so its answer does not depend on their units or origin.

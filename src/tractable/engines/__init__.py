@@ -2,5 +2,6 @@
 
 from tractable.engines.em import EMResult, em
 from tractable.engines.fold import fold
+from tractable.engines.newton import NewtonResult, newton
 
-__all__ = ["EMResult", "em", "fold"]
+__all__ = ["EMResult", "NewtonResult", "em", "fold", "newton"]

@@ -65,7 +65,7 @@ class Registry:
         self._types = tuple(types)
         for cls in self._types:
             if not isinstance(cls, type):
-                raise ValueError(f"types must be classes, got {cls!r}")  # noqa: TRY004  (a bad argument)
+                raise ValueError(f"types must be classes, got {cls!r}")
 
     def value(self, name: Any) -> type:
         """Return the value class of that name."""
@@ -97,5 +97,5 @@ class Registry:
 
 def _text(name: Any) -> str:
     if not isinstance(name, str):
-        raise ValueError(f"a class has the name {name!r}")  # noqa: TRY004  (a damaged file)
+        raise ValueError(f"a class has the name {name!r}")
     return name

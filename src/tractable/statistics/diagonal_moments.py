@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.statistics.rows import as_rows, as_weights, check_overflow, check_rate, counts, or_one
 from tractable.value import value
 
 __all__ = ["DiagonalMoments"]
@@ -51,10 +51,11 @@ class DiagonalMoments:
         total = xp.sum(one)
         with np.errstate(invalid="ignore", over="ignore"):
             mean = one @ x / or_one(total, xp)
-        # A missing entry spoils its mean, so complete blocks pay nothing for the question.
-        if bool(xp.all(xp.isfinite(mean))):
-            return cls._complete(x, one, total, mean)
-        return cls._incomplete(x, one, total)
+            # A missing entry spoils its mean, so complete blocks pay nothing for the question.
+            complete = bool(xp.all(xp.isfinite(mean)))
+            found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
+        check_overflow(found.scatter)
+        return found
 
     @classmethod
     def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
@@ -91,10 +92,9 @@ class DiagonalMoments:
         )
 
     @classmethod
-    def empty(cls, dim: int, xp: Any = None) -> "DiagonalMoments":
+    def empty(cls, dim: int) -> "DiagonalMoments":
         """Return the statistic of no rows."""
-        xp = namespace_of() if xp is None else xp
-        return cls.of(xp.zeros((0, dim), dtype=xp.float64))
+        return cls.of(np.zeros((0, dim)))
 
     @property
     def dim(self) -> int:

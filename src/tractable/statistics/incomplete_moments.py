@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights
+from tractable.statistics.rows import as_rows, as_weights, check_overflow
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
@@ -31,7 +31,7 @@ class IncompleteMoments:
     --------
     >>> s = IncompleteMoments.of([[1.0, 2.0], [3.0, float("nan")], [5.0, 4.0]])
     >>> {observed: float(part.weight) for observed, part in s.parts.items()}
-    {(0, 1): 2.0, (0,): 1.0}
+    {(0,): 1.0, (0, 1): 2.0}
     """
 
     dim: int
@@ -47,14 +47,19 @@ class IncompleteMoments:
             whole = Moments.of(x, w)
         xp = namespace_of(x)
         # A missing entry spoils its mean, so complete blocks pay nothing for the question.
-        if bool(xp.all(xp.isfinite(whole.mean))) and bool(xp.all(xp.isfinite(whole.scatter))):
+        if bool(xp.all(xp.isfinite(whole.mean))):
+            check_overflow(whole.scatter)
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
         if not is_numpy_array(x):
-            raise ValueError("X contains NaN or infinity, which is supported for NumPy arrays only")
-        return cls(dim=len(everything), parts=_by_pattern(x, w))
+            raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
+        with np.errstate(over="ignore"):
+            parts = _by_pattern(x, w)
+        for part in parts.values():
+            check_overflow(part.scatter)
+        return cls(dim=len(everything), parts=parts)
 
     @classmethod
-    def empty(cls, dim: int, xp: Any = None) -> "IncompleteMoments":
+    def empty(cls, dim: int) -> "IncompleteMoments":
         """Return the statistic of no rows."""
         return cls(dim=dim, parts={})
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import value
@@ -58,10 +60,9 @@ class Moments:
         )
 
     @classmethod
-    def empty(cls, dim: int, xp: Any = None) -> "Moments":
+    def empty(cls, dim: int) -> "Moments":
         """Return the statistic of no rows."""
-        xp = namespace_of() if xp is None else xp
-        return cls.of(xp.zeros((0, dim), dtype=xp.float64))
+        return cls.of(np.zeros((0, dim)))
 
     @property
     def dim(self) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["as_rows", "as_weights", "check_rate", "counts", "or_one"]
+__all__ = ["as_rows", "as_weights", "check_overflow", "check_rate", "counts", "or_one"]
 
 
 def as_rows(x: Any) -> Array:
@@ -43,6 +43,14 @@ def or_one(weight: Any, xp: Any) -> Array:
     """Return a weight that can be divided by: nothing divided by no weight is nothing."""
     weight = xp.asarray(weight, dtype=xp.float64)
     return xp.where(weight > 0, weight, xp.ones_like(weight))
+
+
+def check_overflow(scatter: Array) -> Array:
+    """Return the scatter of finite rows if it is finite itself."""
+    xp = namespace_of(scatter)
+    if not bool(xp.all(xp.isfinite(scatter))):
+        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+    return scatter
 
 
 def check_rate(rate: float) -> float:

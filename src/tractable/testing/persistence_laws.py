@@ -15,7 +15,7 @@ from tractable.value import parameters
 __all__ = ["PERSISTENCE_LAWS", "check_persistence", "saving_is_deterministic", "survives_saving"]
 
 
-def survives_saving(instance: Any, rng: np.random.Generator) -> None:  # noqa: ARG001  (every law has one signature)
+def survives_saving(instance: Any, rng: np.random.Generator) -> None:
     """``load(save(x))`` has the class, the parameters and the attributes of x, bit by bit."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "saved")
@@ -23,7 +23,7 @@ def survives_saving(instance: Any, rng: np.random.Generator) -> None:  # noqa: A
         assert_identical(load(path, types=_users_classes(instance)), instance, type(instance).__name__)
 
 
-def saving_is_deterministic(instance: Any, rng: np.random.Generator) -> None:  # noqa: ARG001  (every law has one signature)
+def saving_is_deterministic(instance: Any, rng: np.random.Generator) -> None:
     """Saving twice, or saving what was loaded, gives the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         first, second, third = (Path(folder, name) for name in ("first", "second", "third"))

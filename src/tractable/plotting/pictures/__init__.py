@@ -1,0 +1,5 @@
+"""One module for each kind of picture; importing it registers what it draws."""
+
+from tractable.plotting.pictures import gaussian
+
+__all__ = ["gaussian"]

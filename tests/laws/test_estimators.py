@@ -1,0 +1,50 @@
+"""Scikit-learn's contract and ours, on every estimator of the catalogue."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from catalogue import ESTIMATORS, cross
+from tractable.testing.estimator_laws import ESTIMATOR_LAWS, ONE_PASS_LAWS
+from tractable.testing.persistence_laws import survives_saving
+from tractable.testing.predictive_laws import PREDICTIVE_LAWS
+
+ONE_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact in one pass"]
+PREDICTIVE = [row for row in ESTIMATORS if hasattr(row.make(), "predict_dist")]
+
+
+@parametrize_with_checks([row.make() for row in ESTIMATORS])
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("law", "make"), cross(ESTIMATOR_LAWS, ESTIMATORS))
+def test_estimator_law(law, make, rng):
+    law(make(), rng)
+
+
+@pytest.mark.parametrize(("law", "make"), cross(ONE_PASS_LAWS, ONE_PASS))
+def test_one_pass_law(law, make, rng):
+    law(make(), rng)
+
+
+@pytest.mark.parametrize(("law", "make"), cross(PREDICTIVE_LAWS, PREDICTIVE))
+def test_predictive_law(law, make, rng):
+    law(make(), rng)
+
+
+@pytest.mark.parametrize("row", ESTIMATORS, ids=lambda row: row.name)
+def test_a_fitted_estimator_survives_saving(row, rng, tmp_path):
+    from tractable.testing.estimator_laws import example
+
+    estimator = row.make()
+    X, y = example(estimator, rng)
+    survives_saving(estimator.fit(X, y), rng)
+
+
+@pytest.mark.parametrize("row", ESTIMATORS, ids=lambda row: row.name)
+@pytest.mark.spec("PRACT-02", "PRACT-03")
+def test_every_estimator_says_what_it_is(row):
+    from tractable.base import ModelTags, tags
+
+    assert isinstance(tags(row.make()), ModelTags)

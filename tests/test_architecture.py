@@ -1,0 +1,166 @@
+"""The architecture is a test: complete catalogues, small files, light imports, documented names."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import is_dataclass
+from pathlib import Path
+
+import pytest
+
+import tractable
+from catalogue import COVARIANCES, DISTRIBUTIONS, ESTIMATORS, STATISTICS
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "tractable"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def public(package):
+    module = importlib.import_module(package)
+    return {name: getattr(module, name) for name in module.__all__}
+
+
+def missing_rows(package, rows, kind):
+    """Public concrete classes of a package that no row of the catalogue makes."""
+    made = {type(row.make()) if not isinstance(row.make(), type) else row.make() for row in rows}
+    wanted = [c for c in public(package).values() if inspect.isclass(c) and kind(c)]
+    return [c.__name__ for c in wanted if c not in made and not inspect.isabstract(c)]
+
+
+def test_every_statistic_is_in_the_catalogue():
+    assert missing_rows("tractable.statistics", STATISTICS, lambda c: hasattr(c, "of")) == []
+
+
+def test_every_distribution_is_in_the_catalogue():
+    from tractable.distributions import Distribution
+
+    assert missing_rows("tractable.distributions", DISTRIBUTIONS, lambda c: issubclass(c, Distribution)) == []
+
+
+def test_every_covariance_is_in_the_catalogue():
+    from tractable.covariance import Covariance
+
+    assert missing_rows("tractable.covariance", COVARIANCES, lambda c: issubclass(c, Covariance)) == []
+
+
+def test_every_estimator_is_in_the_catalogue():
+    from tractable.base import Estimator
+
+    made = {type(row.make()) for row in ESTIMATORS}
+    found = [getattr(tractable, name) for name in tractable.PUBLIC]
+    assert [c for c in found if inspect.isclass(c) and issubclass(c, Estimator) and c not in made] == []
+
+
+@pytest.mark.parametrize("name", tractable.PUBLIC)
+def test_every_public_name_exists_and_has_a_runnable_example(name):
+    found = getattr(tractable, name)
+    assert name in importlib.import_module(tractable.PUBLIC[name]).__all__
+    assert ">>>" in (inspect.getdoc(found) or ""), f"tractable.{name} has no example"
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="GausianDensity"):
+        tractable.GausianDensity  # noqa: B018
+    assert "GaussianDensity" in dir(tractable)
+
+
+def test_every_module_says_what_it_is_for():
+    for path in SOURCE.rglob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), f"{path.name} has no docstring"
+
+
+def test_files_are_short():
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in SOURCE.rglob("*.py")
+        if (n := len(p.read_text().splitlines())) > 300
+    }
+    assert long == {}
+
+
+def test_values_are_immutable():
+    for _, name, _ in pkgutil.walk_packages([str(SOURCE)], "tractable."):
+        for found in vars(importlib.import_module(name)).values():
+            if inspect.isclass(found) and is_dataclass(found) and found.__module__ == name:
+                assert found.__dataclass_params__.frozen, f"{found} can be changed"
+
+
+def test_only_unbuilt_rooms_are_in_brackets():
+    layers = next(c for c in PROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers")["layers"]
+    rooms = [room.strip() for layer in layers for room in layer.split("|")]
+    built = {p.stem if p.suffix else p.name for p in SOURCE.iterdir() if not p.name.startswith(("_", "py."))}
+    assert {r for r in rooms if not r.startswith("(")} == built
+    assert not {r.strip("()") for r in rooms if r.startswith("(")} & built
+
+
+def test_every_room_is_under_every_ban():
+    """A new package must not slip past a contract that lists packages by name."""
+    built = {f"tractable.{p.stem}" for p in SOURCE.iterdir() if not p.name.startswith(("_", "py."))}
+    allowed = {
+        "Only primitives/_compiled knows Numba": {"tractable.primitives"},
+        "Only arrays knows other array libraries": {"tractable.arrays", "tractable.testing"},
+        "Scikit-learn enters at base": {
+            f"tractable.{above}" for above in ("base", "density", "persistence", "plotting", "testing")
+        },
+    }
+    for contract in PROJECT["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "forbidden":
+            assert set(contract["source_modules"]) == built - allowed[contract["name"]], contract["name"]
+
+
+HEAVY = (
+    "scipy",
+    "sklearn",
+    "numba",
+    "pyarrow",
+    "pandas",
+    "polars",
+    "matplotlib",
+    "dask",
+    "torch",
+    "rich",
+    "typer",
+)
+
+
+def loaded_by(code):
+    ask = f"{code}; import sys; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    run = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import tractable", ()),
+        ("import tractable.datasets", ()),
+        ("import tractable.data", ()),
+        ("import tractable; tractable.Moments", ()),
+        ("import tractable; tractable.fold", ()),
+        ("import tractable; tractable.MultivariateNormal", ("scipy",)),
+        ("import tractable; tractable.save", ()),
+    ],
+)
+def test_imports_are_light(code, allowed):
+    assert loaded_by(code) & set(HEAVY) <= set(allowed)
+
+
+def test_a_model_loads_what_it_needs_and_no_more():
+    # Scikit-learn brings pandas, and pandas pyarrow.
+    loaded = loaded_by("import tractable; tractable.GaussianDensity")
+    assert loaded & set(HEAVY) <= loaded_by("import sklearn.base")
+
+
+def test_numba_kernels_follow_the_house():
+    """Cached, free of the interpreter lock, never parallel: threads come from the fold."""
+    for path in (SOURCE / "primitives" / "_compiled").glob("*.py"):
+        for call in re.findall(r"njit\(([^)]*)\)", path.read_text()):
+            assert "cache=True" in call, path.name
+            assert "nogil=True" in call, path.name
+            assert "parallel" not in call, path.name

@@ -1,0 +1,296 @@
+"""What the Gaussian density promises beyond the laws of all estimators."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import tractable
+from tractable import GaussianDensity, MultivariateNormal
+from tractable.density import DegenerateCovarianceWarning
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_normal((80, 3)) @ rng.standard_normal((3, 3)) + [1.0, -2.0, 5.0]
+
+
+@pytest.fixture
+def holes(X, rng):
+    return np.where(rng.random(X.shape) < 0.25, np.nan, X)
+
+
+@pytest.mark.spec("DIST-30")
+def test_maximum_likelihood_is_the_mean_and_covariance(X):
+    model = GaussianDensity().fit(X)
+    np.testing.assert_allclose(model.location_, X.mean(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(model.covariance_, np.cov(X.T, ddof=0), rtol=1e-12)
+    np.testing.assert_allclose(model.precision_ @ model.covariance_, np.eye(3), atol=1e-11)
+    assert np.all(model.jitter_ == 0)
+
+
+def test_no_other_gaussian_is_likelier(X, rng):
+    model = GaussianDensity().fit(X)
+    for _ in range(20):
+        nudge = 0.05 * rng.standard_normal((3, 3))
+        other = MultivariateNormal(
+            mean=model.location_ + 0.05 * rng.standard_normal(3),
+            covariance=(np.eye(3) + nudge) @ model.covariance_ @ (np.eye(3) + nudge).T,
+        )
+        assert other.log_prob(X).sum() < model.score_samples(X).sum()
+
+
+@pytest.mark.spec("DIST-24")
+@pytest.mark.parametrize("kind", ["diag", "spherical"])
+def test_restricted_covariances_are_their_maximum_likelihood(kind, X):
+    model = GaussianDensity(covariance_type=kind).fit(X)
+    variances = X.var(axis=0) if kind == "diag" else np.full(3, X.var(axis=0).mean())
+    np.testing.assert_allclose(model.covariance_, np.diag(variances), rtol=1e-12)
+
+
+@pytest.mark.spec("DIST-32", "EST-12", "EST-13", "E001-31", "W-25")
+def test_the_variance_is_biased_by_minus_variance_over_n(rng):
+    n, variance, repeats = 5, 4.0, 40_000
+    x = 2.0 * rng.standard_normal((repeats, n))
+    ml = x.var(axis=1)
+    # GaussianDensity's own numbers on the first samples are these.
+    for k in range(5):
+        assert GaussianDensity().fit(x[k][:, None]).covariance_[0, 0] == pytest.approx(ml[k])
+        assert GaussianDensity(ddof=1).fit(x[k][:, None]).covariance_[0, 0] == pytest.approx(
+            ml[k] * n / (n - 1)
+        )
+    error = ml.std() / np.sqrt(repeats)
+    assert abs(ml.mean() - variance * (1 - 1 / n)) < 5 * error
+    assert abs(ml.mean() - variance * (1 + 1 / n)) > 50 * error  # the printed sign
+    unbiased = ml * n / (n - 1)
+    assert abs(unbiased.mean() - variance) < 5 * unbiased.std() / np.sqrt(repeats)
+    for values, exact in ((ml, 2 * (n - 1) * variance**2 / n**2), (unbiased, 2 * variance**2 / (n - 1))):
+        spread = np.std((values - values.mean()) ** 2) / np.sqrt(repeats)
+        assert abs(values.var() - exact) < 5 * spread
+
+
+@pytest.mark.spec("EST-11", "E001-30", "W-25")
+def test_the_variance_of_the_mean_is_variance_over_n(rng):
+    n, variance, repeats = 5, 4.0, 40_000
+    means = np.array([GaussianDensity().fit(x).location_[0] for x in 2.0 * rng.standard_normal((3, n, 1))])
+    assert means.shape == (3,)
+    means = (2.0 * rng.standard_normal((repeats, n))).mean(axis=1)
+    error = np.std((means - means.mean()) ** 2) / np.sqrt(repeats)
+    assert abs(means.var() - variance / n) < 5 * error
+    assert abs(means.var() - variance / n**2) > 50 * error  # the printed formula
+
+
+class TestMissingValues:
+    def test_the_fit_maximises_the_observed_likelihood(self, holes):
+        model = GaussianDensity(tol=1e-15).fit(holes)
+
+        def loss(theta):
+            lower = np.zeros((3, 3))
+            lower[np.tril_indices(3)] = theta[3:]
+            candidate = MultivariateNormal(mean=theta[:3], covariance=lower @ lower.T)
+            return -candidate.log_prob(holes).sum()
+
+        start = np.concatenate([model.location_, np.linalg.cholesky(model.covariance_)[np.tril_indices(3)]])
+        best = minimize(loss, start, method="BFGS")
+        assert loss(start) <= best.fun + 1e-7
+        np.testing.assert_allclose(best.x, start, atol=2e-4)
+
+    def test_columns_missing_at_random_keep_their_truth(self, rng):
+        truth = MultivariateNormal(mean=np.array([0.0, 10.0]), covariance=np.array([[1.0, 0.9], [0.9, 1.0]]))
+        x = truth.sample(20_000, rng=rng)
+        x[x[:, 0] > 0, 1] = np.nan  # missing depends on what is seen, so dropping rows is biased
+        model = GaussianDensity().fit(x)
+        assert abs(model.location_[1] - 10.0) < 5 * np.sqrt(2.0 / 20_000) * 2
+        assert abs(np.nanmean(x[:, 1]) - 10.0) > 0.5
+
+    def test_streams_and_merges_are_exact(self, holes):
+        whole = GaussianDensity().fit(holes)
+        parts = [GaussianDensity().partial_fit(piece) for piece in np.array_split(holes, 4)]
+        merged = parts[0].merge(parts[1]).merge(parts[2]).merge(parts[3])
+        np.testing.assert_allclose(merged.covariance_, whole.covariance_, rtol=1e-7)
+        np.testing.assert_allclose(merged.location_, whole.location_, rtol=1e-7)
+
+    def test_no_holes_is_the_closed_form(self, X):
+        assert GaussianDensity().fit(X).n_iter_ == 0
+
+    def test_rows_that_say_nothing_are_counted_and_change_nothing(self, holes):
+        empty = np.full((4, 3), np.nan)
+        model, more = GaussianDensity().fit(holes), GaussianDensity().fit(np.vstack([holes, empty]))
+        np.testing.assert_allclose(more.covariance_, model.covariance_, rtol=1e-9)
+        assert more.n_unseen_ - model.n_unseen_ == 4
+        assert np.all(model.score_samples(empty) == 0)
+        assert np.all(model.tail_probability(empty) == 1)
+
+    @pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+    def test_a_column_never_seen_is_said(self, holes, kind):
+        holes[:, 1] = np.nan
+        with pytest.raises(ValueError, match=r"column.*1"):
+            GaussianDensity(covariance_type=kind).fit(holes)
+
+    @pytest.mark.parametrize("kind", ["diag", "spherical"])
+    def test_independent_columns_use_what_each_has(self, holes, kind):
+        model = GaussianDensity(covariance_type=kind).fit(holes)
+        np.testing.assert_allclose(model.location_, np.nanmean(holes, axis=0), rtol=1e-12)
+        if kind == "diag":
+            np.testing.assert_allclose(np.diag(model.covariance_), np.nanvar(holes, axis=0), rtol=1e-12)
+
+    def test_weights_count_rows_with_holes(self, holes, rng):
+        times = rng.integers(0, 3, len(holes))
+        weighted = GaussianDensity().fit(holes, sample_weight=times)
+        repeated = GaussianDensity().fit(np.repeat(holes, times, axis=0))
+        np.testing.assert_allclose(weighted.covariance_, repeated.covariance_, rtol=1e-8)
+
+    def test_units_do_not_matter(self, holes):
+        model = GaussianDensity().fit(holes)
+        scale, shift = np.array([1e-100, 1.0, 1e80]), np.array([0.0, 1e4, 0.0])
+        moved = GaussianDensity().fit(holes * scale + shift)
+        np.testing.assert_allclose(moved.location_, model.location_ * scale + shift, rtol=1e-6)
+        np.testing.assert_allclose(moved.covariance_, model.covariance_ * np.outer(scale, scale), rtol=1e-5)
+
+    def test_too_few_iterations_are_said(self, holes):
+        with pytest.warns(ConvergenceWarning, match="max_iter"):
+            GaussianDensity(max_iter=1).fit(holes)
+
+
+@pytest.mark.spec("SEQ-02", "DIST-31")
+def test_a_stream_of_single_rows_is_the_batch(X):
+    streamed = GaussianDensity()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateCovarianceWarning)
+        for row in X:
+            streamed.partial_fit(row[None])
+    batch = GaussianDensity().fit(X)
+    np.testing.assert_allclose(streamed.location_, batch.location_, rtol=1e-13)
+    np.testing.assert_allclose(streamed.covariance_, batch.covariance_, rtol=1e-11)
+
+
+def test_far_from_the_origin_is_as_good_as_near(X):
+    near, far = GaussianDensity().fit(X), GaussianDensity().fit(X + 2.0**27)
+    np.testing.assert_allclose(far.covariance_, near.covariance_, rtol=1e-6)
+
+
+class TestDegenerateData:
+    def test_a_constant_column_is_reported(self, X):
+        X[:, 1] = 0.1
+        with pytest.warns(DegenerateCovarianceWarning, match="jitter_"):
+            model = GaussianDensity().fit(X)
+        assert model.jitter_[1] > 0
+        assert model.jitter_[0] == model.jitter_[2] == 0
+        assert np.all(np.isfinite(model.score_samples(X)))
+
+    def test_collinear_columns_are_reported(self, X):
+        X[:, 2] = X[:, 0] - X[:, 1]
+        with pytest.warns(DegenerateCovarianceWarning):
+            model = GaussianDensity().fit(X)
+        assert np.all(model.jitter_ > 0)
+        assert np.all(model.jitter_ < 1e-7 * np.diag(model.covariance_))
+
+    def test_one_row_is_too_few(self):
+        with pytest.raises(ValueError, match="minimum of 2"):
+            GaussianDensity().fit([[1.0, 2.0]])
+
+    def test_overflow_is_said(self, X):
+        with pytest.raises(ValueError, match="overflow"):
+            GaussianDensity().fit(X * 1e200)
+
+
+def test_it_answers_by_column_name():
+    table = tractable.datasets.load("old_faithful")
+    for frame in (table.frame, pl.from_pandas(table.frame)):
+        model = GaussianDensity().fit(frame)
+        assert list(model.feature_names_in_) == list(table.feature_names)
+        wait = model.condition({"eruptions": 3.0})
+        assert wait.names == ("waiting",)
+        slope, intercept = np.polyfit(table.X[:, 0], table.X[:, 1], 1)
+        np.testing.assert_allclose(wait.mean, [intercept + 3.0 * slope])
+        assert model.marginal(["waiting"]).names == ("waiting",)
+        with pytest.raises(ValueError, match="eruptions"):
+            model.condition({"eruption": 3.0})
+
+
+def test_column_names_name_weights_too(X):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(w=np.arange(80.0))
+    named = GaussianDensity().fit(frame, sample_weight="w")
+    given = GaussianDensity().fit(frame[list("abc")], sample_weight=np.arange(80.0))
+    np.testing.assert_allclose(named.covariance_, given.covariance_, rtol=1e-12)
+    assert list(named.feature_names_in_) == list("abc")
+
+
+def test_files_are_rows(X, tmp_path):
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame(X, columns=list("abc")).to_parquet(path)
+    model = GaussianDensity().fit(tractable.scan(path))
+    np.testing.assert_allclose(model.covariance_, GaussianDensity().fit(X).covariance_, rtol=1e-12)
+    assert model.distribution_.names == ("a", "b", "c")
+    with pytest.raises(ValueError, match="columns"):
+        model.partial_fit(tractable.scan(path, features=["b", "a", "c"]))
+
+
+def test_tail_probabilities_are_uniform_under_the_model(rng):
+    truth = MultivariateNormal(mean=np.zeros(4), covariance=np.eye(4) + 0.5)
+    model = GaussianDensity().fit(truth.sample(50_000, rng=rng))
+    fresh = truth.sample(4_000, rng=rng)
+    fresh[::3, 1] = np.nan
+    assert stats.kstest(model.tail_probability(fresh), "uniform").pvalue > 1e-4
+    assert model.tail_probability([[30.0, 0.0, 0.0, 0.0]])[0] < 1e-12
+
+
+def test_it_lives_in_scikit_learns_world(X):
+    pipe = make_pipeline(StandardScaler(), GaussianDensity())
+    search = GridSearchCV(pipe, {"gaussiandensity__covariance_type": ["full", "diag"]}, cv=3).fit(X)
+    assert search.best_params_ == {"gaussiandensity__covariance_type": "full"}
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_allclose(again.score(X), search.best_estimator_.score(X))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"covariance_type": "round"}, {"ddof": -1}, {"ddof": np.nan}, {"tol": 0}, {"max_iter": 0}]
+)
+def test_bad_parameters_are_named(bad, X):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        GaussianDensity(**bad).fit(X)
+
+
+def test_ddof_needs_enough_weight(X):
+    with pytest.raises(ValueError, match="ddof"):
+        GaussianDensity(ddof=100).fit(X)
+
+
+def test_the_wrong_statistic_is_refused(X):
+    with pytest.raises(ValueError, match="statistic must be DiagonalMoments"):
+        GaussianDensity(covariance_type="diag").from_statistic(GaussianDensity().fit(X).statistic_)
+
+
+def test_asking_before_fitting_is_said(X):
+    for ask in (lambda m: m.score_samples(X), lambda m: m.sample(2), lambda m: m.condition([0], [1.0])):
+        with pytest.raises(NotFittedError):
+            ask(GaussianDensity())
+
+
+def test_other_array_libraries_keep_their_arrays(backend, X):
+    model = GaussianDensity().fit(backend.asarray(X))
+    assert backend.owns(model.location_)
+    assert backend.owns(model.score_samples(backend.asarray(X)))
+    np.testing.assert_allclose(np.asarray(model.covariance_), np.cov(X.T, ddof=0), rtol=1e-11)
+
+
+def test_interruption_keeps_what_was_learned(X, monkeypatch):
+    model = GaussianDensity()
+
+    def interrupted(self, statistic):
+        self.location_ = "so far"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GaussianDensity, "_learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert model.location_ == "so far"

@@ -1,0 +1,68 @@
+"""The smallest estimators on the shared vocabulary: they put the mixins themselves under the laws."""
+
+import numpy as np
+from sklearn.base import RegressorMixin, TransformerMixin
+
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    OnePassMixin,
+    PredictiveMixin,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+    check_weights,
+)
+from tractable.distributions import Normal
+from tractable.statistics import DiagonalMoments
+
+
+class Average(PredictiveMixin, RegressorMixin, Estimator):
+    """Predicts the mean of the targets, with the spread of a new one or of the mean itself."""
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+
+    def __sklearn_tags__(self):
+        found = super().__sklearn_tags__()
+        found.regressor_tags.poor_score = True  # it does not look at X
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X, y, sample_weight=None):
+        from sklearn.utils.validation import validate_data
+
+        rows = check_rows(self, X, sample_weight, reset=True)
+        _, y = validate_data(self, rows.data, y, y_numeric=True, reset=False)
+        w = np.ones(len(y)) if rows.weights is None else check_weights(rows.weights, rows.data)
+        self.mean_ = np.average(y, weights=w)
+        self.variance_ = np.average((y - self.mean_) ** 2, weights=w) + 1e-12
+        self.weight_ = w.sum()
+        return self
+
+    def predict_dist(self, X, *, include_noise=True):
+        check_fitted(self)
+        n = len(check_columns(self, X))
+        spread = self.variance_ / self.weight_ + (self.variance_ if include_noise else 0.0)
+        return Normal(mean=np.full(n, self.mean_), variance=spread)
+
+
+class Standardiser(OnePassMixin, TransformerMixin, Estimator):
+    """Moves and scales every column to mean zero and variance one."""
+
+    model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")
+
+    def _statistic(self):
+        return DiagonalMoments.of
+
+    def _learn(self, statistic):
+        self.statistic_ = statistic
+        variances = statistic.scatter / statistic.weight
+        self.scale_ = np.sqrt(np.where(variances > 0, variances, 1.0))
+
+    def transform(self, X):
+        check_fitted(self)
+        return (check_columns(self, X) - self.statistic_.mean) / self.scale_
+
+    def get_feature_names_out(self, input_features=None):
+        return np.asarray(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
