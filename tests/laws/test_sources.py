@@ -1,5 +1,6 @@
 """Every kind of source gives the rows of the array it came from, as often as it is asked."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -13,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tractable.data import MAX_BATCH_ROWS, Batch, Source, as_source, is_streamed, scan
-import itertools
 
 NAMES = ("a", "b", "c")
 
