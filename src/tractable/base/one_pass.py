@@ -28,6 +28,9 @@ class OnePassMixin:
     def _learn(self, statistic: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} must say how it learns from a statistic")
 
+    def _report(self) -> None:
+        """Warn of what a user should know of a finished fit; a stream is not finished."""
+
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows held in memory, in a file, or in a stream.
@@ -45,6 +48,7 @@ class OnePassMixin:
         """
         rows = check_rows(self, X, sample_weight, reset=True, min_rows=self._min_rows)
         self._learn(fold(self._statistic(), rows.data, weights=rows.weights))
+        self._report()
         return self
 
     @all_or_nothing(afresh=False)
@@ -104,6 +108,7 @@ class OnePassMixin:
                 vars(self).pop(name, None)
         self.n_features_in_ = statistic.dim
         self._learn(statistic)
+        self._report()
         return self
 
     def merge(self, other: Any) -> Self:

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
 from tractable.base import DensityMixin, Estimator, ModelTags, OnePassMixin, check_columns, check_fitted
-from tractable.density.gaussian_model import SHAPES, GaussianFit, Shape
+from tractable.density.gaussian_model import SHAPES, Shape
 from tractable.distributions import MultivariateNormal
 
 __all__ = ["DegenerateCovarianceWarning", "GaussianDensity"]
@@ -54,6 +54,8 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         Weight of the rows in which every entry was missing. They change nothing.
     n_iter_ : int
         EM iterations taken; 0 where none was needed.
+    converged_ : bool
+        Whether EM settled within `max_iter`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -153,18 +155,16 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         self.covariance_ = self.distribution_.covariance
         self.jitter_ = fit.jitter
         self.n_unseen_ = float(statistic.unseen)
-        self.n_iter_ = fit.n_iter
-        self._warn(fit)
+        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
 
-    def _warn(self, fit: GaussianFit) -> None:
-        if not fit.converged:
+    def _report(self) -> None:
+        if not self.converged_:
             warnings.warn(
                 f"EM over missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        xp = namespace_of(fit.jitter)
-        if bool(xp.any(fit.jitter > 0)):
+        if bool(namespace_of(self.jitter_).any(self.jitter_ > 0)):
             warnings.warn(
                 "the covariance is singular: columns are constant or follow from others, or rows are few; "
                 "the smallest variance that makes it regular was added and is in jitter_",

