@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench docs clean
+.PHONY: help demo test test-all lint bench docs constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -57,6 +57,10 @@ bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; make bench ONLY=n
 docs: $(VENV)/docs.stamp ## build the documentation, gallery included, into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+constraints: $(VENV)/docs.stamp $(VENV)/bench.stamp ## write down the versions of this environment
+	@{ echo "# Versions that were tested together; regenerate with: make constraints"; \
+	   $(BIN)/python -m pip freeze --exclude-editable; } > constraints.txt
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated
