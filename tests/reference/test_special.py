@@ -135,3 +135,95 @@ def test_multivariate_gamma_is_a_product(d, backend):
     np.testing.assert_allclose(to_numpy(special.multigammaln(backend.asarray(a), d)), exact, rtol=1e-12)
     with pytest.raises(ValueError, match="a must exceed"):
         special.multigammaln(backend.asarray(np.array([0.5 * (d - 1)])), d)
+
+
+# --- values that are known exactly -------------------------------------------------------------------------
+
+INF, NAN = np.inf, np.nan
+EDGES = [
+    ("gammaln", [0.0, 1.0, 2.0, INF, -1.0, NAN], [INF, 0.0, 0.0, INF, INF, NAN]),
+    ("digamma", [INF, NAN, -1.0], [INF, NAN, NAN]),
+    ("erf", [-INF, 0.0, INF, 1e200, NAN], [-1.0, 0.0, 1.0, 1.0, NAN]),
+    ("erfc", [-INF, 0.0, INF, 1e200, NAN], [2.0, 1.0, 0.0, 0.0, NAN]),
+    ("log_ndtr", [-INF, INF, 1e200, NAN], [-INF, 0.0, 0.0, NAN]),
+    ("ndtri", [0.0, 0.5, 1.0, -0.1, 1.1, NAN], [-INF, 0.0, INF, NAN, NAN, NAN]),
+    ("sigmoid", [-INF, -1e4, 0.0, 1e4, INF, NAN], [0.0, 0.0, 0.5, 1.0, 1.0, NAN]),
+    ("logit", [0.0, 0.5, 1.0, -0.1, 1.1, NAN], [-INF, 0.0, INF, NAN, NAN, NAN]),
+    ("log_sigmoid", [-INF, -1e4, 1e4, INF, NAN], [-INF, -1e4, 0.0, 0.0, NAN]),
+    ("log1p_exp", [-INF, -1e4, 1e4, INF, NAN], [0.0, 0.0, 1e4, INF, NAN]),
+    ("log1m_exp", [-INF, -1e4, 0.0, 1.0, 1e4, NAN], [0.0, 0.0, -INF, NAN, NAN, NAN]),
+]
+
+
+@pytest.mark.parametrize(("name", "at", "exact"), EDGES, ids=[row[0] for row in EDGES])
+def test_the_ends_of_the_line_are_exact_and_silent(name, at, exact, backend):
+    ours = to_numpy(getattr(special, name)(backend.asarray(np.array(at))))
+    np.testing.assert_array_equal(ours, exact)
+
+
+def test_nothing_times_a_logarithm_is_nothing(backend):
+    x, y = np.array([0.0, 0.0, 2.0, 0.0, 1.0]), np.array([0.0, INF, 0.0, NAN, 1.0])
+    ours = to_numpy(special.xlogy(backend.asarray(x), backend.asarray(y)))
+    np.testing.assert_array_equal(ours, [0.0, 0.0, -INF, NAN, 0.0])
+    ours = to_numpy(special.xlog1py(backend.asarray(x), backend.asarray(y - 1.0)))
+    np.testing.assert_array_equal(ours, [0.0, 0.0, -INF, NAN, 0.0])
+
+
+@pytest.mark.spec("CLS-13")
+def test_the_logistic_sigmoid_is_symmetric_and_inverts(backend):
+    a = np.concatenate([-np.geomspace(1e-300, 700.0, 60), np.geomspace(1e-300, 700.0, 60)])
+    here, there = backend.asarray(a), backend.asarray(-a)
+    np.testing.assert_allclose(
+        to_numpy(special.sigmoid(there)), 1.0 - to_numpy(special.sigmoid(here)), rtol=0.0, atol=2e-16
+    )
+    below = a[a < 0.0]
+    np.testing.assert_allclose(
+        to_numpy(special.logit(special.sigmoid(backend.asarray(below)))), below, rtol=1e-13, atol=2e-16
+    )
+    # log σ(a) - log σ(-a) = a: the log-odds
+    odds = to_numpy(special.log_sigmoid(here)) - to_numpy(special.log_sigmoid(there))
+    np.testing.assert_allclose(odds, a, rtol=1e-14, atol=2e-16)
+
+
+# --- sums in log space -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "exact"),
+    [
+        ([0.0, 0.0], math.log(2.0)),
+        ([-1e4, -1e4], -1e4 + math.log(2.0)),
+        ([1e4, 1e4 - 800.0], 1e4),
+        ([-INF, 3.0], 3.0),
+        ([-INF, -INF], -INF),
+        ([INF, 800.0], INF),
+        ([INF, -INF], INF),
+        ([NAN, 1.0], NAN),
+        ([], -INF),
+    ],
+)
+def test_log_sum_exp_is_the_log_of_the_sum(x, exact, backend):
+    np.testing.assert_allclose(to_numpy(special.log_sum_exp(backend.asarray(np.array(x)))), exact, rtol=1e-15)
+
+
+def test_log_sum_exp_takes_weights_and_axes(backend, rng):
+    x, w = rng.standard_normal((3, 4, 2)), rng.random((4, 1))
+    for axis in (0, 1, -1):
+        ours = special.log_sum_exp(backend.asarray(x), axis, weights=backend.asarray(w))
+        np.testing.assert_allclose(to_numpy(ours), np.log(np.sum(w * np.exp(x), axis=axis)), rtol=1e-13)
+    absent = special.log_sum_exp(
+        backend.asarray(np.array([[INF, 1.0], [5.0, 2.0]])),
+        weights=backend.asarray(np.array([[0.0, 2.0], [0.0, 0.0]])),
+    )
+    np.testing.assert_allclose(to_numpy(absent), [1.0 + math.log(2.0), -INF], rtol=1e-15)
+    for bad in (-1.0, NAN):
+        with pytest.raises(ValueError, match="weights must not be negative"):
+            special.log_sum_exp(backend.asarray(x), weights=backend.asarray(np.array([1.0, bad])))
+
+
+def test_shares_add_up_even_at_the_ends_of_the_line(backend):
+    x = backend.asarray(np.array([[1e4, 0.0, -1e4], [INF, 0.0, -INF], [-INF, -INF, -INF], [0.0, 0.0, -INF]]))
+    exact = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.0]]
+    np.testing.assert_allclose(to_numpy(special.softmax(x)), exact, rtol=1e-15)
+    np.testing.assert_allclose(np.exp(to_numpy(special.log_softmax(x))), exact, rtol=1e-15)
+    np.testing.assert_array_equal(to_numpy(special.log_softmax(x))[0], [0.0, -1e4, -2e4])

@@ -110,9 +110,10 @@ def agnostic_erfc(x: Array) -> Array:
 def agnostic_log_ndtr(x: Array) -> Array:
     """See `log_ndtr`."""
     xp, x = floats(x)
-    lower = x < -1.0
-    z = xp.where(lower, -x, xp.ones_like(x)) * math.sqrt(0.5)
-    tail = xp.log(0.5 * _erfcx(xp, z)) - xp.where(lower, 0.5 * x * x, xp.zeros_like(x))
+    lower, limit = x < -1.0, float(xp.finfo(x.dtype).max) ** 0.5
+    z = xp.minimum(xp.where(lower, -x, xp.ones_like(x)), xp.full_like(x, limit))
+    tail = xp.log(0.5 * _erfcx(xp, z * math.sqrt(0.5))) - 0.5 * z * z
+    tail = xp.where(x < -limit, xp.full_like(x, -xp.inf), tail)
     bulk = xp.log1p(-0.5 * agnostic_erfc(xp.where(lower, xp.zeros_like(x), x) * math.sqrt(0.5)))
     return xp.where(lower, tail, bulk)
 

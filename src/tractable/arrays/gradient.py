@@ -114,9 +114,10 @@ def _ridders(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Extrapolate differences over halved steps; the error is how much the last corrections disagree."""
     steps = scale * 0.5 ** np.arange(3, 3 + _LEVELS)
-    column = np.stack([_difference(f, x, index, h, at_x) for h in steps])
+    differences = [_difference(f, x, index, h, at_x) for h in steps]
+    column, sizes = (np.stack(parts) for parts in zip(*differences, strict=True))
     best, error = column[-1], np.full(at_x.shape, np.inf)
-    noise = float(namespace_of(x).finfo(x.dtype).eps) * np.abs(at_x) / steps[-1]
+    noise = float(namespace_of(x).finfo(x.dtype).eps) * sizes[-1] / steps[-1]
     for order in range(1, _LEVELS):
         finer = column[1:] + (column[1:] - column[:-1]) / (4.0**order - 1.0)
         spread = np.maximum(np.abs(finer - column[1:]), np.abs(finer - column[:-1])) + noise
@@ -131,7 +132,8 @@ def _ridders(
 
 def _difference(
     f: Callable[[Array], Any], x: Array, index: tuple[int, ...], step: float, at_x: np.ndarray
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the central difference over a step, and the size of the values it was taken from."""
     xp = namespace_of(x)
     unit = np.zeros(tuple(x.shape))
     unit[index] = step
@@ -139,9 +141,10 @@ def _difference(
     ahead, behind = x + shift, x - shift
     width = float(to_numpy(ahead)[index]) - float(to_numpy(behind)[index])
     try:
-        return (_value(f, ahead) - _value(f, behind)) / width
+        above, below = _value(f, ahead), _value(f, behind)
     except ValueError:
-        return np.full(at_x.shape, np.nan)
+        above = below = np.full(at_x.shape, np.nan)
+    return (above - below) / width, np.maximum(np.abs(above), np.abs(below))
 
 
 def _value(f: Callable[[Array], Any], x: Array) -> np.ndarray:

@@ -32,11 +32,15 @@ def rank_one_update(lower: Array, v: Array, weight: float | Array = 1.0) -> Arra
     xp = namespace_of(lower, v)
     lower, v = as_float_array(lower, xp), as_float_array(v, xp)
     w = xp.asarray(weight, dtype=v.dtype, device=device(v))[..., None]
+    if not bool(xp.all(xp.isfinite(v))):
+        raise ValueError("v must be finite")
+    if not bool(xp.all(xp.isfinite(w))):
+        raise ValueError("weight must be finite")
     p = solve_triangular(lower, v[..., None])[..., 0]
     after = 1.0 + w * xp.cumulative_sum(p**2, axis=-1)
     # The part of b that rounding may have made: beyond it, a downdate has left nothing.
     if not bool(xp.all(after > p.shape[-1] * float(xp.finfo(p.dtype).eps))):
-        raise ValueError("weight must leave the matrix finite and positive definite")
+        raise ValueError("weight must leave the matrix positive definite")
     # Shifted sums, not differences of sums: a large update must not cancel against what it was added to.
     before = xp.concat([xp.ones_like(after[..., :1]), after[..., :-1]], axis=-1)
     tails = xp.flip(xp.cumulative_sum(xp.flip(lower * p[..., None, :], axis=-1), axis=-1), axis=-1)
