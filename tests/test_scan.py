@@ -73,6 +73,15 @@ def test_nulls_in_one_file_may_change_its_type(tmp_path):
     np.testing.assert_array_equal(gathered(scan(tmp_path))[:, 0], [1, 2, 0.5, np.nan, np.nan])
 
 
+def test_names_may_be_any_text(tmp_path):
+    names = ["a.b", "größe", "a", " x", "list.element", "[0]"]
+    pq.write_table(pa.table({name: [float(k)] for k, name in enumerate(names)}), tmp_path / "t.parquet")
+    source = scan(tmp_path / "t.parquet", features=names[::-1])
+    assert gathered(source).tolist() == [[5.0, 4.0, 3.0, 2.0, 1.0, 0.0]]
+    pa.csv.write_csv(pa.table({name: [float(k)] for k, name in enumerate(names)}), tmp_path / "t.csv")
+    assert gathered(scan(tmp_path / "t.csv", names[::-1])).tolist() == [[5.0, 4.0, 3.0, 2.0, 1.0, 0.0]]
+
+
 def test_infinities_and_nan_pass_through(tmp_path):
     X = np.array([[np.inf], [np.nan], [-np.inf]])
     pq.write_table(pa.table({"a": X[:, 0]}), tmp_path / "t.parquet")

@@ -291,6 +291,15 @@ def test_a_source_of_ones_own_is_a_source():
         as_source(Ones(), y="a")
 
 
+def test_targets_and_weights_can_be_given_later(rows):
+    frame = pd.DataFrame(rows.X, columns=list(NAMES))
+    for source in (as_source(rows.X), as_source(frame)):
+        X, y, weights = gathered(as_source(source, rows.y, rows.weights))
+        np.testing.assert_array_equal(X, rows.X)
+        np.testing.assert_array_equal(y, rows.y)
+        np.testing.assert_array_equal(weights, rows.weights)
+
+
 def test_streams_are_told_from_tables():
     X = np.ones((2, 2))
     assert is_streamed([X, X])

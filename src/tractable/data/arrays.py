@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import namespace_of
 from tractable.data.source import Batch, Source, row_slices
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["ArraySource", "as_floats", "check_weights"]
 
@@ -65,6 +65,10 @@ class ArraySource(Source):
                 y=None if self.y is None else self.y[rows],
                 weights=None if self.weights is None else self.weights[rows],
             )
+
+    def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
+        given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
+        return replace(self, **given)
 
 
 def as_floats(x: np.ndarray) -> np.ndarray:

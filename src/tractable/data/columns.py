@@ -1,5 +1,6 @@
 """Which columns of a table are features, which is the target, which the weight."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -50,7 +51,7 @@ def assign_roles(
     arguments: tuple[str, str, str] = ("features", "target", "weight"),
 ) -> Roles:
     """Check the names asked for; features not named are all the columns that are left."""
-    doubled = sorted({str(name) for name in available if list(available).count(name) > 1})
+    doubled = [str(name) for name, count in Counter(available).items() if count > 1]
     if doubled:
         raise ValueError(f"{where} has several columns named {', '.join(doubled)}")
     target = tuple(target) if isinstance(target, list) else target
@@ -90,9 +91,10 @@ def check_numeric(texts: Iterable[Any], where: str) -> None:
 
 def check_known(names: Iterable[Any], available: Sequence[Hashable], argument: str, where: str) -> None:
     """Refuse a name that no column has, with the nearest one that exists."""
+    known = set(available)
     for name in names:
-        if name not in available:
-            near = get_close_matches(str(name), [str(known) for known in available], n=1)
+        if name not in known:
+            near = get_close_matches(str(name), [str(other) for other in available], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; it has {_some(available)}"
             raise ValueError(f"{argument}: no column {name!r} in {where}{hint}")
 
