@@ -59,7 +59,7 @@ def write_reference():
     pages = [INTRODUCTION, summary("Estimators, distributions, verbs", flat, "")]
     for package in tractable.PACKAGES:
         module = import_module(f"tractable.{package}")
-        names = [f"tractable.{package}.{name}" for name in module.__all__ if name not in tractable.PUBLIC]
+        names = [f"tractable.{package}.{name}" for name in getattr(module, "__all__", ()) if name not in tractable.PUBLIC]
         pages.append(summary(f"tractable.{package}", names, (module.__doc__ or "").split("\n")[0]))
     path = HERE / REFERENCE
     path.parent.mkdir(exist_ok=True)

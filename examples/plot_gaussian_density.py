@@ -11,7 +11,7 @@ import numpy as np
 
 import tractable
 
-geyser = tractable.datasets.load("old_faithful").data
+geyser = tractable.datasets.load("old_faithful").frame
 density = tractable.GaussianDensity().fit(geyser)
 
 # %%

@@ -19,12 +19,14 @@ INDEX = ROOT / "docs" / "method_index.md"
 ROW = re.compile(r"\|\s*((?:[A-Z]{1,7}|E00\d)-\d{2})\s*\|")
 COUNTS = re.compile(r"(<!-- counts -->\n).*?(\n<!-- end -->)", re.DOTALL)
 PLANNED = "planned: "
+UNCOUNTED = "\n## Smaller corrections\n"
 
 #: How many rows each group has; losing one is an error.
 GROUPS = {
     "PROB": 27, "DIST": 55, "EST": 16, "SEQ": 13, "LIN": 43, "BLR": 23, "ASSESS": 16, "CLS": 37, "CLU": 19,
     "GMM": 23, "DENS": 26, "TREE": 7, "KER": 24, "KREG": 11, "GP": 19, "GPC": 16, "MIX": 9, "SAMP": 18,
-    "DR": 42, "GRAPH": 10, "MATH": 13, "PRACT": 6, "W": 29, "E000": 16, "E001": 10, "E003": 6, "E004": 4,
+    "DR": 42, "GRAPH": 10, "MATH": 13, "PRACT": 6, "W": 29, "E000": 44, "E001": 20, "E002": 4, "E003": 12,
+    "E004": 11,
 }  # fmt: skip
 
 
@@ -80,7 +82,8 @@ def renewed(line: str, shown: dict[str, list[str]]) -> str:
 
 def renewed_index(text: str, shown: dict[str, list[str]]) -> str:
     text = "\n".join(renewed(line, shown) for line in text.split("\n"))
-    rows = [cells(line) for line in text.split("\n") if ROW.match(line)]
+    counted = text.split(UNCOUNTED)[0]
+    rows = [cells(line) for line in counted.split("\n") if ROW.match(line)]
     offered = sum(not api.startswith(PLANNED) for _, _, api, _ in rows)
     tested = sum(tests != "–" for *_, tests in rows)
     counts = f"**{len(rows)}** rows; **{offered}** have a name today, **{tested}** are shown by a test."

@@ -1,0 +1,35 @@
+"""What the documents show is true: the guide's code blocks run, and quoted files still say what is quoted."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def blocks(path, language):
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_code_blocks_run(page):
+    code = "\n".join(blocks(page, "pycon"))
+    example = doctest.DocTestParser().get_doctest(code, {}, page.stem, str(page), 0)
+    results = doctest.DocTestRunner(optionflags=OPTIONS, verbose=False).run(example)
+    assert results.failed == 0
+
+
+def test_contributing_quotes_real_files():
+    quotes = blocks(ROOT / "CONTRIBUTING.md", "python")
+    assert quotes
+    for quote in quotes:
+        first, *lines = quote.rstrip().split("\n")
+        source = (ROOT / first.removeprefix("# ")).read_text(encoding="utf-8")
+        for part in re.split(r"^ *\.\.\.$", "\n".join(lines), flags=re.MULTILINE):
+            assert part.strip("\n") in source, f"{first} no longer has:\n{part}"
