@@ -6,10 +6,13 @@ Adding an object is one row here. An exemption is written on the row with its re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from toys import Average, Standardiser
+from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
+from tractable.distributions import MultivariateNormal, Normal
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
 
 
@@ -36,8 +39,100 @@ def cross(laws, rows):
     ]
 
 
-DISTRIBUTIONS: list[Row] = []
-COVARIANCES: list[Row] = []
+STRONG = [[1.0, 0.9999], [0.9999, 1.0]]
+SPREAD = [[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]]
+DISTRIBUTIONS = [
+    Row("Normal", lambda: Normal(mean=1.0, variance=4.0)),
+    Row("Normal-stddev", lambda: Normal(mean=-0.5, stddev=0.1)),
+    Row("Normal-batch", lambda: Normal(mean=[[0.0], [3.0]], variance=[1.0, 0.25, 9.0])),
+    Row("Normal-far", lambda: Normal(mean=1e6, stddev=1.0)),
+    Row("Normal-tiny", lambda: Normal(mean=0.0, stddev=1e-100)),
+    Row("Normal-huge", lambda: Normal(mean=1e100, stddev=1e100)),
+    Row(
+        "MultivariateNormal",
+        lambda: MultivariateNormal(mean=[1.0, -2.0], covariance=[[2.0, 0.6], [0.6, 1.0]]),
+    ),
+    Row("MultivariateNormal-1d", lambda: MultivariateNormal(mean=[2.0], covariance=[[0.25]])),
+    Row(
+        "MultivariateNormal-named",
+        lambda: MultivariateNormal(mean=[0.0, 1.0, 2.0], covariance=SPREAD, names=("a", "b", "c")),
+    ),
+    Row(
+        "MultivariateNormal-batch",
+        lambda: MultivariateNormal(
+            mean=[[0.0, 0.0], [1.0, 1.0], [3.0, -1.0]],
+            covariance=[[[1.0, 0.2], [0.2, 1.0]], [[2.0, -0.5], [-0.5, 1.0]], [[0.5, 0.0], [0.0, 0.1]]],
+        ),
+    ),
+    Row(
+        "MultivariateNormal-shared",
+        lambda: MultivariateNormal(mean=np.arange(12.0).reshape(2, 2, 3), covariance=SPREAD),
+    ),
+    Row("MultivariateNormal-strong", lambda: MultivariateNormal(mean=[0.0, 0.0], covariance=STRONG)),
+    Row(
+        "MultivariateNormal-far",
+        lambda: MultivariateNormal(mean=[1e6, -1e6], covariance=[[1.0, 0.5], [0.5, 2.0]]),
+    ),
+    Row(
+        "MultivariateNormal-scales",
+        lambda: MultivariateNormal(mean=[0.0, 1e100], covariance=[[1e-200, 0.5], [0.5, 1e200]]),
+    ),
+    Row(
+        "MultivariateNormal-diagonal",
+        lambda: MultivariateNormal(mean=[0.0, 5.0], covariance=Diagonal(variances=[0.04, 9.0])),
+    ),
+    Row(
+        "MultivariateNormal-isotropic",
+        lambda: MultivariateNormal(
+            mean=np.zeros((3, 2)), covariance=Isotropic(variance=[1.0, 2.0, 3.0], dim=2)
+        ),
+    ),
+    Row(
+        "MultivariateNormal-low-rank",
+        lambda: MultivariateNormal(
+            mean=np.arange(5.0),
+            covariance=LowRankPlusDiagonal(
+                factor=[[1.0, 0.0], [2.0, 1.0], [-1.0, 0.5], [0.0, 0.3], [0.5, 0.5]],
+                variances=[0.5, 1.0, 0.2, 1.0, 2.0],
+            ),
+        ),
+    ),
+]
+COVARIANCES = [
+    Row("Full", lambda: Full(matrix=SPREAD)),
+    Row("Full-1d", lambda: Full(matrix=[[4.0]])),
+    Row("Full-batch", lambda: Full(matrix=[[[2.0, 0.5], [0.5, 1.0]], [[1.0, -0.9], [-0.9, 1.0]]])),
+    Row("Full-cholesky", lambda: Full.from_cholesky([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 0.5, 0.3]])),
+    Row("Full-precision", lambda: Full.from_precision([[2.0, -1.0], [-1.0, 3.0]])),
+    Row("Full-strong", lambda: Full(matrix=STRONG)),
+    Row("Full-scales", lambda: Full(matrix=[[1e-200, 0.5], [0.5, 1e200]])),
+    Row("Full-jittered", lambda: Full.jittered(np.ones((3, 3)) + np.diag([1.0, 0.0, 0.0]))),
+    Row("Diagonal", lambda: Diagonal(variances=[4.0, 0.25, 1.0])),
+    Row("Diagonal-batch", lambda: Diagonal(variances=[[[1.0, 2.0]], [[3.0, 0.1]]])),
+    Row("Diagonal-scales", lambda: Diagonal(variances=[1e-200, 1e200])),
+    Row("Isotropic", lambda: Isotropic(variance=2.0, dim=3)),
+    Row("Isotropic-batch", lambda: Isotropic(variance=[1e-10, 1e10], dim=2)),
+    Row(
+        "LowRankPlusDiagonal",
+        lambda: LowRankPlusDiagonal(factor=[[1.0], [2.0], [-1.0], [0.0]], variances=[0.5, 1.0, 0.2, 1.0]),
+    ),
+    Row(
+        "LowRankPlusDiagonal-batch",
+        lambda: LowRankPlusDiagonal(
+            factor=np.linspace(-1.0, 2.0, 12).reshape(2, 3, 2), variances=[1.0, 0.1, 2.0]
+        ),
+    ),
+    Row(
+        "LowRankPlusDiagonal-strong",
+        lambda: LowRankPlusDiagonal(factor=[[100.0], [100.0]], variances=[1.0, 1.0]),
+    ),
+    Row(
+        "LowRankPlusDiagonal-overfull",
+        lambda: LowRankPlusDiagonal(
+            factor=np.linspace(-1.0, 1.0, 8).reshape(2, 4) ** 3, variances=[1.0, 2.0]
+        ),
+    ),
+]
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),

@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 
-__all__ = ["checked_factor", "checked_variances", "column_variances"]
+__all__ = ["check_jitter", "checked_factor", "checked_variances", "column_variances"]
 
 
 def checked_variances(name: str, x: Any) -> Array:
@@ -32,6 +32,14 @@ def checked_factor(factor: Any, like: Array, n_axes: int) -> Array:
         factor = xp.asarray(float(factor), dtype=like.dtype)
     factor = checked_variances("factor", as_float_array(factor, xp))
     return factor[(..., *(None,) * n_axes)]
+
+
+def check_jitter(jitter: Any, like: Array) -> None:
+    """Refuse a jitter that is not finite and at least zero."""
+    xp = namespace_of(like)
+    jitter = as_float_array(jitter, xp)
+    if not bool(xp.all((jitter >= 0) & xp.isfinite(jitter))):
+        raise ValueError("jitter must be finite and not negative")
 
 
 def column_variances(moments: Any, ddof: float) -> Array:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, freeze, is_numpy_array, namespace_of
-from tractable.covariance.checks import checked_factor
+from tractable.covariance.checks import check_jitter, checked_factor
 from tractable.covariance.dims import other_dims
 from tractable.covariance.rows import matvec, on_columns, principal_block, zero_gain
 from tractable.covariance.structure import Covariance
@@ -55,6 +55,7 @@ class Full(Covariance):
             object.__setattr__(self, "matrix", freeze(_symmetric(matrix)))
         else:
             object.__setattr__(self, "cholesky", freeze(_checked_lower(self.cholesky)))
+            check_jitter(self.jitter, self.cholesky)
 
     def _parameters(self) -> dict[str, Any]:
         if self.matrix is None:
@@ -188,7 +189,7 @@ class Full(Covariance):
         """(Σ₁⁻¹ + Σ₂⁻¹)⁻¹ = L (I + Lᵀ Σ₂⁻¹ L)⁻¹ Lᵀ with Σ₁ = L Lᵀ."""
         self._check_dim(other)
         xp = namespace_of(self.cholesky)
-        white = xp.moveaxis(other.whiten(self.root()), 0, -1)
+        white = xp.moveaxis(other.whiten(self.root(len(other.batch_shape))), 0, -1)
         inner = cholesky(_identity(white) + xp.matrix_transpose(white) @ white)
         root = solve_triangular(inner, xp.matrix_transpose(self.cholesky))
         return Full(matrix=_symmetric(xp.matrix_transpose(root) @ root))

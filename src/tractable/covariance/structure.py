@@ -96,9 +96,13 @@ class Covariance(ABC):
         white = self.whiten(z if center is None else z - center)
         return namespace_of(white).sum(white * white, axis=-1)
 
-    def root(self) -> Array:
-        """Return vectors r_j with Σ = Σ_j r_j r_jᵀ, one a standard normal, (noise_dim, *batch, d)."""
-        return self.color(one_vectors(self.noise_dim, len(self.batch_shape), self.diagonal))
+    def root(self, n_batch: int = 0) -> Array:
+        """Return vectors r_j with Σ = Σ_j r_j r_jᵀ, one a standard normal, (noise_dim, *batch, d).
+
+        Where another structure with `n_batch` axes will take them, at least so many axes stand in the middle.
+        """
+        n_batch = max(n_batch, len(self.batch_shape))
+        return self.color(one_vectors(self.noise_dim, n_batch, self.diagonal))
 
     def precision(self) -> Array:
         """Return Σ⁻¹ as an array, (*batch, d, d)."""

@@ -28,6 +28,9 @@ class Distribution(ABC):
     #: How many axes of each parameter are not batch axes; a parameter that is not an array is not listed.
     parameter_ndims: ClassVar[Mapping[str, int]] = {}
 
+    #: Whether events are counted (log_prob is of a probability) rather than measured (of a density).
+    discrete: ClassVar[bool] = False
+
     if TYPE_CHECKING:  # fields of some families, properties of others
 
         @property
@@ -53,6 +56,11 @@ class Distribution(ABC):
     def event_shape(self) -> tuple[int, ...]:
         """Shape of one draw of one distribution; empty for numbers."""
         return ()
+
+    @property
+    def support(self) -> tuple[Any, Any] | None:
+        """Least and greatest value of an entry; None where the support is no box (a simplex, a cone)."""
+        return -np.inf, np.inf
 
     @property
     def stddev(self) -> Array:

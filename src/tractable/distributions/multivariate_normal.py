@@ -153,7 +153,8 @@ class MultivariateNormal(Distribution):
         """See `Distribution.kl_divergence`: ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
         self._check_partner(other)
         xp = namespace_of(self.mean)
-        spread = xp.sum(other.structure.whiten(self.structure.root()) ** 2, axis=(0, -1))
+        root = self.structure.root(len(other.structure.batch_shape))
+        spread = xp.sum(other.structure.whiten(root) ** 2, axis=(0, -1))
         shift = other.structure.mahalanobis(self.mean, other.mean)
         ratio = other.structure.log_det - self.structure.log_det
         divergence = 0.5 * (spread - self.dim + shift + ratio)

@@ -1,0 +1,237 @@
+"""Laws of covariance structures: every method equals its dense counterpart."""
+
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal, other_dims
+from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.refusals import refused
+from tractable.value import parameters, replace
+
+__all__ = ["COVARIANCE_LAWS", "check_covariance"]
+
+
+def dense_is_symmetric_positive_definite(c: Any, rng: np.random.Generator) -> None:
+    """Σ = Σᵀ, with positive eigenvalues, of the declared shape."""
+    dense = c.dense()
+    assert dense.shape == (*c.batch_shape, c.dim, c.dim)
+    np.testing.assert_array_equal(dense, np.swapaxes(dense, -1, -2))
+    assert np.all(np.linalg.eigvalsh(_unit(c, dense)) > 0)
+    assert 1 <= c.n_free <= c.dim * (c.dim + 1) // 2
+
+
+def diagonal_and_log_det_are_those_of_dense(c: Any, rng: np.random.Generator) -> None:
+    """The variances and the log-determinant."""
+    dense = c.dense()
+    np.testing.assert_allclose(c.diagonal, np.einsum("...ii->...i", dense), rtol=1e-14)
+    expected = np.linalg.slogdet(_unit(c, dense))[1] + np.log(c.diagonal).sum(axis=-1)
+    assert np.shape(c.log_det) == c.batch_shape
+    np.testing.assert_allclose(c.log_det, expected, rtol=1e-12, atol=_slack(c))
+
+
+def solve_and_multiply_are_those_of_dense(c: Any, rng: np.random.Generator) -> None:
+    """Σ⁻¹ z and Σ z, and one undoes the other."""
+    z = _vectors(c, rng)
+    product = np.einsum("...ij,...j->...i", c.dense(), z)
+    np.testing.assert_allclose(c.multiply(z), product, rtol=1e-10, atol=1e-12 * np.max(np.abs(product)))
+    np.testing.assert_allclose(c.multiply(c.solve(z)) / _scale(c), z / _scale(c), atol=_slack(c, 10.0))
+    np.testing.assert_allclose(c.precision(), np.swapaxes(c.precision(), -1, -2), rtol=0)
+    by_matrix = np.einsum("...ij,...j->...i", c.precision(), z)
+    np.testing.assert_allclose(by_matrix * _scale(c), c.solve(z) * _scale(c), atol=_slack(c, 10.0, of=z))
+
+
+def whitening_gives_the_squared_distance(c: Any, rng: np.random.Generator) -> None:
+    """|W z|² = zᵀ Σ⁻¹ z, with or without a centre."""
+    z = _vectors(c, rng)
+    expected = (z * c.solve(z)).sum(axis=-1)
+    np.testing.assert_allclose((c.whiten(z) ** 2).sum(axis=-1), expected, rtol=_slack(c))
+    np.testing.assert_allclose(c.mahalanobis(z), expected, rtol=_slack(c))
+    center = _vectors(c, rng)[0]
+    np.testing.assert_allclose(c.mahalanobis(z + center, center), c.mahalanobis(z), rtol=_slack(c, 10.0))
+
+
+def colouring_makes_the_covariance(c: Any, rng: np.random.Generator) -> None:
+    """R Rᵀ = Σ for the map from independent noise; the noise is taken linearly."""
+    root = c.root()
+    assert root.shape == (c.noise_dim, *c.batch_shape, c.dim)
+    _assert_matrix(np.einsum("k...i,k...j->...ij", root, root), c.dense())
+    noise = rng.standard_normal((20_000, *c.batch_shape, c.noise_dim))
+    z = c.color(noise) / _scale(c)
+    assert_mean(z[..., :, None] * z[..., None, :], _unit(c, c.dense()), "products of coloured noise")
+
+
+def marginals_are_blocks(c: Any, rng: np.random.Generator) -> None:
+    """The structure of some coordinates is the block of the dense matrix, of the same kind."""
+    keep = rng.permutation(c.dim)[: max(1, c.dim - 1)]
+    part = c.marginal(keep)
+    assert type(part) is type(c)
+    np.testing.assert_array_equal(part.dense(), c.dense()[..., keep[:, None], keep])
+    np.testing.assert_array_equal(c.marginal(-1).dense()[..., 0, 0], c.dense()[..., -1, -1])
+
+
+def conditioning_is_the_schur_complement(c: Any, rng: np.random.Generator) -> None:
+    """The gain is Σ_rg Σ_gg⁻¹ and the rest Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr, of the same kind."""
+    if c.dim < 2:
+        return
+    given = np.array([c.dim - 1, *range(c.dim - 2)][: max(1, c.dim // 2)])
+    rest = np.array(other_dims(given.tolist(), c.dim))
+    unit = _unit(c, c.dense())
+    across = unit[..., rest[:, None], given]
+    gain = np.swapaxes(np.linalg.solve(unit[..., given[:, None], given], np.swapaxes(across, -1, -2)), -1, -2)
+    found, left = c.condition(given)
+    assert type(left) is type(c)
+    ratio = _scale(c)[..., given][..., None, :] / _scale(c)[..., rest][..., :, None]
+    np.testing.assert_allclose(found * ratio, gain, atol=_slack(c))
+    schur = unit[..., rest[:, None], rest] - gain @ np.swapaxes(across, -1, -2)
+    scale = _scale(c)[..., rest]
+    np.testing.assert_allclose(
+        left.dense() / scale[..., :, None] / scale[..., None, :], schur, atol=_slack(c)
+    )
+    nothing, same = c.condition([])
+    assert nothing.shape == (*c.batch_shape, c.dim, 0)
+    np.testing.assert_allclose(same.dense(), c.dense(), rtol=1e-14)
+
+
+def scaling_and_adding_are_those_of_dense(c: Any, rng: np.random.Generator) -> None:
+    """C Σ and Σ₁ + Σ₂, whichever stands first, with every structure."""
+    _assert_matrix(c.scaled(2.5).dense(), 2.5 * c.dense())
+    assert type(c.scaled(2.5)) is type(c)
+    assert type(c + c) is type(c)
+    one = np.ones(c.dim)
+    size = float(np.min(c.diagonal))
+    for other in (
+        c,
+        Isotropic(variance=size, dim=c.dim),
+        Diagonal(variances=size * one),
+        LowRankPlusDiagonal(factor=np.sqrt(size) * one[:, None], variances=size * one),
+        Full(matrix=size * (np.eye(c.dim) + 1.0)),
+    ):
+        _assert_matrix((c + other).dense(), c.dense() + other.dense())
+        _assert_matrix((other + c).dense(), c.dense() + other.dense())
+
+
+def parallel_adds_precisions(c: Any, rng: np.random.Generator) -> None:
+    """(Σ₁⁻¹ + Σ₂⁻¹)⁻¹: of twice the same, half of it; of two, between zero and either."""
+    half = c.parallel(c).dense()
+    np.testing.assert_allclose(_unit(c, half), 0.5 * _unit(c, c.dense()), atol=_slack(c))
+    size = np.exp(np.log(_scale(c)).reshape(-1, c.dim).mean(axis=0))
+    other = Full(matrix=size[:, None] * (np.eye(c.dim) + 1.0) * size)
+    both = c.parallel(other)
+    z = _vectors(c, rng)
+    np.testing.assert_allclose(
+        both.mahalanobis(z), c.mahalanobis(z) + other.mahalanobis(z), rtol=_slack(c, 10.0)
+    )
+    np.testing.assert_allclose(other.parallel(c).log_det, both.log_det, atol=_slack(c, 10.0))
+
+
+def affine_maps_are_sandwiches(c: Any, rng: np.random.Generator) -> None:
+    """A Σ Aᵀ."""
+    A = rng.standard_normal((max(1, c.dim - 1), c.dim)) / np.max(_scale(c))
+    expected = A @ c.dense() @ A.T
+    np.testing.assert_allclose(
+        c.affine(A).dense(), expected, rtol=1e-9, atol=1e-12 * np.max(np.abs(expected))
+    )
+
+
+def batch_is_a_loop(c: Any, rng: np.random.Generator) -> None:
+    """A batch answers as its members would, one by one; one vector is taken for all."""
+    z = _vectors(c, rng)
+    for i in np.ndindex(c.batch_shape):
+        one, here = c[i], (slice(None), *i)
+        assert one.batch_shape == ()
+        np.testing.assert_allclose(one.dense(), c.dense()[i], rtol=1e-14)
+        np.testing.assert_allclose(one.mahalanobis(z[here]), c.mahalanobis(z)[here], rtol=_slack(c))
+        np.testing.assert_allclose(one.mahalanobis(z[0][i]), c.mahalanobis(z[0][i])[i], rtol=_slack(c))
+    wide = c.expand((2, *c.batch_shape))
+    np.testing.assert_allclose(
+        wide.mahalanobis(z[:, None]), np.stack([c.mahalanobis(z)] * 2, 1), rtol=_slack(c)
+    )
+
+
+def cannot_be_changed(c: Any, rng: np.random.Generator) -> None:
+    """Parameters are frozen copies; a pickle is the same structure."""
+    for name, x in parameters(c).items():
+        assert not (isinstance(x, np.ndarray) and x.flags.writeable), f"{name} can be written"
+        try:
+            setattr(c, name, x)
+        except AttributeError:
+            continue
+        raise AssertionError(f"{name} can be set")
+    again = pickle.loads(pickle.dumps(c))  # noqa: S301
+    assert type(again) is type(c)
+    np.testing.assert_array_equal(again.dense(), c.dense())
+    np.testing.assert_array_equal(again.log_det, c.log_det)
+
+
+def bad_parameters_are_refused(c: Any, rng: np.random.Generator) -> None:
+    """NaN in a parameter, and coordinates that do not exist, are one ValueError that names the argument."""
+    for name, x in parameters(c).items():
+        if isinstance(x, np.ndarray) and x.ndim:
+            bad = np.array(x)
+            bad[..., -1] = np.nan
+            refused(partial(replace, c, **{name: bad}), name)
+    for dims in ([c.dim], [-c.dim - 1], [0, 0], [0.5], "a", []):
+        refused(partial(c.marginal, dims), "dims")
+    refused(partial(c.condition, range(c.dim)), "dims")
+    for factor in (0.0, -1.0, np.nan, np.inf):
+        refused(partial(c.scaled, factor), "factor")
+
+
+def _vectors(c: Any, rng: np.random.Generator) -> np.ndarray:
+    """A few vectors of the structure's own size and directions."""
+    return c.color(rng.standard_normal((5, *c.batch_shape, c.noise_dim)))
+
+
+def _scale(c: Any) -> np.ndarray:
+    return np.sqrt(c.diagonal)
+
+
+def _unit(c: Any, dense: np.ndarray) -> np.ndarray:
+    return dense / _scale(c)[..., :, None] / _scale(c)[..., None, :]
+
+
+def _slack(c: Any, factor: float = 1.0, of: np.ndarray | None = None) -> float:
+    """Return how far rounding may reach: machine epsilon times the condition of the correlations."""
+    size = 1.0 if of is None else float(np.max(np.abs(of / _scale(c))))
+    reach = np.finfo(np.float64).eps * np.max(np.linalg.cond(_unit(c, c.dense())))
+    return float(100.0 * factor * c.dim * reach * max(1.0, size))
+
+
+def _assert_matrix(found: np.ndarray, expected: np.ndarray) -> None:
+    scale = np.sqrt(np.einsum("...ii->...i", expected))
+    within = 1e-13 * scale[..., :, None] * scale[..., None, :]
+    assert np.all(np.abs(found - expected) <= within), f"{found} is not {expected}"
+
+
+COVARIANCE_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+    dense_is_symmetric_positive_definite,
+    diagonal_and_log_det_are_those_of_dense,
+    solve_and_multiply_are_those_of_dense,
+    whitening_gives_the_squared_distance,
+    colouring_makes_the_covariance,
+    marginals_are_blocks,
+    conditioning_is_the_schur_complement,
+    scaling_and_adding_are_those_of_dense,
+    parallel_adds_precisions,
+    affine_maps_are_sandwiches,
+    batch_is_a_loop,
+    cannot_be_changed,
+    bad_parameters_are_refused,
+)
+
+
+def check_covariance(structure: Any, rng: Any = 0) -> None:
+    """Run every law of covariance structures on one.
+
+    Examples
+    --------
+    >>> from tractable.covariance import Diagonal
+    >>> check_covariance(Diagonal(variances=[1.0, 4.0]))
+    """
+    for law in COVARIANCE_LAWS:
+        law(structure, as_generator(rng))

@@ -1,0 +1,116 @@
+"""Laws of draws: they follow the distribution that made them."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.testing.monte_carlo import assert_mean, largest_ks_distance, standardized
+
+__all__ = ["SAMPLE_LAWS"]
+
+N_DRAWS = 20_000
+
+
+def samples_match_mean_and_variance(d: Any, rng: np.random.Generator) -> None:
+    """Standardised draws have mean 0 and mean square 1."""
+    z = standardized(d.sample(N_DRAWS, rng=rng), d.mean, d.stddev)
+    assert_mean(z, 0.0, "standardised draws")
+    spread = np.where(np.isfinite(d.stddev) & (d.stddev > 0), 1.0, 0.0)
+    assert_mean(z * z, spread, "squares of standardised draws")
+
+
+def samples_match_covariance(d: Any, rng: np.random.Generator) -> None:
+    """Products of standardised entries of a vector have the declared correlation as their mean."""
+    if not hasattr(d, "covariance") or len(d.event_shape) != 1:
+        return
+    z = standardized(d.sample(N_DRAWS, rng=rng), d.mean, d.stddev)
+    correlation = d.covariance / d.stddev[..., :, None] / d.stddev[..., None, :]
+    assert_mean(z[..., :, None] * z[..., None, :], correlation, "products of standardised draws")
+
+
+def samples_follow_the_cdf(d: Any, rng: np.random.Generator) -> None:
+    """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound."""
+    if not hasattr(d, "cdf"):
+        return
+    x = np.sort(d.sample(N_DRAWS, rng=rng), axis=0)
+    expected = d.cdf(x)
+    for i in np.ndindex(d.batch_shape):
+        column = x[(slice(None), *i)]
+        empirical = np.searchsorted(column, column, side="right") / len(column)
+        distance = np.abs(empirical - expected[(slice(None), *i)]).max()
+        assert distance < largest_ks_distance(N_DRAWS), f"Kolmogorov-Smirnov distance {distance:.4f}"
+
+
+def draws_are_independent(d: Any, rng: np.random.Generator) -> None:
+    """Neither successive draws nor members of a batch go together."""
+    z = standardized(d.sample(N_DRAWS, rng=rng), d.mean, d.stddev)
+    assert_mean(z[:-1:2] * z[1::2], 0.0, "products of successive draws")
+    n_batch = len(d.batch_shape)
+    for axis in range(1, 1 + n_batch):
+        if z.shape[axis] > 1:
+            here, there = (np.take(z, i, axis=axis) for i in (0, 1))
+            assert_mean(here * there, 0.0, "products of draws of two members of the batch")
+
+
+def entropy_is_expected_surprise(d: Any, rng: np.random.Generator) -> None:
+    """Entropy = -E log p(x)."""
+    assert_mean(-d.log_prob(d.sample(N_DRAWS, rng=rng)), d.entropy(), "surprise")
+
+
+def kl_vanishes_on_itself(d: Any, rng: np.random.Generator) -> None:
+    """KL(p, p) = 0."""
+    np.testing.assert_allclose(d.kl_divergence(d), 0.0, atol=1e-9)
+
+
+def kl_is_the_expected_log_ratio(d: Any, rng: np.random.Generator) -> None:
+    """KL(p, q) = E log p(x)/q(x) > 0, with q another of the family."""
+    other = partner(d, rng)
+    if other is None:
+        return
+    divergence = d.kl_divergence(other)
+    assert np.all(divergence > 0), f"KL divergence {divergence}"
+    x = d.sample(N_DRAWS, rng=rng)
+    assert_mean(d.log_prob(x) - other.log_prob(x), divergence, "log ratio")
+
+
+def fit_is_the_most_likely(d: Any, rng: np.random.Generator) -> None:
+    """No distribution of the family is likelier on data than the fitted one, not even the true one."""
+    if not hasattr(type(d), "fit") or d.batch_shape:
+        return
+    x = d.sample(_enough(d), rng=rng)
+    fitted, true = type(d).fit(x).log_prob(x).sum(), d.log_prob(x).sum()
+    assert fitted >= true - 1e-9 * abs(true), f"log likelihood {fitted} of the fit, {true} of the truth"
+
+
+def weights_of_fit_are_repetitions(d: Any, rng: np.random.Generator) -> None:
+    """An integer weight counts an observation so many times."""
+    if not hasattr(type(d), "fit") or d.batch_shape:
+        return
+    x = d.sample(_enough(d), rng=rng)
+    times = rng.integers(0, 4, size=len(x))
+    weighted, repeated = type(d).fit(x, times.astype(float)), type(d).fit(np.repeat(x, times, axis=0))
+    np.testing.assert_allclose(weighted.log_prob(x), repeated.log_prob(x), rtol=1e-8, atol=1e-8)
+
+
+def partner(d: Any, rng: np.random.Generator) -> Any:
+    """Return another distribution of the family: a fit to a few draws, or a neighbour in the batch."""
+    if d.batch_shape:
+        return None if d.batch_shape[0] == 1 else d[np.roll(np.arange(d.batch_shape[0]), 1)]
+    return type(d).fit(d.sample(_enough(d), rng=rng)) if hasattr(type(d), "fit") else None
+
+
+def _enough(d: Any) -> int:
+    return 60 + 10 * int(np.prod(d.event_shape))
+
+
+SAMPLE_LAWS = (
+    samples_match_mean_and_variance,
+    samples_match_covariance,
+    samples_follow_the_cdf,
+    draws_are_independent,
+    entropy_is_expected_surprise,
+    kl_vanishes_on_itself,
+    kl_is_the_expected_log_ratio,
+    fit_is_the_most_likely,
+    weights_of_fit_are_repetitions,
+)

@@ -1,0 +1,195 @@
+"""Laws of distributions as values: shapes, batches, seeds, pickles, dtypes, immutability."""
+
+import copy
+import pickle
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.testing.refusals import refused
+from tractable.value import parameters, replace
+
+__all__ = ["VALUE_LAWS"]
+
+VOCABULARY = (
+    *("log_prob", "prob", "sample", "entropy", "kl_divergence", "mean", "variance", "stddev", "mode"),
+    *("batch_shape", "event_shape", "support", "discrete"),
+)
+
+
+def speaks_the_vocabulary(d: Any, rng: np.random.Generator) -> None:
+    """Every distribution answers to the same names."""
+    missing = [name for name in VOCABULARY if not hasattr(d, name)]
+    assert not missing, f"{type(d).__name__} has no {', '.join(missing)}"
+
+
+def shapes_are_sample_batch_event(d: Any, rng: np.random.Generator) -> None:
+    """Draws are (n, *batch, *event); summaries lose the axes they sum over."""
+    whole = d.batch_shape + d.event_shape
+    for n in (0, 1, 3):
+        x = d.sample(n, rng=rng)
+        assert x.shape == (n, *whole), f"sample({n}) has shape {x.shape}"
+        assert d.log_prob(x).shape == (n, *d.batch_shape)
+    for name in ("mean", "variance", "stddev", "mode"):
+        assert np.shape(getattr(d, name)) == whole, f"{name} has shape {np.shape(getattr(d, name))}"
+    assert np.shape(d.entropy()) == d.batch_shape
+    assert np.shape(d.kl_divergence(d)) == d.batch_shape
+
+
+def stddev_is_the_root_of_variance(d: Any, rng: np.random.Generator) -> None:
+    """stddev² = variance."""
+    np.testing.assert_allclose(d.stddev**2, d.variance, rtol=1e-14)
+
+
+def prob_is_exp_of_log_prob(d: Any, rng: np.random.Generator) -> None:
+    """P = exp(log p)."""
+    x = d.sample(20, rng=rng)
+    np.testing.assert_allclose(d.prob(x), np.exp(d.log_prob(x)), rtol=1e-14)
+
+
+def batch_is_a_loop(d: Any, rng: np.random.Generator) -> None:
+    """A batch answers as its members would, one by one."""
+    x = d.sample(4, rng=rng)
+    together, entropy = d.log_prob(x), np.asarray(d.entropy())
+    first = d[(0,) * len(d.batch_shape)] if d.batch_shape else d
+    there, back = np.asarray(first.kl_divergence(d)), np.asarray(d.kl_divergence(first))
+    for i in np.ndindex(d.batch_shape):
+        one = d[i]
+        assert one.batch_shape == ()
+        np.testing.assert_allclose(
+            one.log_prob(x[(slice(None), *i)]), together[(slice(None), *i)], rtol=1e-12
+        )
+        np.testing.assert_allclose(one.entropy(), entropy[i], rtol=1e-12)
+        np.testing.assert_allclose(first.kl_divergence(one), there[i], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one.kl_divergence(first), back[i], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one.mean, d.mean[i], rtol=1e-12)
+        np.testing.assert_allclose(one.variance, d.variance[i], rtol=1e-12)
+
+
+def arguments_broadcast(d: Any, rng: np.random.Generator) -> None:
+    """One event is scored under every member of a batch; many events keep their axes."""
+    first = d.sample(6, rng=rng)[(slice(None), *(0,) * len(d.batch_shape))]
+    spread = first.reshape((2, 3) + (1,) * len(d.batch_shape) + d.event_shape)
+    scored = d.log_prob(spread)
+    assert scored.shape == (2, 3, *d.batch_shape)
+    np.testing.assert_allclose(d.log_prob(first[4]), scored[1, 1], rtol=1e-12)
+
+
+def seeds_reproduce(d: Any, rng: np.random.Generator) -> None:
+    """A seed gives one answer; another seed another; a generator moves on."""
+    assert np.array_equal(d.sample(8, rng=7), d.sample(8, rng=7))
+    assert np.array_equal(d.sample(8, rng=np.random.default_rng(7)), d.sample(8, rng=7))
+    assert not np.array_equal(d.sample(50, rng=7), d.sample(50, rng=8))
+    assert not np.array_equal(d.sample(50, rng=rng), d.sample(50, rng=rng))
+
+
+def survives_pickling_and_copying(d: Any, rng: np.random.Generator) -> None:
+    """A copy, a pickle and a rebuilt value are the same distribution, to the last bit."""
+    x = d.sample(5, rng=rng)
+    rebuilt = type(d)(**parameters(d))
+    for other in (pickle.loads(pickle.dumps(d)), copy.copy(d), copy.deepcopy(d), rebuilt):  # noqa: S301
+        assert type(other) is type(d)
+        np.testing.assert_array_equal(other.log_prob(x), d.log_prob(x))
+        np.testing.assert_array_equal(other.sample(3, rng=1), d.sample(3, rng=1))
+
+
+def cannot_be_changed(d: Any, rng: np.random.Generator) -> None:
+    """Neither attributes nor arrays can be written, and nobody keeps a handle on them."""
+    for name, x in parameters(d).items():
+        try:
+            setattr(d, name, x)
+        except AttributeError:
+            continue
+        raise AssertionError(f"{name} can be set")
+    for name in d.parameter_ndims:
+        assert not getattr(d, name).flags.writeable, f"{name} can be written"
+    mine = {k: np.array(x) if isinstance(x, np.ndarray) else x for k, x in parameters(d).items()}
+    other, x = type(d)(**mine), d.sample(3, rng=rng)
+    before = other.log_prob(x)
+    for array in (a for a in mine.values() if isinstance(a, np.ndarray)):
+        np.add(array, 1, out=array)
+    np.testing.assert_array_equal(other.log_prob(x), before)
+
+
+def arguments_are_left_alone(d: Any, rng: np.random.Generator) -> None:
+    """Scoring writes to no argument, and takes read-only and strided ones."""
+    x = np.array(d.sample(6, rng=rng))
+    kept = x.copy()
+    scored = d.log_prob(x)
+    np.testing.assert_array_equal(x, kept)
+    x.setflags(write=False)
+    np.testing.assert_array_equal(d.log_prob(x), scored)
+    np.testing.assert_allclose(d.log_prob(np.repeat(x, 2, axis=0)[::2]), scored, rtol=1e-14)
+
+
+def float32_stays_float32(d: Any, rng: np.random.Generator) -> None:
+    """Single precision in, single precision out, where the parameters can be written in it."""
+    single = as_single(d)
+    if single is None:
+        return
+    x = single.sample(4, rng=rng)
+    for name, found in {
+        "sample": x,
+        "log_prob": single.log_prob(x),
+        "mean": single.mean,
+        "variance": single.variance,
+        "entropy": single.entropy(),
+    }.items():
+        assert found.dtype == np.float32, f"{name} of float32 parameters is {found.dtype}"
+
+
+def nan_parameters_are_refused(d: Any, rng: np.random.Generator) -> None:
+    """A NaN in a parameter is one ValueError that names it."""
+    for name, x in parameters(d).items():
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+            bad = np.array(x)
+            bad.flat[-1] = np.nan
+            refused(partial(replace, d, **{name: bad}), name)
+
+
+def bad_arguments_are_refused(d: Any, rng: np.random.Generator) -> None:
+    """A wrong number of draws, seed or event shape is one ValueError that names the argument."""
+    for n in (-1, 1.5, "2", True):
+        refused(partial(d.sample, n), "n_samples")
+    refused(partial(d.sample, rng="seed"), "rng")
+    if d.event_shape:
+        refused(partial(d.log_prob, np.zeros((*d.event_shape[:-1], d.event_shape[-1] + 1))), "x")
+
+
+def as_single(record: Any) -> Any:
+    """Return the same value with float32 arrays, or None where a number does not fit."""
+    changed = {}
+    for name, x in parameters(record).items():
+        if isinstance(x, np.ndarray) and x.dtype == np.float64:
+            with np.errstate(over="ignore", under="ignore"):
+                changed[name] = x.astype(np.float32)
+            if not np.array_equal(np.sign(changed[name]), np.sign(x)) or not np.isfinite(changed[name]).all():
+                return None
+        elif hasattr(x, "__dataclass_fields__"):
+            changed[name] = as_single(x)
+            if changed[name] is None:
+                return None
+        else:
+            changed[name] = x
+    try:
+        return type(record)(**changed)
+    except ValueError:  # a matrix may be definite only in double precision
+        return None
+
+
+VALUE_LAWS = (
+    speaks_the_vocabulary,
+    shapes_are_sample_batch_event,
+    stddev_is_the_root_of_variance,
+    prob_is_exp_of_log_prob,
+    batch_is_a_loop,
+    arguments_broadcast,
+    seeds_reproduce,
+    survives_pickling_and_copying,
+    cannot_be_changed,
+    arguments_are_left_alone,
+    float32_stays_float32,
+    nan_parameters_are_refused,
+    bad_arguments_are_refused,
+)
