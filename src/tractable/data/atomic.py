@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,7 +12,7 @@ __all__ = ["replacing"]
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """Give a file to write that takes the target's place when the block ends well, and vanishes when not."""
+    """Yield a file to write that takes the target's place when the block ends well, else vanishes."""
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         with draft.open("xb") as file:
@@ -23,3 +23,14 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    # The rename itself survives a power cut where a folder can be synced (not on Windows).
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
