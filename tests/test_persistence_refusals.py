@@ -7,8 +7,8 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 from persistence_samples import Mean
+from tractable.data.atomic import replacing
 from tractable.persistence import load, save
-from tractable.persistence.atomic import replacing
 
 
 class Slotless:
