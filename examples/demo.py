@@ -28,8 +28,8 @@ def main() -> None:
         "after an eruption of", "wait", "90 % interval", title="A question: how long until the next?"
     )
     for minutes in (2.0, 3.0, 4.5):
-        wait = model.condition({"eruptions": minutes}).marginal("waiting")
-        low, high = (float(edge) for edge in wait.to_normal().interval(0.9))
+        wait = model.condition({"eruptions": minutes})
+        low, high = (float(edge[0]) for edge in wait.interval(0.9))
         asked.add_row(f"{minutes:.1f} min", f"{float(wait.mean[0]):.0f} min", f"{low:.0f} to {high:.0f} min")
     console.print(asked)
 

@@ -231,6 +231,13 @@ class MultivariateNormal(Distribution):
         axes = xp.where(largest[..., None] < 0, -axes, axes)
         return self._over_batch(axes, 2), self._over_batch(xp.flip(variances, axis=-1), 1)
 
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
+        from scipy.special import ndtri
+
+        half = float(ndtri(0.5 + 0.5 * check_coverage(coverage))) * self.stddev
+        return self.mean - half, self.mean + half
+
     def credible_radius(self, coverage: float = 0.95) -> float:
         """Return the Mahalanobis distance within which a draw falls with probability `coverage`.
 
