@@ -4,6 +4,8 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+from numpydoc.docscrape_sphinx import SphinxDocString
+
 import tractable
 
 HERE = Path(__file__).parent
@@ -21,7 +23,8 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
 default_role = "code"
 myst_heading_anchors = 2
 
@@ -34,6 +37,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"demo\.py|__init__\.py",
+    "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -59,13 +63,21 @@ def write_reference():
     pages = [INTRODUCTION, summary("Estimators, distributions, verbs", flat, "")]
     for package in tractable.PACKAGES:
         module = import_module(f"tractable.{package}")
-        names = [f"tractable.{package}.{name}" for name in getattr(module, "__all__", ()) if name not in tractable.PUBLIC]
+        names = [
+            f"tractable.{package}.{name}" for name in getattr(module, "__all__", ()) if ours(module, name)
+        ]
         pages.append(summary(f"tractable.{package}", names, (module.__doc__ or "").split("\n")[0]))
     path = HERE / REFERENCE
     path.parent.mkdir(exist_ok=True)
     text = "\n".join(pages)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def ours(module, name):
+    """Whether a name is listed under its package: not under the flat names, and not another library's."""
+    home = getattr(getattr(module, name), "__module__", "")
+    return name not in tractable.PUBLIC and home.startswith("tractable")
 
 
 def summary(title, names, sentence):
@@ -91,9 +103,22 @@ def escape_formulas(_app, _what, _name, _obj, _options, lines):
             lines[i] = plain(line)
 
 
+def escape_properties(self, param, desc, fake_autosummary, known=SphinxDocString._process_param):  # noqa: SLF001
+    """Do the same where numpydoc takes a property's own docstring as its description."""
+    shown, found = known(self, param, desc, fake_autosummary)
+    return shown, found if found is desc else [plain(line) for line in found]
+
+
+def skip_scikit_learn(_app, _what, _name, obj, skip, _options):
+    """Leave what scikit-learn gives every estimator to its own documentation."""
+    return skip or str(getattr(obj, "__module__", "")).startswith("sklearn")
+
+
 def setup(app):
     """Run before numpydoc, whose listener has priority 500."""
+    app.connect("autodoc-skip-member", skip_scikit_learn)
     app.connect("autodoc-process-docstring", escape_formulas, priority=400)
 
 
+SphinxDocString._process_param = escape_properties  # noqa: SLF001
 write_reference()

@@ -15,24 +15,31 @@ geyser = tractable.datasets.load("old_faithful").frame
 density = tractable.GaussianDensity().fit(geyser)
 
 # %%
-# The picture shows the ellipses that hold half, and 95 %, of the fitted density.
-ax = tractable.plot(density)
-ax.scatter(geyser["eruptions"], geyser["waiting"], s=8, color="0.4")
+# The picture shows the regions that hold most of the fitted density, over the eruptions themselves.
+ax = tractable.plot(density, data=geyser)
 
 # %%
 # Conditioning on the eruption gives a distribution of the wait at every length: a regression line, and a band
 # that should hold nine waits in ten.
+
+
+def wait_after(minutes):
+    """Distribution of the wait after eruptions of these lengths."""
+    given = density.condition(["eruptions"], np.asarray(minutes)[:, None])
+    return tractable.Normal(mean=given.mean[:, 0], variance=given.variance[:, 0])
+
+
 length = np.linspace(1.5, 5.2, 50)
-wait = density.condition(["eruptions"], length[:, None])
-low, high = (wait.mean[:, 0] + sign * 1.645 * wait.stddev[:, 0] for sign in (-1, 1))
+wait = wait_after(length)
+low, high = wait.interval(0.9)
 
 fig, ax = plt.subplots()
 ax.scatter(geyser["eruptions"], geyser["waiting"], s=8, color="0.4")
-ax.plot(length, wait.mean[:, 0])
+ax.plot(length, wait.mean)
 ax.fill_between(length, low, high, alpha=0.2)
 ax.set(xlabel="eruption (minutes)", ylabel="wait (minutes)")
 
-inside = density.condition(["eruptions"], geyser[["eruptions"]].to_numpy())
-share = np.mean(np.abs(geyser["waiting"] - inside.mean[:, 0]) < 1.645 * inside.stddev[:, 0])
+low, high = wait_after(geyser["eruptions"]).interval(0.9)
+share = np.mean((low < geyser["waiting"]) & (geyser["waiting"] < high))
 print(f"{share:.0%} of the waits lie inside the 90 % band")
 plt.show()
