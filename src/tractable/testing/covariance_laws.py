@@ -67,7 +67,7 @@ def colouring_makes_the_covariance(c: Any, rng: np.random.Generator) -> None:
 
 def marginals_are_blocks(c: Any, rng: np.random.Generator) -> None:
     """The structure of some coordinates is the block of the dense matrix, of the same kind."""
-    keep = rng.permutation(c.dim)[: max(1, c.dim - 1)]
+    keep = np.arange(c.dim)[::-1][: max(1, c.dim - 1)]
     part = c.marginal(keep)
     assert type(part) is type(c)
     np.testing.assert_array_equal(part.dense(), c.dense()[..., keep[:, None], keep])

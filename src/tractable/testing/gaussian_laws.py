@@ -38,7 +38,7 @@ def condition_on_nothing_changes_nothing(d: Any, rng: np.random.Generator) -> No
 
 def marginal_of_marginal_is_marginal(d: Any, rng: np.random.Generator) -> None:
     """Marginals compose, in any order of coordinates."""
-    order = rng.permutation(d.dim)
+    order = np.arange(d.dim)[::-1]
     keep = order[: max(1, d.dim - 1)]
     _assert_same(d.marginal(order).marginal(range(len(keep))), d.marginal(keep), d)
     np.testing.assert_array_equal(d.marginal(keep).mean, d.mean[..., keep])
