@@ -1,0 +1,157 @@
+"""Stochastic approximation: the root of a function that is only seen through noise."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import repeat
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from tractable.value import value
+
+__all__ = ["RobbinsMonroResult", "StepSize", "robbins_monro", "sequential_mle"]
+
+
+@value
+class StepSize:
+    """The step for the N-th observation, a_N = scale / (N + offset)^power.
+
+    Convergence with probability one needs Σ a_N = ∞, so that any distance can be covered, and Σ a_N² < ∞, so
+    that the noise dies out. Of powers that is ½ < power ≤ 1, and others are refused unless `unchecked`.
+
+    Parameters
+    ----------
+    scale : float
+    offset : float
+        Above -1; larger values make the first steps smaller.
+    power : float
+    unchecked : bool
+        Accept a power that does not converge, to see what it does.
+
+    Examples
+    --------
+    >>> step = StepSize(scale=2.0)
+    >>> step(1), step(4)
+    (2.0, 0.5)
+    """
+
+    scale: float = 1.0
+    offset: float = 0.0
+    power: float = 1.0
+    unchecked: bool = False
+
+    def __post_init__(self) -> None:
+        if not (self.scale > 0 and isfinite(self.scale)):
+            raise ValueError(f"scale must be positive, got {self.scale!r}")
+        if not (self.offset > -1 and isfinite(self.offset)):
+            raise ValueError(f"offset must be above -1, got {self.offset!r}")
+        if not self.unchecked and not 0.5 < self.power <= 1.0:
+            raise ValueError(f"power must be above 1/2 and at most 1 to converge, got {self.power!r}")
+
+    def __call__(self, n: int) -> float:
+        """Return the step for the n-th observation, counted from 1."""
+        return float(self.scale / (n + self.offset) ** self.power)
+
+
+@value
+class RobbinsMonroResult:
+    """Where stochastic approximation arrived, and how."""
+
+    x: np.ndarray
+    history: np.ndarray  # (n + 1, *x.shape): the start, and the estimate after each observation
+
+    @property
+    def n_steps(self) -> int:
+        """Number of observations used."""
+        return len(self.history) - 1
+
+
+def robbins_monro(
+    observe: Callable[[np.ndarray], Any],
+    start: Any,
+    *,
+    n_steps: int,
+    step: Callable[[int], float] = StepSize(),  # noqa: B008  (an immutable value)
+) -> RobbinsMonroResult:
+    """Find the root of f(θ) = E[z | θ] from noisy observations z: θ_N = θ_{N-1} - a_N z(θ_{N-1}).
+
+    f must increase through its root (negate z otherwise), and z must have a finite variance near it.
+
+    Parameters
+    ----------
+    observe : callable
+        ``θ -> z``, a noisy observation of f.
+    start : float or array
+    n_steps : int
+    step : callable
+        The step for the N-th observation, N from 1.
+
+    Returns
+    -------
+    RobbinsMonroResult
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = robbins_monro(lambda x: x - 3.0 + rng.standard_normal(), 0.0, n_steps=4000)
+    >>> bool(abs(found.x - 3.0) < 0.1)
+    True
+    """
+    if n_steps < 1:
+        raise ValueError(f"n_steps must be at least 1, got {n_steps!r}")
+    return _walk(repeat(observe, n_steps), start, step)
+
+
+def sequential_mle(
+    score: Callable[[np.ndarray, Any], Any],
+    start: Any,
+    stream: Iterable[Any],
+    *,
+    step: Callable[[int], float] = StepSize(),  # noqa: B008
+) -> RobbinsMonroResult:
+    """Follow the likelihood one observation at a time: θ_N = θ_{N-1} + a_N ∂ log p(x_N | θ_{N-1}) / ∂θ.
+
+    The maximum of the expected log-likelihood is the root of its gradient, so this is Robbins and Monro's
+    method with z minus the score. For the mean of a Gaussian and steps σ²/N it is the recursive mean, exactly.
+
+    Parameters
+    ----------
+    score : callable
+        ``(θ, x) -> ∂ log p(x | θ) / ∂θ``.
+    start : float or array
+    stream : iterable
+        Observations, used once each.
+    step : callable
+        The step for the N-th observation, N from 1.
+
+    Returns
+    -------
+    RobbinsMonroResult
+
+    Examples
+    --------
+    >>> variance, x = 4.0, [3.0, 5.0, 10.0]
+    >>> found = sequential_mle(lambda mean, x: (x - mean) / variance, 123.0, x, step=StepSize(scale=variance))
+    >>> float(found.x)
+    6.0
+    """
+
+    def uphill(x: Any, theta: np.ndarray) -> np.ndarray:
+        return -np.asarray(score(theta, x))
+
+    return _walk((partial(uphill, x) for x in stream), start, step)
+
+
+def _walk(
+    observations: Iterable[Callable[[np.ndarray], Any]], start: Any, step: Callable[[int], float]
+) -> RobbinsMonroResult:
+    x = np.asarray(start, dtype=float)
+    history = [x]
+    for n, observe in enumerate(observations, start=1):
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = x - step(n) * np.asarray(observe(x), dtype=float)
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"the estimate is no longer finite after {n} observations; make step smaller")
+        history.append(x)
+    return RobbinsMonroResult(x=x, history=np.stack(history))
