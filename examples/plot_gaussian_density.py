@@ -25,21 +25,20 @@ ax = tractable.plot(density, data=geyser)
 
 def wait_after(minutes):
     """Distribution of the wait after eruptions of these lengths."""
-    given = density.condition(["eruptions"], np.asarray(minutes)[:, None])
-    return tractable.Normal(mean=given.mean[:, 0], variance=given.variance[:, 0])
+    return density.condition(["eruptions"], np.asarray(minutes)[:, None])
 
 
 length = np.linspace(1.5, 5.2, 50)
 wait = wait_after(length)
-low, high = wait.interval(0.9)
+low, high = np.hstack(wait.interval(0.9)).T
 
 fig, ax = plt.subplots()
 ax.scatter(geyser["eruptions"], geyser["waiting"], s=8, color="0.4")
-ax.plot(length, wait.mean)
+ax.plot(length, wait.mean[:, 0])
 ax.fill_between(length, low, high, alpha=0.2)
 ax.set(xlabel="eruption (minutes)", ylabel="wait (minutes)")
 
-low, high = wait_after(geyser["eruptions"]).interval(0.9)
+low, high = np.hstack(wait_after(geyser["eruptions"]).interval(0.9)).T
 share = np.mean((low < geyser["waiting"]) & (geyser["waiting"] < high))
 print(f"{share:.0%} of the waits lie inside the 90 % band")
 plt.show()
