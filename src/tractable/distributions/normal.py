@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight, exactly_one
@@ -76,7 +76,7 @@ class Normal(Univariate):
         check_finite("X", X)
         xp = namespace_of(X)
         weights = check_sample_weight(sample_weight, X.shape[0], X)
-        weights = xp.ones_like(xp.reshape(X, (X.shape[0], -1))[:, 0]) if weights is None else weights
+        weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
         total = xp.sum(weights)
         if not bool(total > ddof):
             raise ValueError(f"X must have a weight above ddof={ddof}, got {float(total)!r}")
