@@ -21,12 +21,11 @@ COUNTS = re.compile(r"(<!-- counts -->\n).*?(\n<!-- end -->)", re.DOTALL)
 PLANNED = "planned: "
 UNCOUNTED = "\n## Smaller corrections\n"
 
-#: How many rows each group has; losing one is an error.
+#: How many rows each group has; losing one is an error. Smaller corrections are free to grow.
 GROUPS = {
     "PROB": 27, "DIST": 55, "EST": 16, "SEQ": 13, "LIN": 43, "BLR": 23, "ASSESS": 16, "CLS": 37, "CLU": 19,
     "GMM": 23, "DENS": 26, "TREE": 7, "KER": 24, "KREG": 11, "GP": 19, "GPC": 16, "MIX": 9, "SAMP": 18,
-    "DR": 42, "GRAPH": 10, "MATH": 13, "PRACT": 6, "W": 29, "E000": 44, "E001": 20, "E002": 4, "E003": 12,
-    "E004": 11,
+    "DR": 42, "GRAPH": 10, "MATH": 13, "PRACT": 6, "W": 29, "E000": 16, "E001": 10, "E003": 6, "E004": 4,
 }  # fmt: skip
 
 
@@ -94,7 +93,8 @@ def problems(text: str, shown: dict[str, list[str]]) -> list[str]:
     """What is wrong with an index that has just been renewed."""
     rows = {cells(line)[0]: cells(line)[2] for line in text.split("\n") if ROW.match(line)}
     ids = [ROW.match(line)[1] for line in text.split("\n") if ROW.match(line)]
-    sizes = {group: sum(row.rsplit("-", 1)[0] == group for row in ids) for group in GROUPS}
+    counted = [ROW.match(line)[1] for line in text.split(UNCOUNTED)[0].split("\n") if ROW.match(line)]
+    sizes = {group: sum(row.rsplit("-", 1)[0] == group for row in counted) for group in GROUPS}
     return [
         *(f"{group}: {sizes[group]} rows, expected {n}" for group, n in GROUPS.items() if sizes[group] != n),
         *(f"{row}: more than one row" for row in sorted(set(ids)) if ids.count(row) > 1),
