@@ -68,6 +68,10 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
+def table_rows(text: str) -> list[list[str]]:
+    return [cells(line) for line in text.split("\n") if ROW.match(line)]
+
+
 def renewed(line: str, shown: dict[str, list[str]]) -> str:
     """A row with its API and test cells as they are today."""
     if not ROW.match(line):
@@ -81,8 +85,7 @@ def renewed(line: str, shown: dict[str, list[str]]) -> str:
 
 def renewed_index(text: str, shown: dict[str, list[str]]) -> str:
     text = "\n".join(renewed(line, shown) for line in text.split("\n"))
-    counted = text.split(UNCOUNTED)[0]
-    rows = [cells(line) for line in counted.split("\n") if ROW.match(line)]
+    rows = table_rows(text.partition(UNCOUNTED)[0])
     offered = sum(not api.startswith(PLANNED) for _, _, api, _ in rows)
     tested = sum(tests != "–" for *_, tests in rows)
     counts = f"**{len(rows)}** rows; **{offered}** have a name today, **{tested}** are shown by a test."
@@ -91,10 +94,10 @@ def renewed_index(text: str, shown: dict[str, list[str]]) -> str:
 
 def problems(text: str, shown: dict[str, list[str]]) -> list[str]:
     """What is wrong with an index that has just been renewed."""
-    rows = {cells(line)[0]: cells(line)[2] for line in text.split("\n") if ROW.match(line)}
-    ids = [ROW.match(line)[1] for line in text.split("\n") if ROW.match(line)]
-    counted = [ROW.match(line)[1] for line in text.split(UNCOUNTED)[0].split("\n") if ROW.match(line)]
-    sizes = {group: sum(row.rsplit("-", 1)[0] == group for row in counted) for group in GROUPS}
+    rows = {row: api for row, _, api, _ in table_rows(text)}
+    ids = [row for row, *_ in table_rows(text)]
+    counted = [row.split("-")[0] for row, *_ in table_rows(text.partition(UNCOUNTED)[0])]
+    sizes = {group: counted.count(group) for group in GROUPS}
     return [
         *(f"{group}: {sizes[group]} rows, expected {n}" for group, n in GROUPS.items() if sizes[group] != n),
         *(f"{row}: more than one row" for row in sorted(set(ids)) if ids.count(row) > 1),
