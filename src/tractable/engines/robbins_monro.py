@@ -113,7 +113,7 @@ def sequential_mle(
     """Follow the likelihood one observation at a time: θ_N = θ_{N-1} + a_N ∂ log p(x_N | θ_{N-1}) / ∂θ.
 
     The maximum of the expected log-likelihood is the root of its gradient, so this is Robbins and Monro's
-    method with z minus the score. For the mean of a Gaussian and steps σ²/N it is the recursive mean, exactly.
+    method with z minus the score. For the mean of a Gaussian and steps σ²/N it is the recursive mean exactly.
 
     Parameters
     ----------
