@@ -5,5 +5,6 @@ in the array API, for every other library, and as the oracle of the compiled one
 """
 
 from tractable.primitives.mahalanobis import squared_mahalanobis
+from tractable.primitives.triangle import triangle
 
-__all__ = ["squared_mahalanobis"]
+__all__ = ["squared_mahalanobis", "triangle"]

@@ -1,0 +1,122 @@
+"""Everything a linear model needs to know about rows and their targets, without squaring their condition."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.primitives.triangle import triangle
+from tractable.statistics.moments import Moments
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.value import value
+
+__all__ = ["LinearFactor"]
+
+
+@value
+class LinearFactor:
+    """Weight, means, and the triangular factor R of the centred, weighted columns [X, Y].
+
+    RᵀR is their scatter, but R itself has only the condition of the columns, not its square: a fit from R keeps
+    the digits of a QR of all rows in memory. Means are kept apart, so rows far from the origin lose nothing. The
+    factors of two blocks merge by one small QR (TSQR).
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows.
+    mean : array (d + t,)
+        Means of the d columns of X and the t targets.
+    factor : array (d + t, d + t)
+        Upper triangular, its diagonal not negative.
+    n_targets : int
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0])
+    >>> s = LinearFactor.of(X, y)
+    >>> slope = s.factor[0, 1] / s.factor[0, 0]
+    >>> float(slope.round(12)), s.mean.tolist()
+    (2.0, [1.0, 3.0])
+    """
+
+    weight: Any
+    mean: Array
+    factor: Array
+    n_targets: int = 1
+
+    @classmethod
+    def of(cls, x: Any, y: Any, weights: Any = None) -> "LinearFactor":
+        """Summarise a block of rows and their targets, (n,) or (n, t)."""
+        x = as_rows(x)
+        xp = namespace_of(x)
+        y = xp.astype(xp.asarray(y), xp.float64)
+        if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+            raise ValueError(f"y must have one entry a row: {x.shape[0]} rows, y of shape {tuple(y.shape)}")
+        y = y[:, None] if y.ndim == 1 else y
+        both = xp.concat([x, y], axis=1)
+        w = as_weights(weights, x)
+        one = counts(w, x)
+        total = xp.sum(one)
+        mean = one @ both / or_one(total, xp)
+        # What rounding left of the mean is far below the spread, or the spread is lost already.
+        mean = mean + one @ (both - mean) / or_one(total, xp)
+        centred = both - mean
+        root = centred if w is None else centred * xp.sqrt(w)[:, None]
+        return cls(weight=total, mean=mean, factor=triangle(root), n_targets=int(y.shape[1]))
+
+    @classmethod
+    def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":
+        """Return the statistic of no rows of `dim` columns."""
+        return cls.of(np.zeros((0, dim)), np.zeros((0, n_targets)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns of X."""
+        return int(self.mean.shape[0]) - self.n_targets
+
+    def __add__(self, other: "LinearFactor") -> "LinearFactor":
+        """Merge: the factor of both factors and the step between the means (Chan's update, by QR)."""
+        if not isinstance(other, LinearFactor):
+            return NotImplemented
+        if (self.dim, self.n_targets) != (other.dim, other.n_targets):
+            raise ValueError(
+                f"cannot merge statistics of {self.dim} and of {other.dim} columns"
+                f" ({self.n_targets} and {other.n_targets} targets)"
+            )
+        xp = namespace_of(self.mean)
+        weight = self.weight + other.weight
+        share = other.weight / or_one(weight, xp)
+        step = other.mean - self.mean
+        between = (xp.sqrt(xp.asarray(self.weight * share, dtype=xp.float64)) * step)[None, :]
+        return LinearFactor(
+            weight=weight,
+            mean=self.mean + share * step,
+            factor=triangle(xp.concat([self.factor, other.factor, between])),
+            n_targets=self.n_targets,
+        )
+
+    def discount(self, rate: float) -> "LinearFactor":
+        """Forget: the same fit, believed `rate` times as strongly."""
+        rate = check_rate(rate)
+        return LinearFactor(
+            weight=self.weight * rate, mean=self.mean, factor=self.factor * rate**0.5, n_targets=self.n_targets
+        )
+
+    def moments(self) -> Moments:
+        """Return the moments of the columns [X, Y]; squares the condition."""
+        return Moments(weight=self.weight, mean=self.mean, scatter=self.factor.T @ self.factor)
+
+    def uncentred(self) -> Array:
+        """Return the factor of [X, Y] about the origin, for models without an intercept."""
+        xp = namespace_of(self.mean)
+        row = xp.sqrt(xp.asarray(self.weight, dtype=xp.float64)) * self.mean
+        return triangle(xp.concat([row[None, :], self.factor]))
+
+    def with_ones(self) -> Array:
+        """Return the factor of [1, X, Y] about the origin, ones first, the intercept a column like others."""
+        xp = namespace_of(self.mean)
+        root = xp.sqrt(xp.asarray(self.weight, dtype=xp.float64))
+        top = xp.concat([xp.reshape(root, (1,)), root * self.mean])
+        below = xp.concat([xp.zeros_like(self.factor[:, :1]), self.factor], axis=1)
+        return xp.concat([top[None, :], below])
