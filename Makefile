@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench docs constraints clean
+.PHONY: help demo test test-all lint bench docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -57,6 +57,9 @@ bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; make bench ONLY=n
 docs: $(VENV)/docs.stamp ## build the documentation, gallery included, into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+index: $(VENV)/dev.stamp ## renew docs/method_index.md from the tests and the public names
+	@$(BIN)/python tools/method_index.py
 
 constraints: $(VENV)/docs.stamp $(VENV)/bench.stamp ## write down the versions of this environment
 	@{ echo "# Versions that were tested together; regenerate with: make constraints"; \

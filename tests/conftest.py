@@ -52,6 +52,14 @@ else:
     BACKENDS.append(
         Backend("torch", lambda x: torch.tensor(np.asarray(x)), lambda x: isinstance(x, torch.Tensor))
     )
+    if torch.cuda.is_available():
+        BACKENDS.append(
+            Backend(
+                "torch-gpu",
+                lambda x: torch.tensor(np.asarray(x), device="cuda"),
+                lambda x: isinstance(x, torch.Tensor) and x.is_cuda,
+            )
+        )
 
 
 @pytest.fixture(params=BACKENDS, ids=lambda b: b.name)

@@ -7,6 +7,7 @@ import pytest
 
 from catalogue import STATISTICS
 from tractable import fold
+from tractable.arrays import to_numpy
 from tractable.data import Batch, Source
 from tractable.engines.blocks import block_rows, map_rows
 from tractable.engines.fold import tree_sum
@@ -64,7 +65,7 @@ def test_arrays_of_other_libraries_stay_there(backend, rng):
     x = rng.standard_normal((50, 2))
     folded = fold(Moments.of, backend.asarray(x))
     assert backend.owns(folded.mean)
-    np.testing.assert_allclose(np.asarray(folded.scatter), Moments.of(x).scatter, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(to_numpy(folded.scatter), Moments.of(x).scatter, rtol=1e-12, atol=1e-13)
 
 
 def test_nothing_to_fold_is_said():

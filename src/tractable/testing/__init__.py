@@ -3,3 +3,21 @@
 A law is a function ``law(instance, rng)`` that raises ``AssertionError`` when the instance breaks it. Each
 kind of object has a tuple of its laws, and ``check_*`` runs them all.
 """
+
+from tractable.testing.array_laws import check_array_function
+from tractable.testing.covariance_laws import check_covariance
+from tractable.testing.distribution_laws import check_distribution
+from tractable.testing.estimator_laws import check_estimator
+from tractable.testing.gaussian_laws import check_gaussian
+from tractable.testing.persistence_laws import check_persistence
+from tractable.testing.statistic_laws import check_statistic
+
+__all__ = [
+    "check_array_function",
+    "check_covariance",
+    "check_distribution",
+    "check_estimator",
+    "check_gaussian",
+    "check_persistence",
+    "check_statistic",
+]
