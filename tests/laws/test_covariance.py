@@ -1,8 +1,8 @@
 """Every law of covariance structures on every structure."""
 
 import pytest
-from catalogue import COVARIANCES, cross
 
+from catalogue import COVARIANCES, cross
 from tractable.testing.covariance_laws import COVARIANCE_LAWS
 
 

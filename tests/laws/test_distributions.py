@@ -1,8 +1,8 @@
 """Every law of distributions on every distribution; every law of Gaussians on every Gaussian."""
 
 import pytest
-from catalogue import DISTRIBUTIONS, cross
 
+from catalogue import DISTRIBUTIONS, cross
 from tractable.distributions import MultivariateNormal
 from tractable.testing.distribution_laws import DISTRIBUTION_LAWS
 from tractable.testing.gaussian_laws import GAUSSIAN_LAWS

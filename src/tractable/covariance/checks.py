@@ -3,6 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.covariance.rows import beside
 
 __all__ = ["check_jitter", "checked_factor", "checked_variances", "column_variances"]
 
@@ -27,17 +28,14 @@ def checked_vectors(name: str, x: Any) -> Array:
 
 def checked_factor(factor: Any, like: Array, n_axes: int) -> Array:
     """Return positive numbers (*batch,) with axes of one behind them, to stand beside vectors or matrices."""
-    xp = namespace_of(like)
-    if isinstance(factor, (int, float)):
-        factor = xp.asarray(float(factor), dtype=like.dtype)
-    factor = checked_variances("factor", as_float_array(factor, xp))
+    factor = checked_variances("factor", beside(factor, like))
     return factor[(..., *(None,) * n_axes)]
 
 
 def check_jitter(jitter: Any, like: Array) -> None:
     """Refuse a jitter that is not finite and at least zero."""
     xp = namespace_of(like)
-    jitter = as_float_array(jitter, xp)
+    jitter = beside(jitter, like)
     if not bool(xp.all((jitter >= 0) & xp.isfinite(jitter))):
         raise ValueError("jitter must be finite and not negative")
 
@@ -47,7 +45,7 @@ def column_variances(moments: Any, ddof: float) -> Array:
     xp = namespace_of(moments.mean)
     alone = moments.scatter.ndim == moments.mean.ndim
     scatter = moments.scatter if alone else xp.linalg.diagonal(moments.scatter)
-    weight = xp.asarray(moments.weight, dtype=scatter.dtype)
+    weight = beside(moments.weight, scatter)
     rest = (weight if alone else weight[..., None]) - ddof
     if not bool(xp.all(rest > 0)):
         raise ValueError(f"a variance with ddof={ddof} needs a weight above {ddof}, got {moments.weight}")

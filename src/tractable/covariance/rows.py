@@ -4,10 +4,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 
 __all__ = [
     "batch_index",
+    "beside",
     "diagonal_matrix",
     "matvec",
     "on_columns",
@@ -42,6 +45,14 @@ def matvec(matrix: Array, z: Array) -> Array:
     if matrix.ndim == 2:
         return z @ matrix.T
     return on_columns(lambda columns: matrix @ columns, z, matrix.ndim - 2)
+
+
+def beside(x: Any, like: Array) -> Array:
+    """Return x as a float array of `like`'s library; lists and numbers take its dtype and device too."""
+    xp = namespace_of(like)
+    if hasattr(x, "dtype") and not isinstance(x, np.generic):
+        return as_float_array(x, xp)
+    return xp.asarray(x, dtype=like.dtype, device=device(like))
 
 
 def positions(dims: Sequence[int], like: Array) -> Array:

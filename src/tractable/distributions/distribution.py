@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
-from tractable.covariance.rows import batch_index
+from tractable.covariance.rows import batch_index, beside
 from tractable.value import parameters
 
 __all__ = ["Distribution", "as_parameters", "broadcast_batches"]
@@ -133,11 +133,9 @@ class Distribution(ABC):
         """Return an argument as a float array of the parameters' library, its event axes checked."""
         like = self.mean
         xp = namespace_of(like)
-        if not hasattr(x, "dtype") or isinstance(x, np.generic):
-            x = xp.asarray(x, dtype=like.dtype)
-        elif namespace_of(x) is not xp:
+        if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
             raise ValueError(f"{name} must be an array of {xp.__name__}, as the parameters are")
-        x = as_float_array(x, xp)
+        x = beside(x, like)
         n = len(self.event_shape)
         if x.ndim < n or tuple(x.shape[x.ndim - n :]) != self.event_shape:
             raise ValueError(
@@ -161,7 +159,8 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     xp = namespace_of(*given.values())
     arrays = {k: as_float_array(x, xp) for k, x in given.items() if not isinstance(x, (int, float))}
     dtype = xp.result_type(*arrays.values()) if arrays else xp.float64
-    frozen = {k: freeze(xp.asarray(arrays.get(k, x), dtype=dtype)) for k, x in given.items()}
+    where = device(next(iter(arrays.values()))) if arrays else None
+    frozen = {k: freeze(xp.asarray(arrays.get(k, x), dtype=dtype, device=where)) for k, x in given.items()}
     for name, x in frozen.items():
         if x.ndim < ndims[name]:
             raise ValueError(f"{name} must have at least {ndims[name]} axes, got shape {tuple(x.shape)}")

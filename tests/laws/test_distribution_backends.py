@@ -1,0 +1,137 @@
+"""The same answers in every array library, as arrays of that library."""
+
+import numpy as np
+import pytest
+
+from catalogue import COVARIANCES, DISTRIBUTIONS
+from tractable.arrays.namespace import to_numpy
+from tractable.distributions import MultivariateNormal, condition_precision, gaussian_from_quadratic
+from tractable.value import parameters
+
+GAUSSIANS = [row for row in DISTRIBUTIONS if isinstance(row.make(), MultivariateNormal)]
+
+
+def moved(record, backend):
+    """The same value with its arrays in another library."""
+    given = {}
+    for name, x in parameters(record).items():
+        if hasattr(x, "__dataclass_fields__"):
+            given[name] = moved(x, backend)
+        else:
+            given[name] = backend.asarray(x) if isinstance(x, np.ndarray) else x
+    return type(record)(**given)
+
+
+def assert_same(found, expected, backend, scale=1.0, slack=1e-9):
+    assert backend.owns(found), f"{type(found)} is not an array of {backend.name}"
+    found = to_numpy(found)
+    assert found.dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(found / scale, expected / scale, rtol=slack, atol=slack)
+
+
+@pytest.mark.parametrize("row", DISTRIBUTIONS, ids=lambda row: row.name)
+def test_distributions_in_every_library(row, backend):
+    d = row.make()
+    there = moved(d, backend)
+    x = d.sample(5, rng=0)
+    assert_same(there.sample(5, rng=0), x, backend, d.stddev)
+    assert_same(there.log_prob(backend.asarray(x)), d.log_prob(x), backend)
+    assert_same(there.prob(backend.asarray(x)), d.prob(x), backend, np.exp(np.max(d.log_prob(x))))
+    assert_same(there.entropy(), d.entropy(), backend)
+    assert_same(there.kl_divergence(there), d.kl_divergence(d), backend)
+    for name in ("mean", "variance", "stddev", "mode"):
+        assert_same(getattr(there, name), getattr(d, name), backend, getattr(d, name) + d.stddev)
+    if d.batch_shape:
+        assert_same(there[0].mean, d[0].mean, backend, d[0].stddev)
+    if hasattr(d, "cdf"):
+        assert_same(there.cdf(backend.asarray(x)), d.cdf(x), backend)
+        assert_same(there.icdf(0.3), d.icdf(0.3), backend, d.stddev)
+        assert_same(there.probability(backend.asarray(x), np.inf), d.probability(x, np.inf), backend)
+    for ours, theirs in zip(d.interval(0.8), there.interval(0.8), strict=True):
+        assert_same(theirs, ours, backend, d.stddev)
+
+
+@pytest.mark.parametrize("row", GAUSSIANS, ids=lambda row: row.name)
+def test_gaussians_in_every_library(row, backend):
+    d = row.make()
+    there = moved(d, backend)
+    x = np.array(d.sample(6, rng=1))
+    x[0, ..., 0], x[1], x[2, ..., -1] = np.nan, np.nan, np.inf
+    assert_same(there.log_prob(backend.asarray(x)), d.log_prob(x), backend)
+    assert_same(there.mahalanobis(backend.asarray(x)), d.mahalanobis(x), backend)
+    first = x[(slice(None), *(0,) * len(d.batch_shape))]
+    spread = first.reshape((6,) + (1,) * len(d.batch_shape) + (d.dim,))
+    assert_same(there.log_prob(backend.asarray(spread)), d.log_prob(spread), backend)
+    both, log_scale = there.product(there)
+    ours, our_scale = d.product(d)
+    assert_same(both.mean, ours.mean, backend, d.stddev)
+    assert_same(both.stddev, ours.stddev, backend, d.stddev)
+    assert_same(log_scale, our_scale, backend)
+    assert_same((there + there).stddev, (d + d).stddev, backend, d.stddev)
+    A = np.ones((1, d.dim))
+    assert_same(there.affine(backend.asarray(A)).stddev, d.affine(A).stddev, backend, d.affine(A).stddev)
+    assert_same(there.principal_axes()[0], d.principal_axes()[0], backend)
+    assert_same(there.precision, d.precision, backend, 1 / d.stddev[..., :, None] / d.stddev[..., None, :])
+    if d.dim > 1:
+        values = np.array(d.sample(2, rng=2)[..., [-1]])
+        theirs, ours = there.condition([-1], backend.asarray(values)), d.condition([-1], values)
+        assert_same(theirs.mean, ours.mean, backend, d.stddev[..., :-1])
+        assert_same(theirs.stddev, ours.stddev, backend, d.stddev[..., :-1])
+        assert_same(there.marginal([-1, 0]).mean, d.marginal([-1, 0]).mean, backend)
+
+
+@pytest.mark.parametrize("row", COVARIANCES, ids=lambda row: row.name)
+def test_covariances_in_every_library(row, backend):
+    c = row.make()
+    there = moved(c, backend)
+    scale = np.sqrt(c.diagonal)
+    # Libraries round differently, and the condition number says how far that reaches.
+    unit = c.dense() / scale[..., :, None] / scale[..., None, :]
+    slack = max(1e-9, 1e-15 * np.max(np.linalg.cond(unit)))
+    z = c.color(np.random.default_rng(0).standard_normal((4, *c.batch_shape, c.noise_dim)))
+    own = backend.asarray(z)
+    square = scale[..., :, None] * scale[..., None, :]
+    assert_same(there.dense(), c.dense(), backend, square)
+    assert_same(there.log_det, c.log_det, backend)
+    assert_same(there.whiten(own), c.whiten(z), backend, slack=slack)
+    assert_same(there.mahalanobis(own), c.mahalanobis(z), backend, slack=slack)
+    assert_same(there.solve(own), c.solve(z), backend, 1 / scale, slack=slack)
+    assert_same(there.scaled(3.0).dense(), c.scaled(3.0).dense(), backend, square)
+    assert_same((there + there).dense(), (c + c).dense(), backend, square)
+    assert_same(there.parallel(there).dense(), c.parallel(c).dense(), backend, square, slack=slack)
+    if c.dim > 1:
+        gain, rest = there.condition([0])
+        ratio = scale[..., 1:, None] / scale[..., None, :1]
+        assert_same(gain, c.condition([0])[0], backend, ratio, slack=slack)
+        assert_same(rest.dense(), c.condition([0])[1].dense(), backend, square[..., 1:, 1:])
+
+
+def test_precision_forms_in_every_library(backend):
+    precision, linear = np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, 3.0])
+    ours = gaussian_from_quadratic(precision, linear)
+    theirs = gaussian_from_quadratic(backend.asarray(precision), backend.asarray(linear))
+    assert_same(theirs.mean, ours.mean, backend)
+    given = condition_precision(theirs.mean, backend.asarray(precision), [1], [4.0])
+    assert_same(given.mean, condition_precision(ours.mean, precision, [1], [4.0]).mean, backend)
+
+
+@pytest.mark.spec("DIST-30")
+def test_fits_in_every_library(backend, rng):
+    X, weight = rng.standard_normal((40, 2)), rng.integers(1, 4, 40).astype(float)
+    for family in {type(row.make()) for row in DISTRIBUTIONS}:
+        ours = family.fit(X, weight)
+        theirs = family.fit(backend.asarray(X), backend.asarray(weight))
+        assert_same(theirs.mean, ours.mean, backend)
+        assert_same(theirs.variance, ours.variance, backend)
+
+
+def test_libraries_are_not_mixed(backend):
+    d = moved(DISTRIBUTIONS[6].make(), backend)
+    if backend.name.startswith("numpy"):
+        assert_same(d.log_prob([[0.0, 0.0]]), d.log_prob(np.zeros((1, 2))), backend)
+        return
+    with pytest.raises(ValueError, match="x must be an array of"):
+        d.log_prob(np.zeros((1, 2)))
+    assert backend.owns(d.log_prob([[0.0, 0.0]]))
+    with pytest.raises(ValueError, match="one library"):
+        MultivariateNormal(mean=backend.asarray(np.zeros(2)), covariance=DISTRIBUTIONS[6].make().structure)
