@@ -14,6 +14,7 @@ PUBLIC: dict[str, str] = {
     # distributions
     "MultivariateNormal": "tractable.distributions",
     "Normal": "tractable.distributions",
+    "grid_posterior": "tractable.distributions",
     # statistics
     "Moments": "tractable.statistics",
     # engines

@@ -139,8 +139,16 @@ class GridPosterior:
         if len(self.grid) > 1:
             raise ValueError("interval needs one parameter: take the marginal of one first")
         tail = 0.5 * (1.0 - check_coverage(coverage))
-        below = np.cumsum(self.mass) - 0.5 * self.mass
-        return np.interp(tail, below, self.grid[0]), np.interp(1.0 - tail, below, self.grid[0])
+        return self._quantile(tail), self._quantile(1.0 - tail)
+
+    def _quantile(self, q: float) -> Array:
+        xp = namespace_of(self.log_density)
+        axis, mass = self.grid[0], self.mass
+        below = xp.cumulative_sum(mass) - 0.5 * mass
+        right = min(max(int(xp.sum(xp.astype(below < q, xp.int64))), 1), axis.shape[0] - 1)
+        share = (q - below[right - 1]) / (below[right] - below[right - 1])
+        step = axis[right] - axis[right - 1]
+        return axis[right - 1] + xp.clip(share, 0.0, 1.0) * step
 
     def _by_parameter(self, functions: Sequence[Array]) -> Array:
         """Return the expectation of one function of each parameter, given on its axis."""
