@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of, to_numpy
 
-__all__ = ["as_generator", "standard_normal", "uniform"]
+__all__ = ["as_generator", "log_standard_gamma", "standard_gamma", "standard_normal", "uniform"]
 
 
 def as_generator(rng: Any = None) -> np.random.Generator:
@@ -34,6 +34,30 @@ def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
 def uniform(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
     """Draw from [0, 1) as an array of `like`'s library, dtype and device."""
     return _moved(as_generator(rng).random(shape), like)
+
+
+def standard_gamma(rng: Any, shape: Array, n: int) -> Array:
+    """Draw n times from each Gamma(shape, 1), (n, *shape.shape), as arrays like `shape`."""
+    a = to_numpy(shape)
+    return _moved(as_generator(rng).standard_gamma(a, size=(n, *a.shape)), like=shape)
+
+
+def log_standard_gamma(rng: Any, shape: Array, n: int) -> Array:
+    """Draw logarithms of Gamma(shape, 1) variables, (n, *shape.shape), however small the shape.
+
+    If g ~ Gamma(a + 1, 1) and u is uniform, then g u^(1/a) ~ Gamma(a, 1); its logarithm does not underflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(np.isfinite(log_standard_gamma(0, np.array([1e-6]), 100)).all())
+    True
+    """
+    rng = as_generator(rng)
+    a = to_numpy(shape).astype(np.float64)
+    size = (n, *a.shape)
+    draws = np.log(rng.standard_gamma(a + 1.0, size=size)) - rng.standard_exponential(size) / a
+    return _moved(draws, like=shape)
 
 
 def _moved(draws: np.ndarray, like: Array) -> Array:
