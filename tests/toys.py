@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.utils.validation import column_or_1d
 
 from tractable.base import (
     Estimator,
@@ -12,7 +13,6 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_rows,
-    check_weights,
 )
 from tractable.distributions import Normal
 from tractable.statistics import DiagonalMoments
@@ -30,11 +30,9 @@ class Average(PredictiveMixin, RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X, y, sample_weight=None):
-        from sklearn.utils.validation import validate_data
-
-        rows = check_rows(self, X, sample_weight, reset=True)
-        _, y = validate_data(self, rows.data, y, y_numeric=True, reset=False)
-        w = np.ones(len(y)) if rows.weights is None else check_weights(rows.weights, rows.data)
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        y = column_or_1d(rows.y, warn=True)
+        w = np.ones(len(y)) if rows.weights is None else rows.weights
         self.mean_ = np.average(y, weights=w)
         self.variance_ = np.average((y - self.mean_) ** 2, weights=w) + 1e-12
         self.weight_ = w.sum()

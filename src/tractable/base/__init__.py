@@ -5,7 +5,7 @@ from tractable.base.estimator import Estimator, all_or_nothing, check_fitted
 from tractable.base.one_pass import OnePassMixin
 from tractable.base.predictive import PredictiveMixin
 from tractable.base.tags import ModelTags, tags
-from tractable.base.validation import Rows, check_columns, check_rows, check_weights
+from tractable.base.validation import Rows, check_columns, check_rows, check_targets, check_weights
 
 __all__ = [
     "DensityMixin",
@@ -18,6 +18,7 @@ __all__ = [
     "check_columns",
     "check_fitted",
     "check_rows",
+    "check_targets",
     "check_weights",
     "tags",
 ]

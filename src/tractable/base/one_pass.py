@@ -21,6 +21,8 @@ class OnePassMixin:
 
     #: Fewest rows that `fit` accepts; a stream may begin with fewer.
     _min_rows = 1
+    #: Whether the model learns from targets as well.
+    _supervised = False
 
     def _statistic(self) -> Callable[..., Any]:
         raise NotImplementedError(f"{type(self).__name__} must say which statistic it folds")
@@ -31,6 +33,11 @@ class OnePassMixin:
     def _report(self) -> None:
         """Warn of what a user should know of a finished fit; a stream is not finished."""
 
+    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
+        """Check the rows against what `subject` knows of its columns, and summarise them."""
+        rows = check_rows(subject, X, y, sample_weight, supervised=self._supervised, **options)
+        return fold(self._statistic(), rows.data, rows.y, weights=rows.weights)
+
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows held in memory, in a file, or in a stream.
@@ -38,7 +45,8 @@ class OnePassMixin:
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+            The targets, where the model learns from any.
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
 
@@ -46,8 +54,7 @@ class OnePassMixin:
         -------
         self
         """
-        rows = check_rows(self, X, sample_weight, reset=True, min_rows=self._min_rows)
-        self._learn(fold(self._statistic(), rows.data, weights=rows.weights))
+        self._learn(self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows))
         self._report()
         return self
 
@@ -58,7 +65,7 @@ class OnePassMixin:
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
         sample_weight : array of shape (n_samples,) or column name, optional
 
         Returns
@@ -66,8 +73,7 @@ class OnePassMixin:
         self
         """
         before = getattr(self, "statistic_", None)
-        rows = check_rows(self, X, sample_weight, reset=before is None)
-        more = fold(self._statistic(), rows.data, weights=rows.weights)
+        more = self._fold(self, X, y, sample_weight, reset=before is None)
         self._learn(more if before is None else before + more)
         return self
 
@@ -77,7 +83,7 @@ class OnePassMixin:
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
         sample_weight : array of shape (n_samples,) or column name, optional
 
         Returns
@@ -87,8 +93,7 @@ class OnePassMixin:
         """
         known = hasattr(self, "n_features_in_")
         subject: Any = self if known else clone(self)
-        rows = check_rows(subject, X, sample_weight, reset=not known)
-        return fold(self._statistic(), rows.data, weights=rows.weights)
+        return self._fold(subject, X, y, sample_weight, reset=not known)
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Any) -> Self:

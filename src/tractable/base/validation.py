@@ -4,13 +4,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data import Source, as_source, is_streamed
 from tractable.value import value
 
-__all__ = ["Rows", "check_columns", "check_rows", "check_weights"]
+__all__ = ["Rows", "check_columns", "check_rows", "check_targets", "check_weights"]
 
 
 @value
@@ -18,6 +18,7 @@ class Rows:
     """Checked rows, ready for a fold."""
 
     data: Any
+    y: Any = None
     weights: Any = None
 
     @property
@@ -26,17 +27,52 @@ class Rows:
         return self.data.n_rows if isinstance(self.data, Source) else len(self.data)
 
 
-def check_rows(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, min_rows: int = 1) -> Rows:
-    """Check rows to learn from, and remember (`reset`) or compare their width and column names."""
-    if isinstance(sample_weight, str):
-        X = as_source(X, weights=sample_weight)
-        sample_weight = None
+def check_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool,
+    min_rows: int = 1,
+    supervised: bool = False,
+) -> Rows:
+    """Check rows to learn from, and remember (`reset`) or compare their width and column names.
+
+    Targets are checked where the model is `supervised`, and ignored elsewhere. Targets and weights may be
+    column names of a frame or a source.
+    """
+    y = y if supervised else None
+    if isinstance(sample_weight, str) or isinstance(y, str):
+        X, y, sample_weight = as_source(X, y, sample_weight), None, None
     if is_streamed(X):
-        source = as_source(X, weights=sample_weight)
+        source = as_source(X, y, sample_weight)
         _check_names(estimator, source.feature_names, source.n_features, reset=reset)
         return Rows(data=source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
-    return Rows(data=X, weights=check_weights(sample_weight, X))
+    y = check_targets(estimator, y, X) if supervised else None
+    return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
+
+
+def check_targets(estimator: Any, y: Any, X: Array) -> Array:
+    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
+        )
+    xp = namespace_of(X)
+    if not is_numpy_array(X):
+        y = xp.astype(xp.asarray(y), xp.float64)
+        if not bool(xp.all(xp.isfinite(y))):
+            raise ValueError("y contains NaN or infinity")
+    else:
+        y = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="y")
+    if y.ndim not in (1, 2) or y.shape[0] != X.shape[0]:
+        raise ValueError(
+            "y must have one entry a row: Found input variables with inconsistent numbers of samples: "
+            f"X has {X.shape[0]} rows, y has shape {tuple(y.shape)}"
+        )
+    return y
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> Array:
