@@ -1,28 +1,19 @@
 """One table per kind of public object: every law of the kind runs on every row.
 
-Adding an object is one row here. An exemption is written on the row with its reason, as a strict xfail.
+Adding an object is one row here, or in the file of its group in `rows`. An exemption is written on the row with
+its reason, as a strict xfail.
 """
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
+from rows import discrete
+from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal, Normal
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
-
-
-@dataclass(frozen=True)
-class Row:
-    """A named instance, made anew for every law; `exempt` maps a law's name to the reason it cannot hold."""
-
-    name: str
-    make: Callable[[], object]
-    exempt: dict[str, str] = field(default_factory=dict)
 
 
 def cross(laws, rows):
@@ -137,6 +128,7 @@ STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),
     Row("IncompleteMoments", lambda: IncompleteMoments),
+    *discrete.STATISTICS,
 ]
 ESTIMATORS = [
     Row("GaussianDensity", GaussianDensity),

@@ -1,8 +1,10 @@
 """Sufficient statistics: small immutable values that merge with ``+``."""
 
+from tractable.statistics.counts import Counts
 from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.moments import Moments
+from tractable.statistics.totals import Totals
 
-__all__ = ["DiagonalMoments", "IncompleteMoments", "LinearFactor", "Moments"]
+__all__ = ["Counts", "DiagonalMoments", "IncompleteMoments", "LinearFactor", "Moments", "Totals"]

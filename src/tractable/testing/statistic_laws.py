@@ -9,8 +9,33 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.testing.refusals import refused
+from tractable.value import value
 
-__all__ = ["STATISTIC_LAWS", "assert_same_statistic", "check_statistic"]
+__all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
+
+
+@value
+class StatisticOfRows:
+    """A statistic under examination that is not for rows of any numbers: it says how to draw its own.
+
+    Parameters
+    ----------
+    statistic : type
+        With ``of(x, weights)`` and ``empty(dim)``.
+    draw : callable
+        ``draw(rng, shape)`` returns rows of three columns that the statistic is for.
+    """
+
+    statistic: Any
+    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+
+    def of(self, x: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Summarise rows."""
+        return self.statistic.of(x, weights)
+
+    def empty(self, dim: int) -> Any:
+        """Return the statistic of no rows."""
+        return self.statistic.empty(dim)
 
 
 def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-10) -> None:
@@ -27,13 +52,18 @@ def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=rtol, atol=atol)
 
 
-def _blocks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return tuple(rng.standard_normal((n, 3)) + shift for n, shift in ((7, 0.0), (1, 5.0), (12, -2.0)))  # type: ignore[return-value]
+def _blocks(statistic: Any, rng: np.random.Generator) -> list[np.ndarray]:
+    """Draw a few rows, one row and some more, of three columns."""
+    shapes = ((7, 3), (1, 3), (12, 3))
+    if hasattr(statistic, "draw"):
+        return [statistic.draw(rng, shape) for shape in shapes]
+    shifts = (0.0, 5.0, -2.0)
+    return [rng.standard_normal(shape) + shift for shape, shift in zip(shapes, shifts, strict=True)]
 
 
 def empty_is_neutral(statistic: Any, rng: np.random.Generator) -> None:
     """0 + a = a = a + 0, and 0 + 0 = 0."""
-    x = _blocks(rng)[0]
+    x = _blocks(statistic, rng)[0]
     a, nothing = statistic.of(x), statistic.of(x[:0])
     assert_same_statistic(nothing + a, a)
     assert_same_statistic(a + nothing, a)
@@ -43,25 +73,25 @@ def empty_is_neutral(statistic: Any, rng: np.random.Generator) -> None:
 
 def addition_is_associative(statistic: Any, rng: np.random.Generator) -> None:
     """(a + b) + c = a + (b + c)."""
-    a, b, c = map(statistic.of, _blocks(rng))
+    a, b, c = map(statistic.of, _blocks(statistic, rng))
     assert_same_statistic((a + b) + c, a + (b + c))
 
 
 def addition_is_commutative(statistic: Any, rng: np.random.Generator) -> None:
     """A + b = b + a."""
-    a, b, _ = map(statistic.of, _blocks(rng))
+    a, b, _ = map(statistic.of, _blocks(statistic, rng))
     assert_same_statistic(a + b, b + a)
 
 
 def sum_is_the_statistic_of_both(statistic: Any, rng: np.random.Generator) -> None:
     """of(x) + of(y) = of(x and y)."""
-    x, y, _ = _blocks(rng)
+    x, y, _ = _blocks(statistic, rng)
     assert_same_statistic(statistic.of(x) + statistic.of(y), statistic.of(np.concatenate([x, y])))
 
 
 def weights_are_repetitions(statistic: Any, rng: np.random.Generator) -> None:
     """An integer weight counts a row so many times; zero leaves it out."""
-    x = _blocks(rng)[0]
+    x = _blocks(statistic, rng)[0]
     times = rng.integers(0, 4, size=len(x))
     times[0], times[1] = 0, 2
     assert_same_statistic(statistic.of(x, times.astype(float)), statistic.of(np.repeat(x, times, axis=0)))
@@ -69,13 +99,13 @@ def weights_are_repetitions(statistic: Any, rng: np.random.Generator) -> None:
 
 def row_order_does_not_matter(statistic: Any, rng: np.random.Generator) -> None:
     """A statistic summarises a set of rows."""
-    x = _blocks(rng)[2]
+    x = _blocks(statistic, rng)[2]
     assert_same_statistic(statistic.of(x), statistic.of(x[::-1]))
 
 
 def operands_are_left_alone(statistic: Any, rng: np.random.Generator) -> None:
     """Summarising and adding change neither rows nor statistics."""
-    x, y, _ = _blocks(rng)
+    x, y, _ = _blocks(statistic, rng)
     before = x.copy()
     a, again = statistic.of(x), statistic.of(before)
     a + statistic.of(y)
@@ -85,7 +115,7 @@ def operands_are_left_alone(statistic: Any, rng: np.random.Generator) -> None:
 
 def discount_shrinks_belief_alone(statistic: Any, rng: np.random.Generator) -> None:
     """Forgetting half of twice the rows is remembering them once."""
-    x = _blocks(rng)[0]
+    x = _blocks(statistic, rng)[0]
     a = statistic.of(x)
     assert_same_statistic((a + a).discount(0.5), a)
     assert_same_statistic(a.discount(1.0), a)
@@ -95,7 +125,7 @@ def discount_shrinks_belief_alone(statistic: Any, rng: np.random.Generator) -> N
 
 def weights_are_checked(statistic: Any, rng: np.random.Generator) -> None:
     """Negative, infinite and missing weights, and the wrong number of them, are one clear error."""
-    x = _blocks(rng)[0]
+    x = _blocks(statistic, rng)[0]
     good = np.ones(len(x))
     for bad in (-good, good * np.inf, good * np.nan, good[:-1], good[:, None]):
         refused(partial(statistic.of, x, bad), "weights")
@@ -103,7 +133,8 @@ def weights_are_checked(statistic: Any, rng: np.random.Generator) -> None:
 
 def other_widths_do_not_merge(statistic: Any, rng: np.random.Generator) -> None:
     """Statistics of other columns are not added by accident."""
-    refused(lambda: statistic.of(np.ones((2, 3))) + statistic.of(np.ones((2, 2))), "columns")
+    x = _blocks(statistic, rng)[0]
+    refused(lambda: statistic.of(x) + statistic.of(x[:, :2]), "columns")
 
 
 STATISTIC_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
@@ -121,12 +152,14 @@ STATISTIC_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
 
 
 def check_statistic(statistic: Any, rng: Any = 0) -> None:
-    """Run every law of statistics on a statistic's class.
+    """Run every law of statistics on a statistic's class, or on one with rows of its own to draw.
 
     Examples
     --------
     >>> import tractable
     >>> check_statistic(tractable.Moments)
+    >>> from tractable.statistics import Counts
+    >>> check_statistic(StatisticOfRows(statistic=Counts, draw=lambda rng, shape: rng.integers(0, 4, shape)))
     """
     for law in STATISTIC_LAWS:
         law(statistic, as_generator(rng))

@@ -1,0 +1,58 @@
+"""Rows that are equal belong together: tallies, and the groups of equal rows."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
+
+__all__ = ["group_rows", "tally"]
+
+
+def tally(labels: Array, weights: Array, n: int) -> Array:
+    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k].
+
+    Parameters
+    ----------
+    labels : array (m,) of integers
+    weights : array (m,)
+    n : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tally(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
+    array([1., 0., 5., 0.])
+    """
+    xp = namespace_of(labels, weights)
+    if is_numpy_array(weights):
+        return np.bincount(labels, weights, minlength=n).astype(weights.dtype)
+    if is_torch_array(weights):
+        return xp.bincount(labels, weights, minlength=n)
+    zero = xp.zeros_like(weights)
+    sums = [xp.sum(xp.where(labels == k, weights, zero)) for k in range(n)]
+    return xp.stack(sums) if sums else zero[:0]
+
+
+def group_rows(x: Array) -> Array:
+    """Number the rows of x so that equal rows, and only they, have one number: (m,) integers from 0.
+
+    A row with NaN equals no other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_rows(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]]))
+    array([1, 0, 1])
+    """
+    xp = namespace_of(x)
+    columns = xp.reshape(x, (x.shape[0], -1)) if x.shape[0] else xp.reshape(x, (0, 1))
+    groups = _numbered(xp, columns[:, 0])
+    for j in range(1, columns.shape[1]):
+        # Numbers stay below the number of rows, so that pairs of them cannot overflow.
+        groups = _numbered(xp, groups * max(1, x.shape[0]) + _numbered(xp, columns[:, j]))
+    return groups
+
+
+def _numbered(xp: Any, column: Array) -> Array:
+    return xp.reshape(xp.astype(xp.unique_inverse(column).inverse_indices, xp.int64), (-1,))

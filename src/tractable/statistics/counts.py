@@ -1,0 +1,122 @@
+"""How often each category was seen."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.grouping import tally
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.statistics.rows import as_weights, check_rate, counts
+from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.value import value
+
+__all__ = ["Counts"]
+
+
+@value
+class Counts:
+    """Weighted counts of K categories: everything a categorical distribution needs to know about labels.
+
+    Labels are the numbers 0, …, K - 1. Several columns are counted side by side. Where K is not given it is
+    the largest label seen and one; statistics with different K merge, for a category not seen has count 0.
+
+    Parameters
+    ----------
+    counts : array of shape (..., K)
+        One axis of counts for each column of labels.
+
+    Examples
+    --------
+    >>> a, b = Counts.of([0, 2, 2]), Counts.of([1], weights=[0.5])
+    >>> (a + b).counts.tolist()
+    [1.0, 0.5, 2.0]
+    """
+
+    counts: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None, *, n_classes: int | None = None) -> "Counts":
+        """Summarise a block of labels, (n,) or (n, ...).
+
+        Parameters
+        ----------
+        x : array of whole numbers
+        weights : array (n,), optional
+            How often each row counts.
+        n_classes : int, optional
+            K; a label that is not below it is an error.
+        """
+        x = as_whole_numbers(x)
+        w = as_weights(weights, x)
+        xp = namespace_of(x)
+        n_seen = _n_seen(x, w)
+        if n_classes is not None and n_seen > n_classes:
+            raise ValueError(f"X has the label {n_seen - 1}, not below n_classes={n_classes}")
+        k = n_seen if n_classes is None else n_classes
+        columns = tuple(x.shape[1:])
+        width = int(np.prod(columns))
+        rows = xp.reshape(x, (x.shape[0], width))
+        # A row of no weight may have a label beyond K: it counts for nothing, wherever it is put.
+        rows = xp.where(rows < k, rows, xp.zeros_like(rows))
+        places = xp.astype(rows, xp.int64) + k * xp.arange(width, dtype=xp.int64, device=device(x))
+        one = xp.broadcast_to(counts(w, x)[:, None], (x.shape[0], width))
+        if not k:
+            return cls(counts=xp.zeros((*columns, 0), dtype=xp.float64, device=device(x)))
+        found = tally(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
+        return cls(counts=xp.reshape(found, (*columns, k)))
+
+    @classmethod
+    def empty(cls, dim: int) -> "Counts":
+        """Return the statistic of no rows of `dim` columns."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of categories K."""
+        return int(self.counts.shape[-1])
+
+    @property
+    def dim(self) -> int:
+        """Number of columns of labels."""
+        return int(np.prod(self.counts.shape[:-1]))
+
+    @property
+    def weight(self) -> Array:
+        """Weight of the rows, the sum of the counts of a column."""
+        return namespace_of(self.counts).sum(self.counts, axis=-1)
+
+    def padded(self, n_classes: int) -> "Counts":
+        """Return the same counts of at least `n_classes` categories; the new ones were never seen."""
+        xp = namespace_of(self.counts)
+        if n_classes <= self.n_classes:
+            return self
+        shape = (*self.counts.shape[:-1], n_classes - self.n_classes)
+        none = xp.zeros(shape, dtype=self.counts.dtype, device=device(self.counts))
+        return Counts(counts=xp.concat([self.counts, none], axis=-1))
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Merge: counts add up."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.counts.shape[:-1] != other.counts.shape[:-1]:
+            raise ValueError(
+                f"cannot merge counts of columns {tuple(self.counts.shape[:-1])} "
+                f"and of columns {tuple(other.counts.shape[:-1])}"
+            )
+        return Counts(counts=self.padded(other.n_classes).counts + other.padded(self.n_classes).counts)
+
+    def discount(self, rate: float) -> "Counts":
+        """Forget: the same shares, believed `rate` times as strongly."""
+        return Counts(counts=self.counts * check_rate(rate))
+
+
+def _n_seen(x: Array, weights: Array | None) -> int:
+    """Return one more than the largest label that counts."""
+    xp = namespace_of(x)
+    if weights is not None:
+        heavy = xp.reshape(weights > 0, (-1,) + (1,) * (x.ndim - 1))
+        x = xp.where(heavy, x, xp.full_like(x, -1.0))
+    largest = xp.max(x) if int(np.prod(x.shape)) else -1.0
+    if largest >= 2**31:
+        raise ValueError(f"X has the label {int(largest)}; labels are the numbers 0, …, K - 1")
+    return int(largest) + 1

@@ -1,0 +1,1 @@
+"""Rows of the catalogue, one file for each group of families."""
