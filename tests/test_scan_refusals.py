@@ -144,7 +144,9 @@ def test_a_bad_row_group_names_its_file_and_number(trips):
     assert gathered(scan(trips, ["fare"])).shape == (1000, 1)
 
 
-@pytest.mark.parametrize(("bad", "message"), [(np.nan, "must be finite"), (-1.0, "must not be negative")])
+@pytest.mark.parametrize(
+    ("bad", "message"), [(np.nan, "must be finite"), (-1.0, "must be finite and not negative")]
+)
 def test_bad_weights_name_the_column_and_the_file(tmp_path, bad, message):
     pq.write_table(pa.table({"a": [1.0, 2.0], "w": [1.0, bad]}), tmp_path / "t.parquet")
     pa.csv.write_csv(pa.table({"a": [1.0, 2.0], "w": [1.0, bad]}), tmp_path / "t.csv")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
+from tractable.arrays import weights
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data import Source, as_source, is_streamed
 from tractable.value import value
@@ -100,25 +101,9 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
     """Check the weights of rows: one a row, finite, not negative, not all zero."""
     if sample_weight is None:
         return None
-    xp = namespace_of(X)
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
-    try:
-        is_array = hasattr(sample_weight, "__array_namespace__")
-        w = xp.asarray(sample_weight if is_array else np.asarray(sample_weight, dtype=float))
-        w = xp.astype(w, xp.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must be numbers, one a row: {error}") from None
-    if w.ndim != 1 or w.shape[0] != X.shape[0]:
-        raise ValueError(
-            f"sample_weight must have one entry a row: sample_weight.shape == {tuple(w.shape)}, "
-            f"expected ({X.shape[0]},)"
-        )
-    if not bool(xp.all((w >= 0) & xp.isfinite(w))):
-        raise ValueError("sample_weight must be finite and not negative")
-    if not bool(xp.any(w > 0)):
-        raise ValueError("sample_weight must have a positive entry, all are zero")
-    return w
+    return weights.check_weights(sample_weight, X.shape[0], like=X, name="sample_weight", some=True)
 
 
 def _is_foreign(X: Any) -> bool:

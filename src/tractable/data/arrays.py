@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import namespace_of
+from tractable.arrays.weights import check_weights
 from tractable.data.source import Batch, Source, row_slices
 from tractable.value import replace, value
 
-__all__ = ["ArraySource", "as_floats", "check_weights"]
+__all__ = ["ArraySource", "as_floats"]
 
 
 @value
@@ -76,16 +77,6 @@ def as_floats(x: np.ndarray) -> np.ndarray:
     return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
 
 
-def check_weights(weights: np.ndarray, name: str = "weights") -> np.ndarray:
-    """Return the weights as float64, or say which rule they break."""
-    weights = as_floats(weights).astype(np.float64, copy=False)
-    if not np.isfinite(weights).all():
-        raise ValueError(f"{name} must be finite: NaN or infinity found")
-    if (weights < 0).any():
-        raise ValueError(f"{name} must not be negative: the smallest is {weights.min():g}")
-    return weights
-
-
 def _matrix(X: Any) -> np.ndarray:
     X = _host_array(X, "X")
     if X.ndim != 2:
@@ -104,10 +95,7 @@ def _targets(y: Any, n_rows: int) -> np.ndarray:
 
 
 def _weights(weights: Any, n_rows: int) -> np.ndarray:
-    weights = _host_array(weights, "weights")
-    if weights.ndim != 1:
-        raise ValueError(f"weights must be 1-D, one for each row; got shape {weights.shape}")
-    return check_weights(_same_length(_numbers(weights, "weights"), n_rows, "weights"))
+    return check_weights(_host_array(weights, "weights"), n_rows)
 
 
 def _host_array(x: Any, name: str) -> np.ndarray:

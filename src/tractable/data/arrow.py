@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.arrays import check_weights
+from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch
 
@@ -113,6 +113,5 @@ def _labels(column: Any) -> np.ndarray:
 def _weights(table: Any, roles: Roles, where: str) -> np.ndarray | None:
     if roles.weight is None:
         return None
-    return check_weights(
-        np.array(_floats(table.column(roles.weight))), f"weights {roles.weight!r} of {where}"
-    )
+    weights = np.array(_floats(table.column(roles.weight)))
+    return check_weights(weights, len(weights), name=f"weights {roles.weight!r} of {where}")

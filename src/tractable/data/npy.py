@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.arrays import as_floats, check_weights
+from tractable.arrays.weights import check_weights
+from tractable.data.arrays import as_floats
 from tractable.data.columns import assign_roles
 from tractable.data.file_source import FileSource
 from tractable.data.source import Batch, row_slices
@@ -48,7 +49,9 @@ class NpySource(FileSource):
         if roles.target is not None:
             y = part[:, list(roles.target) if isinstance(roles.target, tuple) else roles.target]
         where = f"weights, column {roles.weight} of {path}"
-        weights = None if roles.weight is None else check_weights(part[:, roles.weight], where)
+        weights = (
+            None if roles.weight is None else check_weights(part[:, roles.weight], len(part), name=where)
+        )
         return Batch(X=as_floats(X).astype(self.dtype, copy=False), y=y, weights=weights)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.arrays import check_weights
+from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, check_numeric
 from tractable.data.source import Batch
 
@@ -57,4 +57,4 @@ def _targets(frame: Any, roles: Roles) -> np.ndarray | None:
 def _weights(frame: Any, roles: Roles) -> np.ndarray | None:
     if roles.weight is None:
         return None
-    return check_weights(_floats(frame[roles.weight]), f"weights {roles.weight!r}")
+    return check_weights(_floats(frame[roles.weight]), len(frame), name=f"weights {roles.weight!r}")

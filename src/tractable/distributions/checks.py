@@ -5,7 +5,8 @@ A check is a function of a parameter's name and its array; written so that NaN f
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.weights import check_weights
 
 __all__ = [
     "check_coverage",
@@ -14,6 +15,7 @@ __all__ = [
     "check_positive",
     "check_probability",
     "check_sample_weight",
+    "check_shares",
     "exactly_one",
 ]
 
@@ -41,6 +43,14 @@ def check_probability(name: str, x: Array) -> None:
     _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
 
 
+def check_shares(name: str, x: Array) -> None:
+    """Refuse what is not from zero to one and, along the last axis, one in sum (up to half the digits)."""
+    xp = namespace_of(x)
+    _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
+    total = xp.sum(x, axis=-1)
+    _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "shares that add up to 1", total)
+
+
 def check_coverage(coverage: float) -> float:
     """Return the coverage of an interval if it is one."""
     if not 0.0 < coverage < 1.0:
@@ -52,14 +62,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array |
     """Return the weights of rows as an array of `like`'s library, or None where every row counts once."""
     if sample_weight is None:
         return None
-    xp = namespace_of(like)
-    weights = xp.astype(as_float_array(sample_weight, xp), like.dtype)
-    if tuple(weights.shape) != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), got {tuple(weights.shape)}")
-    check_nonnegative("sample_weight", weights)
-    if not bool(xp.any(weights > 0)):
-        raise ValueError("sample_weight must have a positive entry")
-    return weights
+    weights = check_weights(sample_weight, n_rows, like=like, name="sample_weight", some=True)
+    return namespace_of(like).astype(weights, like.dtype)
 
 
 def exactly_one(**given: Any) -> tuple[str, Any]:

@@ -17,9 +17,9 @@ __all__ = ["LinearFactor"]
 class LinearFactor:
     """Weight, means, and the triangular factor R of the centred, weighted columns [X, Y].
 
-    RᵀR is their scatter, but R itself has only the condition of the columns, not its square: a fit from R keeps
-    the digits of a QR of all rows in memory. Means are kept apart, so rows far from the origin lose nothing. The
-    factors of two blocks merge by one small QR (TSQR).
+    RᵀR is their scatter, but R itself has only the condition of the columns, not its square: a fit from R
+    keeps the digits of a QR of all rows in memory. Means are kept apart, so rows far from the origin lose
+    nothing. The factors of two blocks merge by one small QR (TSQR).
 
     Parameters
     ----------
@@ -100,7 +100,10 @@ class LinearFactor:
         """Forget: the same fit, believed `rate` times as strongly."""
         rate = check_rate(rate)
         return LinearFactor(
-            weight=self.weight * rate, mean=self.mean, factor=self.factor * rate**0.5, n_targets=self.n_targets
+            weight=self.weight * rate,
+            mean=self.mean,
+            factor=self.factor * rate**0.5,
+            n_targets=self.n_targets,
         )
 
     def moments(self) -> Moments:

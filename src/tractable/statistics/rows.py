@@ -3,6 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.weights import check_weights
 
 __all__ = ["as_rows", "as_weights", "check_overflow", "check_rate", "counts", "or_one"]
 
@@ -20,16 +21,7 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     """Return the weights of the rows of x as float64, or None where every row counts once."""
     if weights is None:
         return None
-    xp = namespace_of(x)
-    weights = xp.astype(xp.asarray(weights), xp.float64)
-    if tuple(weights.shape) != (x.shape[0],):
-        raise ValueError(
-            f"weights must have one entry a row: expected shape ({x.shape[0]},), got {tuple(weights.shape)}"
-        )
-    # Written so that NaN is rejected too.
-    if not bool(xp.all((weights >= 0) & xp.isfinite(weights))):
-        raise ValueError("weights must be finite and not negative")
-    return weights
+    return check_weights(weights, x.shape[0], like=x)
 
 
 def counts(weights: Array | None, x: Array) -> Array:
