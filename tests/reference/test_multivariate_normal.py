@@ -251,6 +251,10 @@ def test_bad_conditions_are_named(dims, values, said):
         ({"covariance": np.ones((3, 3))}, "matrix must be positive definite"),
         ({"covariance": -COVARIANCE}, "matrix must be positive definite"),
         ({"covariance": COVARIANCE * np.nan}, "matrix must be finite"),
+        ({"covariance": COVARIANCE * 1j}, "covariance must be an array of real numbers"),
+        ({"covariance": [[1.0, 0.0], [0.0]]}, "covariance must be an array of real numbers"),
+        ({"covariance": None}, "covariance must be an array of real numbers"),
+        ({"mean": "abc"}, "mean must be an array of real numbers"),
     ],
 )
 def test_bad_parameters_are_named(bad, said):
@@ -280,6 +284,10 @@ def test_other_arguments_are_named():
         d.affine(np.eye(2))
     with pytest.raises(ValueError, match="positive definite"):
         d.affine(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="b must have shape"):
+        d.affine(np.eye(3), [1.0])
+    with pytest.raises(ValueError, match="x must be an array of real numbers"):
+        d.log_prob(["a", "b", "c"])
     with pytest.raises(TypeError, match="MultivariateNormal"):
         d.product(COVARIANCE)
     with pytest.raises(ValueError, match="3 coordinates"):

@@ -93,6 +93,8 @@ def test_stddev_comes_back_to_the_last_bit(stddev):
         ({"stddev": 1e-200}, "stddev"),
         ({"stddev": 1e200}, "stddev"),
         ({"variance": np.inf}, "variance"),
+        ({"variance": "one"}, "variance must be an array of real numbers"),
+        ({"variance": 1j}, "variance must be an array of real numbers"),
         ({"variance": 1.0, "mean": np.inf}, "mean"),
         ({"variance": [1.0, 1.0], "mean": [1.0, 2.0, 3.0]}, "mean .3,., variance .2,."),
     ],
@@ -161,6 +163,10 @@ def test_kl_divergence_of_close_neighbours_keeps_its_digits():
         ratio = 1 / mpmath.mpf(1.0 + 1e-6)
         expected = float((ratio - 1 - mpmath.log(ratio)) / 2)
     np.testing.assert_allclose(a.kl_divergence(b), expected, rtol=1e-9)
+
+
+def test_kl_divergence_beyond_floating_point_is_infinite():
+    assert float(Normal(mean=0.0, stddev=1e100).kl_divergence(Normal(mean=0.0, stddev=1e-100))) == np.inf
 
 
 def test_a_value_is_rebuilt_from_its_parameters():

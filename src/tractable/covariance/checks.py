@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
-from tractable.covariance.rows import beside
+from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.covariance.rows import as_reals
 
 __all__ = ["check_jitter", "checked_factor", "checked_variances", "column_variances"]
 
 
 def checked_variances(name: str, x: Any) -> Array:
     """Return finite positive numbers as a frozen array, or say which parameter is at fault."""
+    x = as_reals(name, x)
     xp = namespace_of(x)
-    x = as_float_array(x, xp)
     # Written so that NaN is rejected too.
     if not bool(xp.all((x > 0) & xp.isfinite(x))):
         raise ValueError(f"{name} must be positive and finite")
@@ -28,14 +28,14 @@ def checked_vectors(name: str, x: Any) -> Array:
 
 def checked_factor(factor: Any, like: Array, n_axes: int) -> Array:
     """Return positive numbers (*batch,) with axes of one behind them, to stand beside vectors or matrices."""
-    factor = checked_variances("factor", beside(factor, like))
+    factor = checked_variances("factor", as_reals("factor", factor, like))
     return factor[(..., *(None,) * n_axes)]
 
 
 def check_jitter(jitter: Any, like: Array) -> None:
     """Refuse a jitter that is not finite and at least zero."""
     xp = namespace_of(like)
-    jitter = beside(jitter, like)
+    jitter = as_reals("jitter", jitter, like)
     if not bool(xp.all((jitter >= 0) & xp.isfinite(jitter))):
         raise ValueError("jitter must be finite and not negative")
 
@@ -45,7 +45,7 @@ def column_variances(moments: Any, ddof: float) -> Array:
     xp = namespace_of(moments.mean)
     alone = moments.scatter.ndim == moments.mean.ndim
     scatter = moments.scatter if alone else xp.linalg.diagonal(moments.scatter)
-    weight = beside(moments.weight, scatter)
+    weight = as_reals("weight", moments.weight, scatter)
     rest = (weight if alone else weight[..., None]) - ddof
     if not bool(xp.all(rest > 0)):
         raise ValueError(f"a variance with ddof={ddof} needs a weight above {ddof}, got {moments.weight}")

@@ -4,10 +4,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
-from tractable.arrays.namespace import Array, as_float_array, device, freeze, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.checks import check_jitter, checked_factor
 from tractable.covariance.dims import other_dims
-from tractable.covariance.rows import matvec, on_columns, principal_block, zero_gain
+from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.primitives.mahalanobis import squared_mahalanobis
 from tractable.value import value
@@ -49,7 +49,7 @@ class Full(Covariance):
         if (self.matrix is None) == (self.cholesky is None):
             raise ValueError("give exactly one of matrix and cholesky")
         if self.cholesky is None:
-            matrix = as_float_array(self.matrix)
+            matrix = as_reals("matrix", self.matrix)
             _check_square("matrix", matrix)
             object.__setattr__(self, "cholesky", freeze(cholesky(matrix)))
             object.__setattr__(self, "matrix", freeze(_symmetric(matrix)))
@@ -70,8 +70,9 @@ class Full(Covariance):
     @classmethod
     def from_precision(cls, precision: Array) -> Self:
         """Return Λ⁻¹ from Λ, by a triangular factor of Λ and no inverse of it."""
+        precision = as_reals("precision", precision)
         xp = namespace_of(precision)
-        flipped = cholesky(xp.flip(as_float_array(precision, xp), axis=(-2, -1)), name="precision")
+        flipped = cholesky(xp.flip(precision, axis=(-2, -1)), name="precision")
         # Λ = U Uᵀ with U upper, so Λ⁻¹ = (U⁻ᵀ)(U⁻ᵀ)ᵀ with U⁻ᵀ lower: the factor itself.
         inverse = solve_triangular(flipped, _identity(flipped))
         return cls(cholesky=xp.flip(xp.matrix_transpose(inverse), axis=(-2, -1)))
@@ -82,6 +83,7 @@ class Full(Covariance):
 
         What was added to the diagonal is in the attribute `jitter`; it is zero where none was needed.
         """
+        matrix = as_reals("matrix", matrix)
         found = jittered_cholesky(matrix, max_jitter=max_jitter)
         if not bool(namespace_of(found.jitter).any(found.jitter > 0)):
             return cls(matrix=matrix)
@@ -207,8 +209,8 @@ def _check_square(name: str, matrix: Array) -> None:
 
 
 def _checked_lower(lower: Any) -> Array:
+    lower = as_reals("cholesky", lower)
     xp = namespace_of(lower)
-    lower = as_float_array(lower, xp)
     _check_square("cholesky", lower)
     if not bool(xp.all(xp.isfinite(lower))):
         raise ValueError("cholesky must be finite")

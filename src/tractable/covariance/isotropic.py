@@ -1,6 +1,7 @@
 """One variance for every direction."""
 
 from functools import cached_property
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
@@ -37,8 +38,7 @@ class Isotropic(Covariance):
     dim: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.dim, bool) or not isinstance(self.dim, int) or self.dim < 1:
-            raise ValueError(f"dim must be a positive integer, got {self.dim!r}")
+        object.__setattr__(self, "dim", _checked_dim(self.dim))
         object.__setattr__(self, "variance", checked_variances("variance", self.variance))
 
     @classmethod
@@ -121,6 +121,12 @@ class Isotropic(Covariance):
     def _repeated(self, n: int) -> Array:
         xp = namespace_of(self.variance)
         return xp.broadcast_to(self.variance[..., None], (*self.variance.shape, n))
+
+
+def _checked_dim(dim: Any) -> int:
+    if isinstance(dim, bool) or not isinstance(dim, Integral) or dim < 1:
+        raise ValueError(f"dim must be a positive integer, got {dim!r}")
+    return int(dim)
 
 
 def in_parallel(a: Array, b: Array) -> Array:

@@ -3,12 +3,14 @@
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
-from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance.checks import checked_factor, checked_vectors
 from tractable.covariance.diagonal import Diagonal
 from tractable.covariance.dims import other_dims
 from tractable.covariance.isotropic import Isotropic
-from tractable.covariance.rows import diagonal_matrix, matvec, positions, zero_gain
+from tractable.covariance.rows import as_reals, diagonal_matrix, matvec, positions, zero_gain
 from tractable.covariance.structure import Covariance
 from tractable.value import value
 
@@ -50,9 +52,9 @@ class LowRankPlusDiagonal(Covariance):
     variances: Array
 
     def __post_init__(self) -> None:
-        xp = namespace_of(self.factor, self.variances)
-        factor, variances = as_float_array(self.factor, xp), as_float_array(self.variances, xp)
-        variances = checked_vectors("variances", variances)
+        factor = as_reals("factor", self.factor)
+        variances = checked_vectors("variances", self.variances)
+        xp = namespace_of(factor)
         if factor.ndim < 2 or factor.shape[-2] != variances.shape[-1] or not factor.shape[-1]:
             raise ValueError(
                 f"factor must be (*batch, d, r) with d = {variances.shape[-1]} as in variances, "
@@ -60,6 +62,13 @@ class LowRankPlusDiagonal(Covariance):
             )
         if not bool(xp.all(xp.isfinite(factor))):
             raise ValueError("factor must be finite")
+        try:
+            np.broadcast_shapes(factor.shape[:-2], variances.shape[:-1])
+        except ValueError:
+            raise ValueError(
+                f"factor and variances must have batches that broadcast, got shapes {tuple(factor.shape)} "
+                f"and {tuple(variances.shape)}"
+            ) from None
         object.__setattr__(self, "factor", freeze(factor))
         object.__setattr__(self, "variances", variances)
 
@@ -84,7 +93,7 @@ class LowRankPlusDiagonal(Covariance):
     @cached_property
     def batch_shape(self) -> tuple[int, ...]:
         """See `Covariance.batch_shape`."""
-        return tuple((self.factor[..., 0] * self.variances).shape[:-1])
+        return np.broadcast_shapes(self.factor.shape[:-2], self.variances.shape[:-1])
 
     @property
     def dim(self) -> int:
@@ -182,7 +191,7 @@ class LowRankPlusDiagonal(Covariance):
             return NotImplemented
         self._check_dim(other)
         xp = namespace_of(self.factor)
-        batch = tuple((self.factor[..., 0, 0] + other.factor[..., 0, 0]).shape)
+        batch = np.broadcast_shapes(self.factor.shape[:-2], other.factor.shape[:-2])
         parts = [xp.broadcast_to(f, (*batch, *f.shape[-2:])) for f in (self.factor, other.factor)]
         return LowRankPlusDiagonal(
             factor=xp.concat(parts, axis=-1), variances=self.variances + other.variances

@@ -9,8 +9,8 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 
 __all__ = [
+    "as_reals",
     "batch_index",
-    "beside",
     "diagonal_matrix",
     "matvec",
     "on_columns",
@@ -47,12 +47,25 @@ def matvec(matrix: Array, z: Array) -> Array:
     return on_columns(lambda columns: matrix @ columns, z, matrix.ndim - 2)
 
 
-def beside(x: Any, like: Array) -> Array:
-    """Return x as a float array of `like`'s library; lists and numbers take its dtype and device too."""
-    xp = namespace_of(like)
-    if hasattr(x, "dtype") and not isinstance(x, np.generic):
-        return as_float_array(x, xp)
-    return xp.asarray(x, dtype=like.dtype, device=device(like))
+def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
+    """Return x as a float array, or a ValueError that names it where it is not real numbers.
+
+    Beside `like` it is of that library; lists and numbers also take the dtype and device.
+    """
+    xp = namespace_of(x) if like is None else namespace_of(like)
+    bare = not hasattr(x, "dtype") or isinstance(x, np.generic)
+    try:
+        if like is not None and bare:
+            array = xp.asarray(x, dtype=like.dtype, device=device(like))
+        else:
+            array = xp.asarray(x)
+        real = xp.isdtype(array.dtype, ("real floating", "integral", "bool"))
+        array = as_float_array(array, xp) if real else None
+    except (TypeError, ValueError):
+        array = None
+    if array is None:
+        raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}: {x!r:.60}")
+    return array
 
 
 def positions(dims: Sequence[int], like: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.covariance.dims import resolve_dims
-from tractable.covariance.rows import batch_index, one_vectors
+from tractable.covariance.rows import as_reals, batch_index, one_vectors
 from tractable.value import parameters
 
 __all__ = ["Covariance", "as_structure"]
@@ -181,4 +181,9 @@ def as_structure(covariance: Any, like: Array | None = None) -> Covariance:
 
     if isinstance(covariance, Covariance):
         return covariance
-    return Full(matrix=as_float_array(covariance, namespace_of(covariance, like)))
+    return Full(matrix=covariance if like is None else _in_the_library_of(like, covariance))
+
+
+def _in_the_library_of(like: Any, covariance: Any) -> Array:
+    covariance = as_reals("covariance", covariance)
+    return as_float_array(covariance, namespace_of(covariance, like))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
-from tractable.covariance.rows import batch_index, beside
+from tractable.covariance.rows import as_reals, batch_index
 from tractable.value import parameters
 
 __all__ = ["Distribution", "as_parameters", "broadcast_batches"]
@@ -110,6 +110,14 @@ class Distribution(ABC):
         changed = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
         return type(self)(**{**parameters(self), **changed})
 
+    def expand(self, batch_shape: tuple[int, ...]) -> Self:
+        """Return the same distributions repeated to a batch shape that theirs broadcasts to."""
+        changed = {
+            k: namespace_of(x).broadcast_to(x, (*batch_shape, *x.shape[x.ndim - self.parameter_ndims[k] :]))
+            for k, x in self._arrays().items()
+        }
+        return type(self)(**{**parameters(self), **changed})
+
     def __iter__(self) -> Iterator[Self]:
         if not self.batch_shape:
             raise TypeError(f"{type(self).__name__} has no batch to iterate over")
@@ -135,7 +143,7 @@ class Distribution(ABC):
         xp = namespace_of(like)
         if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
             raise ValueError(f"{name} must be an array of {xp.__name__}, as the parameters are")
-        x = beside(x, like)
+        x = as_reals(name, x, like)
         n = len(self.event_shape)
         if x.ndim < n or tuple(x.shape[x.ndim - n :]) != self.event_shape:
             raise ValueError(
@@ -157,7 +165,7 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     ((3,), 'float32')
     """
     xp = namespace_of(*given.values())
-    arrays = {k: as_float_array(x, xp) for k, x in given.items() if not isinstance(x, (int, float))}
+    arrays = {k: as_reals(k, x) for k, x in given.items() if not isinstance(x, (int, float))}
     dtype = xp.result_type(*arrays.values()) if arrays else xp.float64
     where = device(next(iter(arrays.values()))) if arrays else None
     frozen = {k: freeze(xp.asarray(arrays.get(k, x), dtype=dtype, device=where)) for k, x in given.items()}

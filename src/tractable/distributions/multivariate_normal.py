@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from math import log, pi
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
-from tractable.covariance.rows import batch_index, matvec
+from tractable.covariance.rows import as_reals, batch_index, matvec
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.missing import over_observed
@@ -53,6 +53,8 @@ class MultivariateNormal(Distribution):
     (array([2.]), array([[2.]]))
     """
 
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 1}
+
     mean: Array
     structure: Covariance
     names: tuple[str, ...] | None
@@ -90,17 +92,12 @@ class MultivariateNormal(Distribution):
         names : sequence of str, optional
             What the columns are called.
         """
-        X = as_float_array(X)
+        X = as_reals("X", X)
         if X.ndim != 2 or not X.shape[0]:
             raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
         check_finite("X", X)
         moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))
         return cls(mean=moments.mean, covariance=structure.from_moments(moments, ddof), names=names)
-
-    @property
-    def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
-        return tuple(self.mean.shape[:-1])
 
     @property
     def event_shape(self) -> tuple[int, ...]:
@@ -189,12 +186,15 @@ class MultivariateNormal(Distribution):
 
     def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
         """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
-        xp = namespace_of(self.mean)
-        A = as_float_array(A, xp)
+        A = as_reals("A", A, self.mean)
         if A.ndim < 2 or A.shape[-1] != self.dim:
             raise ValueError(f"A must have shape (*batch, m, {self.dim}), got {tuple(A.shape)}")
         mean = matvec(A, self.mean)
-        mean = mean if b is None else mean + as_float_array(b, xp)
+        if b is not None:
+            b = as_reals("b", b, self.mean)
+            if b.ndim < 1 or b.shape[-1] != A.shape[-2]:
+                raise ValueError(f"b must have shape (*batch, {A.shape[-2]}), got {tuple(b.shape)}")
+            mean = mean + b
         return MultivariateNormal(mean=mean, covariance=self.structure.affine(A), names=names)
 
     def product(self, other: "MultivariateNormal") -> tuple["MultivariateNormal", Array]:

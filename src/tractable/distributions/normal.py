@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight, exactly_one
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.univariate import Univariate
@@ -70,7 +71,7 @@ class Normal(Univariate):
         ddof : float
             1 makes the variance unbiased (Bessel); 0 is maximum likelihood.
         """
-        X = as_float_array(X)
+        X = as_reals("X", X)
         if X.ndim < 1 or not X.shape[0]:
             raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")
         check_finite("X", X)
@@ -129,9 +130,11 @@ class Normal(Univariate):
         if not isinstance(other, Normal):
             raise TypeError(f"other must be a Normal, got {type(other).__name__}")
         xp = namespace_of(self.mean)
-        excess = (self.variance - other.variance) / other.variance
-        shift = (self.mean - other.mean) / other.stddev
-        return 0.5 * (excess - xp.log1p(excess) + shift * shift)
+        with np.errstate(over="ignore", invalid="ignore"):
+            excess = (self.variance - other.variance) / other.variance
+            shift = (self.mean - other.mean) / other.stddev
+            spread = xp.where(xp.isinf(excess), excess, excess - xp.log1p(excess))
+            return 0.5 * (spread + shift * shift)
 
     def __add__(self, other: Any) -> "Normal":
         """Return the distribution of the sum of two independent variables."""

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tractable.arrays.linalg import cholesky, solve_cholesky
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array
 from tractable.covariance import Full, other_dims, resolve_dims
-from tractable.covariance.rows import matvec, on_columns, principal_block
+from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.vectors import as_values, taken
 
@@ -28,8 +28,8 @@ def gaussian_from_quadratic(precision: Any, linear: Any) -> MultivariateNormal:
     >>> d.mean, d.variance
     (array([1., 2.]), array([0.5 , 0.25]))
     """
-    xp = namespace_of(precision, linear)
-    precision, linear = as_float_array(precision, xp), as_float_array(linear, xp)
+    precision = as_reals("precision", precision)
+    linear = as_reals("linear", linear, precision)
     structure = Full.from_precision(precision)
     if linear.ndim < 1 or linear.shape[-1] != structure.dim:
         raise ValueError(f"linear must have shape (*batch, {structure.dim}), got {tuple(linear.shape)}")
@@ -54,8 +54,8 @@ def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> Mu
     >>> condition_precision([0.0, 0.0], [[2.0, -1.0], [-1.0, 2.0]], [1], [4.0]).mean
     array([2.])
     """
-    xp = namespace_of(mean, precision)
-    mean, precision = as_float_array(mean, xp), as_float_array(precision, xp)
+    precision = as_reals("precision", precision)
+    mean = as_reals("mean", mean, precision)
     given = resolve_dims(dims, precision.shape[-1])
     rest = other_dims(given, precision.shape[-1])
     if not rest:

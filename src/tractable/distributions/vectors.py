@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance import Covariance
-from tractable.covariance.rows import beside, positions
+from tractable.covariance.rows import as_reals, positions
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import broadcast_batches
 
@@ -20,7 +20,7 @@ def as_location(name: str, x: Any, structure: Covariance) -> Array:
     xp = namespace_of(like)
     if hasattr(x, "dtype") and namespace_of(x, like) is not xp:
         raise ValueError(f"{name} and covariance must be arrays of one library")
-    x = beside(x, like)
+    x = as_reals(name, x, like)
     if x.ndim < 1 or x.shape[-1] != structure.dim:
         raise ValueError(f"{name} must have shape (*batch, {structure.dim}), got {tuple(x.shape)}")
     check_finite(name, x)
@@ -42,7 +42,7 @@ def as_values(values: Any, given: Sequence[int], like: Array) -> Array:
     """Return observed values (*batch, len(given)), finite."""
     if values is None:
         raise ValueError("values must say what was observed of dims")
-    values = beside(values, like)
+    values = as_reals("values", values, like)
     if values.ndim == 0:
         values = values[None]
     if values.shape[-1] != len(given):
@@ -58,7 +58,7 @@ def split_mapping(observed: Mapping[Any, Any], values: Any, like: Array) -> tupl
     if values is not None:
         raise ValueError("values must not be given twice: dims is a mapping that has them")
     xp = namespace_of(like)
-    columns = [beside(v, like) for v in observed.values()]
+    columns = [as_reals("values", v, like) for v in observed.values()]
     shape = np.broadcast_shapes(*(tuple(c.shape) for c in columns))
     stacked = [xp.broadcast_to(c, shape) for c in columns] or [like[..., 0]]
     return list(observed), xp.stack(stacked, axis=-1)[..., : len(columns)]
