@@ -33,6 +33,8 @@ def expect(statistic: IncompleteMoments, params: Gaussian) -> Expected:
     """Complete every pattern's moments by the conditional Gaussian of what is missing."""
     total, objective = Moments.empty(statistic.dim), 0.0
     for observed, part in statistic.parts.items():
+        if not observed:
+            continue  # a row in which nothing was observed says nothing
         completed, log_likelihood = _complete(np.asarray(observed, dtype=int), part, params)
         total, objective = total + completed, objective + log_likelihood
     return Expected(moments=total, objective=objective)
@@ -71,8 +73,6 @@ def _standardised(statistic: IncompleteMoments, mean: np.ndarray, scale: np.ndar
     parts = {}
     for observed, part in statistic.parts.items():
         o = list(observed)
-        if not o:
-            continue  # a row in which nothing was observed says nothing
         parts[observed] = Moments(
             weight=part.weight,
             mean=(part.mean - mean[o]) / scale[o],

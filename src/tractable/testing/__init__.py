@@ -7,6 +7,7 @@ kind of object has a tuple of its laws, and ``check_*`` runs them all.
 from tractable.testing.array_laws import check_array_function
 from tractable.testing.covariance_laws import check_covariance
 from tractable.testing.distribution_laws import check_distribution
+from tractable.testing.em_laws import check_em
 from tractable.testing.estimator_laws import check_estimator
 from tractable.testing.gaussian_laws import check_gaussian
 from tractable.testing.persistence_laws import check_persistence
@@ -16,6 +17,7 @@ __all__ = [
     "check_array_function",
     "check_covariance",
     "check_distribution",
+    "check_em",
     "check_estimator",
     "check_gaussian",
     "check_persistence",

@@ -1,0 +1,69 @@
+"""Laws of expectation-maximisation: a pair of steps climbs, and rests where it should."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.engines import em
+from tractable.value import value
+
+__all__ = ["EM_LAWS", "EMProblem", "check_em"]
+
+
+@value
+class EMProblem:
+    """A model's two steps, where to begin, and how to read its parameters as numbers."""
+
+    expect: Callable[[Any], Any]
+    maximize: Callable[[Any], Any]
+    start: Any
+    numbers: Callable[[Any], np.ndarray]
+
+
+def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) -> None:
+    """Each iteration keeps or raises the (penalised) objective, to rounding."""
+    result = em(problem.expect, problem.maximize, problem.start, tol=0.0, max_iter=60)
+    trace = np.asarray(result.trace)
+    assert np.all(np.isfinite(trace)), "the objective is not finite"
+    falls = np.diff(trace) < -1e-9 * np.abs(trace[:-1])
+    assert not falls.any(), f"the objective fell at iterations {np.flatnonzero(falls) + 1}"
+
+
+def the_trace_is_the_objective(problem: EMProblem, rng: np.random.Generator) -> None:
+    """The trace begins at the start and ends at the parameters returned."""
+    result = em(problem.expect, problem.maximize, problem.start, tol=1e-6, max_iter=50)
+    assert result.n_iter == len(result.trace) - 1
+    np.testing.assert_allclose(result.trace[0], problem.expect(problem.start).objective)
+    np.testing.assert_allclose(result.trace[-1], problem.expect(result.params).objective)
+
+
+def a_fixed_point_stays(problem: EMProblem, rng: np.random.Generator) -> None:
+    """Where the search has settled, one more step changes nothing."""
+    settled = em(problem.expect, problem.maximize, problem.start, tol=1e-16, max_iter=20_000).params
+    again = problem.maximize(problem.expect(settled))
+    before, after = problem.numbers(settled), problem.numbers(again)
+    np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5 * float(np.abs(before).max()))
+
+
+def steps_are_pure(problem: EMProblem, rng: np.random.Generator) -> None:
+    """The same parameters give the same statistics, and are left as they were."""
+    before = problem.numbers(problem.start).copy()
+    first, second = (problem.maximize(problem.expect(problem.start)) for _ in range(2))
+    np.testing.assert_array_equal(problem.numbers(first), problem.numbers(second))
+    np.testing.assert_array_equal(problem.numbers(problem.start), before)
+
+
+EM_LAWS: tuple[Callable[[EMProblem, np.random.Generator], None], ...] = (
+    the_objective_never_decreases,
+    the_trace_is_the_objective,
+    a_fixed_point_stays,
+    steps_are_pure,
+)
+
+
+def check_em(problem: EMProblem, rng: Any = 0) -> None:
+    """Run every law of expectation-maximisation on a pair of steps."""
+    for law in EM_LAWS:
+        law(problem, as_generator(rng))

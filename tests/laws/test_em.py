@@ -1,0 +1,107 @@
+"""Every law of expectation-maximisation on every pair of steps, and the mutants they must reject."""
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+
+from catalogue import cross
+from rows import em as rows
+from tractable.engines import em
+from tractable.statistics import IncompleteMoments, Moments
+from tractable.testing import em_laws
+from tractable.testing.em_laws import EM_LAWS
+from tractable.testing.statistic_laws import assert_same_statistic
+from tractable.value import replace
+
+
+@pytest.mark.parametrize(("law", "make"), cross(EM_LAWS, rows.ROWS))
+def test_em_law(law, make, rng):
+    law(make(), rng)
+
+
+def overshoot(problem):
+    """An M-step that goes too far."""
+
+    def maximize(expected):
+        good = problem.maximize(expected)
+        return replace(good, mean=good.mean + 0.5)
+
+    return replace(problem, maximize=maximize)
+
+
+def forgets_the_conditional_covariance(problem):
+    """Believes filled-in values as if they had been seen: a covariance too small."""
+
+    def maximize(expected):
+        good = problem.maximize(expected)
+        return replace(good, covariance=0.7 * good.covariance)
+
+    return replace(problem, maximize=maximize)
+
+
+def reports_another_objective(problem):
+    calls = iter(range(10**9))
+
+    def expect(params):
+        good = problem.expect(params)
+        return replace(good, objective=good.objective + next(calls))
+
+    return replace(problem, expect=expect)
+
+
+def never_rests(problem):
+    side = cycle([-0.01, 0.01])
+
+    def maximize(expected):
+        good = problem.maximize(expected)
+        return replace(good, mean=good.mean + next(side))
+
+    return replace(problem, maximize=maximize)
+
+
+def changes_its_start(problem):
+    def expect(params):
+        params.mean[...] += 1.0
+        return problem.expect(params)
+
+    return replace(problem, expect=expect)
+
+
+@pytest.mark.parametrize(
+    ("law", "break_it"),
+    [
+        ("the_objective_never_decreases", overshoot),
+        ("the_objective_never_decreases", forgets_the_conditional_covariance),
+        ("the_trace_is_the_objective", reports_another_objective),
+        ("a_fixed_point_stays", never_rests),
+        ("steps_are_pure", changes_its_start),
+    ],
+)
+def test_em_laws_have_teeth(law, break_it, rng):
+    getattr(em_laws, law)(rows.incomplete_gaussian(), rng)
+    with pytest.raises(AssertionError):
+        getattr(em_laws, law)(break_it(rows.incomplete_gaussian()), rng)
+
+
+def test_completed_moments_do_not_care_how_rows_were_cut(rng):
+    from tractable.density.incomplete_gaussian import Gaussian, expect
+
+    x = rng.standard_normal((50, 3))
+    x[rng.random(x.shape) < 0.3] = np.nan
+    params = Gaussian(mean=np.zeros(3), covariance=np.eye(3) + 0.5)
+    whole = expect(IncompleteMoments.of(x), params)
+    pieces = [IncompleteMoments.of(piece) for piece in np.array_split(x, 7)]
+    cut = expect(sum(pieces[1:], pieces[0]), params)
+    assert_same_statistic(cut.moments, whole.moments)
+    assert cut.objective == pytest.approx(whole.objective)
+
+
+def test_stopping_is_reported():
+    problem = rows.incomplete_gaussian()
+    short = em(problem.expect, problem.maximize, problem.start, tol=1e-14, max_iter=2)
+    assert (short.converged, short.n_iter) == (False, 2)
+    long = em(problem.expect, problem.maximize, problem.start, tol=1e-6, max_iter=500)
+    assert long.converged
+    assert isinstance(long.params.covariance, np.ndarray)
+    assert isinstance(problem.expect(problem.start).moments, Moments)
