@@ -1,13 +1,13 @@
 """One table per kind of public object: every law of the kind runs on every row.
 
-Adding an object is one row here, or in the file of its group in `rows`. An exemption is written on the row with
+Adding an object is one row here, or in its group's file in `rows`. An exemption is written on the row with
 its reason, as a strict xfail.
 """
 
 import numpy as np
 import pytest
 
-from rows import discrete
+from rows import discrete, scalars
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
@@ -129,6 +129,7 @@ STATISTICS = [
     Row("DiagonalMoments", lambda: DiagonalMoments),
     Row("IncompleteMoments", lambda: IncompleteMoments),
     *discrete.STATISTICS,
+    *scalars.STATISTICS,
 ]
 ESTIMATORS = [
     Row("GaussianDensity", GaussianDensity),

@@ -2,9 +2,22 @@
 
 from tractable.statistics.counts import Counts
 from tractable.statistics.diagonal_moments import DiagonalMoments
+from tractable.statistics.extremes import Extremes
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.linear_factor import LinearFactor
+from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import Moments
 from tractable.statistics.totals import Totals
 
-__all__ = ["Counts", "DiagonalMoments", "IncompleteMoments", "LinearFactor", "Moments", "Totals"]
+__all__ = [
+    "Counts",
+    "DiagonalMoments",
+    "Extremes",
+    "IncompleteMoments",
+    "LinearFactor",
+    "LogMoments",
+    "Moments",
+    "ReciprocalLogMoments",
+    "Totals",
+    "UnitLogMoments",
+]

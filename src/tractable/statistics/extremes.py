@@ -1,0 +1,79 @@
+"""The least and the greatest."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts
+from tractable.value import value
+
+__all__ = ["Extremes"]
+
+
+@value
+class Extremes:
+    """Weight, least and greatest entry of each column: everything a uniform distribution needs of the data.
+
+    Forgetting lowers the weight alone: what was seen stays possible.
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows; rows without weight are not looked at.
+    low, high : arrays of shape (d,)
+        Infinite, and the wrong way round, where no row was seen.
+
+    Examples
+    --------
+    >>> s = Extremes.of([[1.0], [4.0]]) + Extremes.of([[-2.0]])
+    >>> s.low.tolist(), s.high.tolist()
+    ([-2.0], [4.0])
+    """
+
+    weight: Any
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "Extremes":
+        """Summarise a block of rows."""
+        x = as_rows(x)
+        xp = namespace_of(x)
+        if not bool(xp.all(xp.isfinite(x))):
+            raise ValueError("X contains NaN or infinity; remove the rows")
+        one = counts(as_weights(weights, x), x)
+        seen = (one > 0)[:, None]
+        bound = xp.full((1, x.shape[1]), xp.inf, dtype=x.dtype, device=device(x))
+        return cls(
+            weight=xp.sum(one),
+            low=xp.min(xp.concat([xp.where(seen, x, xp.full_like(x, xp.inf)), bound]), axis=0),
+            high=xp.max(xp.concat([xp.where(seen, x, xp.full_like(x, -xp.inf)), -bound]), axis=0),
+        )
+
+    @classmethod
+    def empty(cls, dim: int) -> "Extremes":
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.low.shape[-1])
+
+    def __add__(self, other: "Extremes") -> "Extremes":
+        """Merge: the lower of the least, the higher of the greatest."""
+        if not isinstance(other, Extremes):
+            return NotImplemented
+        if self.dim != other.dim:
+            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        xp = namespace_of(self.low)
+        return Extremes(
+            weight=self.weight + other.weight,
+            low=xp.minimum(self.low, other.low),
+            high=xp.maximum(self.high, other.high),
+        )
+
+    def discount(self, rate: float) -> "Extremes":
+        """Forget: the same extremes, believed `rate` times as strongly."""
+        return Extremes(weight=self.weight * check_rate(rate), low=self.low, high=self.high)

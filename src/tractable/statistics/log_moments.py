@@ -1,0 +1,214 @@
+"""Weight, mean, and how far the mean logarithm lies below the logarithm of the mean."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.saddle_point import deviance
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.value import value
+
+__all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
+
+
+@value
+class LogMoments:
+    """Weight, mean and log gap of positive columns: what Gamma and Dirichlet distributions need of the data.
+
+    The mean logarithm is kept as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
+    scatter is to squares: a mean of terms that are not negative, merged without cancellation, so that data
+    with a small spread lose no digits.
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows.
+    mean : array of shape (d,)
+    gap : array of shape (d,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> s = LogMoments.of([[1.0], [4.0]]) + LogMoments.of([[4.0]])
+    >>> s.mean.tolist(), np.exp(s.mean_log).round(6).tolist()
+    ([3.0], [2.519842])
+    """
+
+    _domain: ClassVar[tuple[float, str]] = (np.inf, "positive and finite")
+
+    weight: Any
+    mean: Array
+    gap: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> Self:
+        """Summarise a block of rows with positive entries."""
+        x = _inside(as_rows(x), *cls._domain)
+        w = as_weights(weights, x)
+        return cls(**_summary(x, counts(w, x)))
+
+    @classmethod
+    def empty(cls, dim: int) -> Self:
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.mean.shape[-1])
+
+    @property
+    def mean_log(self) -> Array:
+        """Mean of log x, (d,)."""
+        return namespace_of(self.mean).log(self.mean) - self.gap
+
+    def __add__(self, other: Self) -> Self:
+        """Merge: gaps add up with the deviance of the means from the common one."""
+        if type(other) is not type(self):
+            return NotImplemented
+        shares, weight, mean = _merged(self, other)
+        gap = sum(
+            share * (part.gap + _deviance(mean, part.mean))
+            for share, part in zip(shares, (self, other), strict=True)
+        )
+        return type(self)(weight=weight, mean=mean, gap=gap)
+
+    def discount(self, rate: float) -> Self:
+        """Forget: the same means, believed `rate` times as strongly."""
+        return type(self)(weight=self.weight * check_rate(rate), mean=self.mean, gap=self.gap)
+
+
+class ReciprocalLogMoments(LogMoments):
+    """Log moments of 1 / x: what an inverse Gamma distribution needs of the data.
+
+    Examples
+    --------
+    >>> s = ReciprocalLogMoments.of([[1.0], [0.25]])
+    >>> s.mean.tolist()
+    [2.5]
+    """
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> Self:
+        """Summarise a block of rows with positive entries."""
+        x = _inside(as_rows(x), *cls._domain)
+        with np.errstate(over="ignore"):
+            return super().of(1.0 / x, weights)
+
+
+@value
+class UnitLogMoments:
+    """Weight, mean, and the log gaps of x and of 1 - x, for columns between 0 and 1: what a Beta needs.
+
+    Parameters
+    ----------
+    weight : float
+    mean : array of shape (d,)
+    gap : array of shape (d,)
+        log(mean of x) - mean of log x.
+    other_gap : array of shape (d,)
+        The same of 1 - x.
+
+    Examples
+    --------
+    >>> s = UnitLogMoments.of([[0.2], [0.8]])
+    >>> s.mean.tolist(), s.gap.round(6).tolist(), s.other_gap.round(6).tolist()
+    ([0.5], [0.223144], [0.223144])
+    """
+
+    weight: Any
+    mean: Array
+    gap: Array
+    other_gap: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "UnitLogMoments":
+        """Summarise a block of rows with entries above 0 and below 1."""
+        x = _inside(as_rows(x), 1.0, "above 0 and below 1")
+        one = counts(as_weights(weights, x), x)
+        part = _summary(x, one)
+        gaps = _other_deviance(part["mean"], x)
+        return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
+
+    @classmethod
+    def empty(cls, dim: int) -> "UnitLogMoments":
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.mean.shape[-1])
+
+    def __add__(self, other: "UnitLogMoments") -> "UnitLogMoments":
+        """Merge: gaps add up with the deviances of the means from the common one."""
+        if not isinstance(other, UnitLogMoments):
+            return NotImplemented
+        shares, weight, mean = _merged(self, other)
+        parts = list(zip(shares, (self, other), strict=True))
+        gap = sum(share * (part.gap + _deviance(mean, part.mean)) for share, part in parts)
+        other_gap = sum(share * (part.other_gap + _other_deviance(mean, part.mean)) for share, part in parts)
+        return UnitLogMoments(weight=weight, mean=mean, gap=gap, other_gap=other_gap)
+
+    def discount(self, rate: float) -> "UnitLogMoments":
+        """Forget: the same means, believed `rate` times as strongly."""
+        weight = self.weight * check_rate(rate)
+        return UnitLogMoments(weight=weight, mean=self.mean, gap=self.gap, other_gap=self.other_gap)
+
+
+def _summary(x: Array, one: Array) -> dict[str, Array]:
+    """Return the weight, the mean and the mean deviance from it, which is the log gap."""
+    xp = namespace_of(x)
+    total = xp.sum(one)
+    safe = or_one(total, xp)
+    with np.errstate(over="ignore"):
+        mean = one @ x / safe
+    if not bool(xp.all(xp.isfinite(mean))):
+        raise ValueError("X has values so large that their sum overflows; rescale its columns")
+    return {"weight": total, "mean": mean, "gap": one @ _deviance(mean, x) / safe}
+
+
+def _deviance(mean: Array, x: Array) -> Array:
+    """Return log(mean / x) + x / mean - 1; 0 where there is no mean, or nothing that could differ from it."""
+    xp = namespace_of(x)
+    known = (mean > 0) & (x > 0)
+    m, y = xp.where(known, mean, xp.ones_like(mean)), xp.where(known, x, xp.ones_like(x))
+    return deviance(xp.ones_like(m), y / m, _quotient_rest(xp, y, m))
+
+
+def _quotient_rest(xp: Any, y: Array, m: Array) -> Array:
+    """Return what rounding took from y / m - 1, where the two are near."""
+    ratio = y / m
+    return xp.where(xp.abs(ratio - 1.0) < 0.25, (y - m) / m - (ratio - 1.0), xp.zeros_like(ratio))
+
+
+def _other_deviance(mean: Array, x: Array) -> Array:
+    """Return the deviance of 1 - x from 1 - mean, with the digits of x - mean."""
+    xp = namespace_of(x)
+    rest = 1.0 - mean
+    known = (mean > 0) & (x > 0)
+    ratio = (1.0 - x) / rest
+    near = xp.abs(ratio - 1.0) < 0.25
+    lost = xp.where(near, (mean - x) / rest - (ratio - 1.0), xp.zeros_like(ratio))
+    found = deviance(xp.ones_like(ratio), ratio, lost)
+    return xp.where(known, found, xp.zeros_like(found))
+
+
+def _merged(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
+    """Return the shares of two statistics, their joint weight and mean."""
+    if a.dim != b.dim:
+        raise ValueError(f"cannot merge statistics of {a.dim} and of {b.dim} columns")
+    xp = namespace_of(a.mean)
+    weight = a.weight + b.weight
+    share = b.weight / or_one(weight, xp)
+    return (1.0 - share, share), weight, a.mean + share * (b.mean - a.mean)
+
+
+def _inside(x: Array, high: float, words: str) -> Array:
+    """Return rows if every entry is above 0 and below the bound."""
+    xp = namespace_of(x)
+    good = (x > 0) & (x < high)
+    if not bool(xp.all(good)):
+        raise ValueError(f"X must be {words}, got {float(x[~good][0])!r}")
+    return x
