@@ -1,4 +1,4 @@
-"""Pieces of densities whose large terms are cancelled on paper, so that large shapes keep their digits."""
+"""What Stirling's formula lacks: large terms of log Γ are then cancelled on paper, not in floating point."""
 
 import math
 
@@ -6,31 +6,12 @@ from tractable.arrays.gamma import gammaln
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner
 
-__all__ = ["excess_log", "stirling_rest"]
+__all__ = ["stirling_rest"]
 
 # B_2k / (2k (2k - 1)), the asymptotic series of log Γ
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 _LARGE = 10.0  # from here on the eight terms above reach the last digit
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
-
-
-def excess_log(r: Array) -> Array:
-    """Return log r - (r - 1) for r ≥ 0: all its digits near 1, where both terms vanish.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> excess_log(np.array([1.0, np.e])).round(6)
-    array([ 0.      , -0.718282])
-    """
-    xp, r = floats(r)
-    step = r - 1.0
-    near = xp.abs(step) < 0.5
-    close = xp.log1p(xp.where(near, step, xp.zeros_like(step)))
-    empty = r == 0.0
-    away = xp.log(xp.where(near | empty, xp.ones_like(r), r))
-    away = xp.where(empty, xp.full_like(r, -xp.inf), away)
-    return xp.where(near, close, away) - step
 
 
 def stirling_rest(x: Array) -> Array:
