@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.patterns import group_rows
 
 __all__ = ["over_observed"]
 
@@ -39,13 +40,12 @@ def _grouped(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     samples, rest = tuple(x.shape[:n_axes]), tuple(x.shape[n_axes:])
     rows = xp.reshape(x, (prod(samples), *rest))
     missing = to_numpy(xp.isnan(rows)).reshape(prod(samples), rest[-1])
-    patterns, which = np.unique(missing, axis=0, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))[:-1])
+    groups = group_rows(missing)
     parts = [
         _measured(measure, pattern, xp.take(rows, _index(group, x), axis=0), batch_shape)
-        for pattern, group in zip(patterns, groups, strict=True)
+        for pattern, group in groups
     ]
+    order = np.concatenate([group for _, group in groups])
     measured = xp.take(xp.concat(parts, axis=0), _index(np.argsort(order), x), axis=0)
     return xp.reshape(measured, samples + batch_shape)
 
@@ -54,9 +54,8 @@ def _selected(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array
     """Each distribution of the batch has rows of its own: measure all by each pattern, and select."""
     xp = namespace_of(x)
     missing = xp.isnan(x)
-    patterns = np.unique(to_numpy(missing).reshape(-1, x.shape[-1]), axis=0)
     out = xp.zeros(np.broadcast_shapes(tuple(x.shape[:-1]), batch_shape), dtype=x.dtype, device=device(x))
-    for pattern in patterns:
+    for pattern, _ in group_rows(to_numpy(missing).reshape(-1, x.shape[-1])):
         here = xp.all(missing == xp.asarray(pattern, device=device(x)), axis=-1)
         out = xp.where(here, _measured(measure, pattern, x, batch_shape), out)
     return out

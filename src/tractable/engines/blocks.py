@@ -26,8 +26,16 @@ def map_rows(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, **opti
     >>> map_rows(lambda rows: rows.sum(axis=1), np.ones((5, 2))).tolist()
     [2.0, 2.0, 2.0, 2.0, 2.0]
     """
-    step = block_rows(int(np.prod(x.shape[1:])))
+    step = 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
     if len(x) <= step:
         return function(x)
-    parts = (x[a : a + step] for a in range(0, len(x), step))
-    return np.concatenate(list(ordered_map(function, parts, **options)))
+    first = function(x[:step])
+    out = np.empty((len(x), *first.shape[1:]), dtype=first.dtype)
+    out[:step] = first
+
+    def fill(start: int) -> None:
+        out[start : start + step] = function(x[start : start + step])
+
+    for _ in ordered_map(fill, range(step, len(x), step), **options):
+        pass
+    return out

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.patterns import group_rows
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_overflow
 from tractable.value import value
@@ -115,13 +116,8 @@ class IncompleteMoments:
 def _by_pattern(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments]:
     if np.isinf(x).any():
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
-    seen = ~np.isnan(x)
-    patterns, which = np.unique(seen, axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    order = np.argsort(which, kind="stable")
-    ends = np.cumsum(np.bincount(which, minlength=len(patterns)))
     parts = {}
-    for pattern, rows in zip(patterns, np.split(order, ends[:-1]), strict=True):
+    for pattern, rows in group_rows(~np.isnan(x)):
         observed = np.flatnonzero(pattern)
         block = x[np.ix_(rows, observed)]
         parts[tuple(observed.tolist())] = Moments.of(block, None if w is None else w[rows])
