@@ -83,22 +83,35 @@ def _standardised(statistic: IncompleteMoments, mean: np.ndarray, scale: np.ndar
 
 def _complete(o: np.ndarray, part: Moments, params: Gaussian) -> tuple[Moments, float]:
     """E[x], E[scatter] of one pattern's rows given their observed columns o, and log p(observed)."""
-    dim = len(params.mean)
-    m = np.setdiff1d(np.arange(dim), o)
-    factor = jittered_cholesky(params.covariance[np.ix_(o, o)], name="covariance")
-    cross = params.covariance[np.ix_(o, m)]
-    gain = solve_cholesky(factor.lower, cross).T
-    step = part.mean - params.mean[o]
-
-    mean = np.empty(dim)
-    mean[o], mean[m] = part.mean, params.mean[m] + gain @ step
-    spread = np.empty((dim, len(o)))
-    spread[o], spread[m] = np.eye(len(o)), gain
-    scatter = spread @ part.scatter @ spread.T
-    scatter[np.ix_(m, m)] += part.weight * (params.covariance[np.ix_(m, m)] - gain @ cross)
-
+    dim, k = len(params.mean), len(o)
+    unseen = np.ones(dim, dtype=bool)
+    unseen[o] = False
+    m = np.flatnonzero(unseen)
+    cross = params.covariance[o[:, None], m]
     about = part.scatter_about(params.mean[o])
-    distance = np.trace(solve_cholesky(factor.lower, about))
-    log_norm = log_det_cholesky(factor.lower) + len(o) * math.log(2.0 * math.pi)
-    log_likelihood = -0.5 * (float(part.weight) * float(log_norm) + float(distance))
+    lower = _factor(params.covariance[o[:, None], o])
+    solved = solve_cholesky(lower, np.concatenate([cross, about], axis=1))
+    gain = solved[:, : dim - k].T
+
+    mean = params.mean.copy()
+    mean[o] = part.mean
+    mean[m] += gain @ (part.mean - params.mean[o])
+    spread = np.zeros((dim, k))
+    spread[o, np.arange(k)] = 1.0
+    spread[m] = gain
+    scatter = spread @ part.scatter @ spread.T
+    scatter[m[:, None], m] += part.weight * (params.covariance[m[:, None], m] - gain @ cross)
+
+    log_norm = log_det_cholesky(lower) + k * math.log(2.0 * math.pi)
+    distance = np.trace(solved[:, dim - k :])
+    log_likelihood = -0.5 * float(part.weight * log_norm + distance)
     return Moments(weight=part.weight, mean=mean, scatter=scatter), log_likelihood
+
+
+def _factor(covariance: np.ndarray) -> np.ndarray:
+    """Factor a covariance that is regular, as nearly all are, at once; mend it where it is not."""
+    try:
+        lower = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return jittered_cholesky(covariance, name="covariance").lower
+    return lower
