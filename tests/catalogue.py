@@ -7,7 +7,7 @@ its reason, as a strict xfail.
 import numpy as np
 import pytest
 
-from rows import discrete, scalars
+from rows import discrete, linear_least_squares, scalars
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
@@ -129,6 +129,7 @@ STATISTICS = [
     Row("DiagonalMoments", lambda: DiagonalMoments),
     Row("IncompleteMoments", lambda: IncompleteMoments),
     *discrete.STATISTICS,
+    *linear_least_squares.STATISTICS,
     *scalars.STATISTICS,
 ]
 ESTIMATORS = [

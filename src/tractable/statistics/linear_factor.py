@@ -8,7 +8,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.triangle import triangle
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["LinearFactor"]
 
@@ -30,6 +30,8 @@ class LinearFactor:
     factor : array (d + t, d + t)
         Upper triangular, its diagonal not negative.
     n_targets : int
+    flat : bool
+        Whether the one target was given as a vector, (n,) and not (n, 1): answers then are vectors too.
 
     Examples
     --------
@@ -44,31 +46,30 @@ class LinearFactor:
     mean: Array
     factor: Array
     n_targets: int = 1
+    flat: bool = True
 
     @classmethod
     def of(cls, x: Any, y: Any, weights: Any = None) -> "LinearFactor":
         """Summarise a block of rows and their targets, (n,) or (n, t)."""
         x = as_rows(x)
         xp = namespace_of(x)
-        y = xp.astype(xp.asarray(y), xp.float64)
-        if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-            raise ValueError(f"y must have one entry a row: {x.shape[0]} rows, y of shape {tuple(y.shape)}")
-        y = y[:, None] if y.ndim == 1 else y
+        y, flat = _as_targets(y, x)
         both = xp.concat([x, y], axis=1)
         w = as_weights(weights, x)
         one = counts(w, x)
         total = xp.sum(one)
         mean = one @ both / or_one(total, xp)
+        _check_finite(mean, x.shape[1])
         # What rounding left of the mean is far below the spread, or the spread is lost already.
         mean = mean + one @ (both - mean) / or_one(total, xp)
         centred = both - mean
         root = centred if w is None else centred * xp.sqrt(w)[:, None]
-        return cls(weight=total, mean=mean, factor=triangle(root), n_targets=int(y.shape[1]))
+        return cls(weight=total, mean=mean, factor=triangle(root), n_targets=int(y.shape[1]), flat=flat)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":
         """Return the statistic of no rows of `dim` columns."""
-        return cls.of(np.zeros((0, dim)), np.zeros((0, n_targets)))
+        return cls.of(np.zeros((0, dim)), np.zeros(0) if n_targets == 1 else np.zeros((0, n_targets)))
 
     @property
     def dim(self) -> int:
@@ -94,6 +95,7 @@ class LinearFactor:
             mean=self.mean + share * step,
             factor=triangle(xp.concat([self.factor, other.factor, between])),
             n_targets=self.n_targets,
+            flat=self.flat and other.flat,
         )
 
     def discount(self, rate: float) -> "LinearFactor":
@@ -105,6 +107,10 @@ class LinearFactor:
             factor=self.factor * rate**0.5,
             n_targets=self.n_targets,
         )
+
+    def canonical(self) -> Moments:
+        """Return what two statistics of the same rows share: a factor of few rows is not unique."""
+        return self.moments()
 
     def moments(self) -> Moments:
         """Return the moments of the columns [X, Y]; squares the condition."""
@@ -123,3 +129,23 @@ class LinearFactor:
         top = xp.concat([xp.reshape(root, (1,)), root * self.mean])
         below = xp.concat([xp.zeros_like(self.factor[:, :1]), self.factor], axis=1)
         return xp.concat([top[None, :], below])
+
+
+def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
+    """Return the targets of the rows of x as float64 columns, and whether they came as a vector."""
+    xp = namespace_of(x)
+    try:
+        y = xp.astype(xp.asarray(y), xp.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers: {error}") from None
+    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise ValueError(f"y must have one entry a row: {x.shape[0]} rows, y of shape {tuple(y.shape)}")
+    return (y[:, None], True) if y.ndim == 1 else (y, False)
+
+
+def _check_finite(mean: Array, dim: int) -> None:
+    """Refuse what a mean cannot hide: one entry that is not finite, or sums that overflow."""
+    xp = namespace_of(mean)
+    for name, part in (("X", mean[:dim]), ("y", mean[dim:])):
+        if not bool(xp.all(xp.isfinite(part))):
+            raise ValueError(f"{name} contains NaN or infinity, or values so large that their sums overflow")

@@ -21,27 +21,38 @@ class StatisticOfRows:
     Parameters
     ----------
     statistic : type
-        With ``of(x, weights)`` and ``empty(dim)``.
-    draw : callable
-        ``draw(rng, shape)`` returns rows of three columns that the statistic is for.
+        With ``of(x, weights)`` and ``empty(dim)``; of rows and targets, ``of(x, y, weights)`` and
+        ``empty(dim, n_targets)``.
+    draw : callable, optional
+        ``draw(rng, shape)`` returns rows of three columns that the statistic is for; any numbers by default.
+    n_targets : int
+        How many of the last columns are targets.
     """
 
     statistic: Any
-    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray] | None = None
+    n_targets: int = 0
 
     def of(self, x: np.ndarray, weights: np.ndarray | None = None) -> Any:
         """Summarise rows."""
-        return self.statistic.of(x, weights)
+        if not self.n_targets:
+            return self.statistic.of(x, weights)
+        y = x[:, -1] if self.n_targets == 1 else x[:, -self.n_targets :]
+        return self.statistic.of(x[:, : -self.n_targets], y, weights)
 
     def empty(self, dim: int) -> Any:
         """Return the statistic of no rows."""
-        return self.statistic.empty(dim)
+        if not self.n_targets:
+            return self.statistic.empty(dim)
+        return self.statistic.empty(dim - self.n_targets, self.n_targets)
 
 
 def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-10) -> None:
-    """Raise unless two statistics are equal, field by field."""
+    """Raise unless two statistics are equal, field by field; or by their `canonical()` form, if they have one."""
     assert type(a) is type(b), f"{type(a).__name__} is not {type(b).__name__}"
-    if is_dataclass(a):
+    if hasattr(a, "canonical"):
+        assert_same_statistic(a.canonical(), b.canonical(), rtol, atol)
+    elif is_dataclass(a):
         for field in fields(a):
             assert_same_statistic(getattr(a, field.name), getattr(b, field.name), rtol, atol)
     elif isinstance(a, dict):
@@ -55,7 +66,7 @@ def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-
 def _blocks(statistic: Any, rng: np.random.Generator) -> list[np.ndarray]:
     """Draw a few rows, one row and some more, of three columns."""
     shapes = ((7, 3), (1, 3), (12, 3))
-    if hasattr(statistic, "draw"):
+    if getattr(statistic, "draw", None) is not None:
         return [statistic.draw(rng, shape) for shape in shapes]
     shifts = (0.0, 5.0, -2.0)
     return [rng.standard_normal(shape) + shift for shape, shift in zip(shapes, shifts, strict=True)]
