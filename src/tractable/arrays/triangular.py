@@ -1,5 +1,6 @@
 """Systems with a triangular factor: substitution instead of inverses."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ def _numpy_solve(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarr
     d, batch = lower.shape[-1], lower.shape[:-2]
     if lower.ndim == 2:
         columns = np.moveaxis(b, -2, 0)
-        solved = _trsm(lower, columns.reshape(d, -1), transposed)
+        # The number of columns is said, because -1 cannot be worked out where d is 0.
+        solved = _trsm(lower, columns.reshape(d, prod(columns.shape[1:])), transposed)
         return np.moveaxis(solved.reshape(columns.shape), 0, -2)
     if np.prod(batch, dtype=int) > d:
         # Many small systems: d steps over the whole batch cost less than one BLAS call for each.
