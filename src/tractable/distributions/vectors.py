@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.covariance import Covariance
+from tractable.covariance import Covariance, as_structure
 from tractable.covariance.rows import as_reals, positions
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import broadcast_batches
 
-__all__ = ["as_location", "as_names", "as_values", "split_mapping", "taken"]
+__all__ = ["as_location", "as_names", "as_scale", "as_values", "split_mapping", "taken"]
 
 
 def as_location(name: str, x: Any, structure: Covariance) -> Array:
@@ -26,6 +27,15 @@ def as_location(name: str, x: Any, structure: Covariance) -> Array:
     check_finite(name, x)
     batch = broadcast_batches(**{name: tuple(x.shape[:-1]), "covariance": structure.batch_shape})
     return xp.broadcast_to(freeze(xp.astype(x, xp.result_type(x, like))), (*batch, structure.dim))
+
+
+def as_scale(name: str, scale: Any, like: Any) -> Covariance:
+    """Return a structure as it is, and a matrix (*batch, d, d) as :class:`Full`; errors name the argument."""
+    if isinstance(scale, Covariance):
+        return scale
+    scale = as_reals(name, scale)
+    cholesky(scale, name=name)
+    return as_structure(scale, like=like)
 
 
 def as_names(names: Iterable[str] | None, dim: int) -> tuple[str, ...] | None:

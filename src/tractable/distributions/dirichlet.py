@@ -1,0 +1,252 @@
+"""The Dirichlet distribution of shares."""
+
+from collections.abc import Mapping, Sequence
+from math import log, pi
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.random import log_standard_gamma
+from tractable.arrays.saddle_point import deviance
+from tractable.arrays.special import betaln, digamma, softmax
+from tractable.covariance import other_dims, resolve_dims
+from tractable.covariance.rows import diagonal_matrix
+from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
+from tractable.distributions.dirichlet_fit import fitted_concentration
+from tractable.distributions.distribution import Distribution, as_parameters
+from tractable.distributions.vectors import taken
+from tractable.statistics.log_moments import LogMoments
+from tractable.value import value
+
+if TYPE_CHECKING:
+    from tractable.distributions.beta import Beta
+
+__all__ = ["Dirichlet"]
+
+LOG_2PI = log(2.0 * pi)
+
+
+@value
+class Dirichlet(Distribution):
+    """Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
+
+    The density is with respect to any K - 1 of the shares. Points off the simplex, by more than half the
+    digits, have log probability -inf. Where a share is 0 the density is 0 if its α_k > 1 and infinite if
+    α_k < 1; where both occur it is taken as 0.
+
+    Parameters
+    ----------
+    concentration : array (*batch, K)
+        α, positive, K ≥ 2. The mean is α / Σ α, and Σ α says how closely shares keep to it.
+
+    Examples
+    --------
+    >>> d = Dirichlet(concentration=[4.0, 2.0, 2.0])
+    >>> d.mean, d.mode
+    (array([0.5 , 0.25, 0.25]), array([0.6, 0.2, 0.2]))
+    >>> float(d.prob([0.5, 0.25, 0.25]).round(9))
+    6.5625
+    >>> d.aggregate([[0], [1, 2]]).concentration
+    array([4., 4.])
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"concentration": 1}
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[type[LogMoments]] = LogMoments
+
+    concentration: Array
+
+    def __post_init__(self) -> None:
+        self._settle(concentration=check_positive)
+        if self.concentration.shape[-1] < 2:
+            raise ValueError("concentration must have at least two entries on its last axis")
+
+    @classmethod
+    def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
+        """Return the distribution with the given mean (*batch, K) and Σ α = strength (*batch,).
+
+        Examples
+        --------
+        >>> Dirichlet.from_mean_strength([0.5, 0.25, 0.25], 8.0).concentration
+        array([4., 2., 2.])
+        """
+        given = as_parameters({"mean": 1, "strength": 0}, mean=mean, strength=strength)
+        check_shares("mean", given["mean"])
+        check_positive("mean", given["mean"])
+        check_positive("strength", given["strength"])
+        return cls(concentration=given["strength"][..., None] * given["mean"])
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate from shares X (n, K), all of them positive."""
+        X = as_float_array(X)
+        if X.ndim != 2 or not X.shape[0] or X.shape[1] < 2:
+            raise ValueError(f"X must be rows of shape (n, K) with K at least 2, got {tuple(X.shape)}")
+        check_shares("X", X)
+        check_positive("X", X)
+        weights = check_sample_weight(sample_weight, X.shape[0], X)
+        found = cls.from_statistic(LogMoments.of(X, weights))
+        return cls(concentration=namespace_of(X).astype(found.concentration, X.dtype))
+
+    @classmethod
+    def from_statistic(cls, statistic: LogMoments) -> Self:
+        """Return the maximum likelihood estimate, ψ(α_k) - ψ(Σ α) = mean of log x_k, by Newton's method."""
+        return cls(concentration=fitted_concentration(statistic))
+
+    @property
+    def dim(self) -> int:
+        """Number of shares K."""
+        return int(self.concentration.shape[-1])
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return (self.dim,)
+
+    @property
+    def support(self) -> None:
+        """The simplex, which is no box."""
+        return
+
+    @property
+    def strength(self) -> Array:
+        """Σ α, (*batch,)."""
+        return namespace_of(self.concentration).sum(self.concentration, axis=-1)
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`: α / Σ α."""
+        return self.concentration / self.strength[..., None]
+
+    @property
+    def mean_log(self) -> Array:
+        """E log x_k = ψ(α_k) - ψ(Σ α), (*batch, K)."""
+        return digamma(self.concentration) - digamma(self.strength)[..., None]
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: m (1 - m) / (Σ α + 1)."""
+        strength = self.strength[..., None]
+        rest = strength - self.concentration
+        return self.mean * (rest / strength) / (strength + 1.0)
+
+    @property
+    def covariance(self) -> Array:
+        """(diag(m) - m mᵀ) / (Σ α + 1), of rank K - 1, (*batch, K, K)."""
+        mean = self.mean
+        spread = diagonal_matrix(mean) - mean[..., :, None] * mean[..., None, :]
+        return spread / (self.strength + 1.0)[..., None, None]
+
+    @property
+    def mode(self) -> Array:
+        """(α_k - 1) / Σ (α_j - 1), with shares of α_k ≤ 1 left out: they are 0.
+
+        Where some α_k < 1 the density is unbounded, and this is where its other factors are greatest. Where
+        no α_k is above 1, the mode is not unique: the centre of the shares with α_k = 1 is given or, where
+        all are below 1, the corner of the greatest.
+        """
+        xp = namespace_of(self.concentration)
+        alpha = self.concentration
+        excess = xp.where(alpha > 1, alpha - 1.0, xp.zeros_like(alpha))
+        flat = xp.astype(alpha == 1, alpha.dtype)
+        corner = xp.astype(alpha == xp.max(alpha, axis=-1, keepdims=True), alpha.dtype)
+        corner = corner * xp.astype(xp.cumulative_sum(corner, axis=-1) == 1, alpha.dtype)
+        for fallback in (flat, corner):
+            excess = xp.where(xp.any(excess > 0, axis=-1, keepdims=True), excess, fallback)
+        return excess / xp.sum(excess, axis=-1, keepdims=True)
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        log_prob = self._log_density(x)
+        empty = x == 0
+        off = xp.abs(xp.sum(x, axis=-1) - 1.0) > float(xp.finfo(x.dtype).eps) ** 0.5
+        infinite = xp.any(empty & (self.concentration < 1), axis=-1)
+        impossible = off | xp.any((x < 0) | (empty & (self.concentration > 1)), axis=-1)
+        log_prob = xp.where(infinite, xp.full_like(log_prob, xp.inf), log_prob)
+        log_prob = xp.where(impossible, xp.full_like(log_prob, -xp.inf), log_prob)
+        unknown = xp.any(xp.isnan(x), axis=-1)
+        return xp.where(unknown, xp.full_like(log_prob, xp.nan), log_prob)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: log B(α) + (Σα - K) ψ(Σα) - Σ (α_k - 1) ψ(α_k)."""
+        xp = namespace_of(self.concentration)
+        return _log_beta(self.concentration) - xp.sum((self.concentration - 1.0) * self.mean_log, axis=-1)
+
+    def kl_divergence(self, other: "Dirichlet") -> Array:
+        """See `Distribution.kl_divergence`: log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
+        if not isinstance(other, Dirichlet):
+            raise TypeError(f"other must be a Dirichlet, got {type(other).__name__}")
+        if other.dim != self.dim:
+            raise ValueError(f"other must have {self.dim} shares, got {other.dim}")
+        xp = namespace_of(self.concentration)
+        spread = xp.sum((self.concentration - other.concentration) * self.mean_log, axis=-1)
+        divergence = _log_beta(other.concentration) - _log_beta(self.concentration) + spread
+        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+
+    def marginal(self, dims: Any) -> "Beta | Dirichlet":
+        """Return the distribution of one share, a Beta, or of several and what they leave, a Dirichlet.
+
+        Parameters
+        ----------
+        dims : int, slice or sequence of int
+            Which shares, in the order given. Of several shares that are not all of them the rest are added up
+            in one more, the last.
+        """
+        keep = resolve_dims(dims, self.dim)
+        if not keep:
+            raise ValueError("dims must name at least one share")
+        rest = other_dims(keep, self.dim)
+        if len(keep) > 1:
+            return self.aggregate([*([k] for k in keep), *([rest] if rest else [])])
+        from tractable.distributions.beta import Beta
+
+        alpha = self.aggregate([keep, rest]).concentration
+        return Beta(alpha=alpha[..., 0], beta=alpha[..., 1])
+
+    def aggregate(self, groups: Sequence[Sequence[int]]) -> "Dirichlet":
+        """Return the distribution of the sums of groups of shares: their α add up.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of int
+            Every share in exactly one group.
+        """
+        xp = namespace_of(self.concentration)
+        parts = [resolve_dims(group, self.dim) for group in groups]
+        if sorted(k for part in parts for k in part) != list(range(self.dim)) or not all(parts):
+            raise ValueError(f"groups must hold every one of the {self.dim} shares once, got {groups!r}")
+        totals = [xp.sum(taken(self.concentration, part), axis=-1) for part in parts]
+        return Dirichlet(concentration=xp.stack(totals, axis=-1))
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the equal-tailed interval (low, high) of each share by itself, (*batch, K) both."""
+        from tractable.distributions.beta import Beta
+
+        rest = self.strength[..., None] - self.concentration
+        return Beta(alpha=self.concentration, beta=rest).interval(coverage)
+
+    def _log_density(self, x: Array) -> Array:
+        """Return the log density inside the simplex, in Loader's form: large α cancel on paper."""
+        xp = namespace_of(x)
+        alpha, strength = self.concentration, self.strength
+        inside = x > 0
+        # A share of 0 counts as the limit for α_k = 1, where x_k^(α_k - 1) = 1 throughout.
+        some = xp.where(inside, x, xp.ones_like(x))
+        kernel = -deviance(alpha, strength[..., None] * some) - xp.log(some)
+        kernel = xp.where(inside, kernel, 1.0 + xp.log(strength)[..., None])
+        scale = 0.5 * xp.log(alpha) - stirling_rest(alpha)
+        whole = stirling_rest(strength) - 0.5 * xp.log(strength) - 0.5 * (self.dim - 1) * LOG_2PI
+        return xp.sum(kernel + scale, axis=-1) + whole
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        # As logarithms: of very small α all gamma variables of a draw may underflow together.
+        return softmax(log_standard_gamma(rng, self.concentration, n))
+
+
+def _log_beta(alpha: Array) -> Array:
+    """Return log Π Γ(α_k) / Γ(Σ α), share by share: B(α₁, α₂) B(α₁ + α₂, α₃) …"""
+    xp = namespace_of(alpha)
+    return xp.sum(betaln(xp.cumulative_sum(alpha, axis=-1)[..., :-1], alpha[..., 1:]), axis=-1)
