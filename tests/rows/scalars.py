@@ -6,7 +6,10 @@ from tractable.testing.statistic_laws import StatisticOfRows
 
 STATISTICS = [
     Row("Extremes", lambda: Extremes),
-    Row("LogMoments", lambda: StatisticOfRows(statistic=LogMoments, draw=lambda rng, n: rng.gamma(0.7, size=n))),
+    Row(
+        "LogMoments",
+        lambda: StatisticOfRows(statistic=LogMoments, draw=lambda rng, n: rng.gamma(0.7, size=n)),
+    ),
     Row(
         "LogMoments-tight",
         lambda: StatisticOfRows(statistic=LogMoments, draw=lambda rng, n: rng.gamma(1e6, 1e-3, size=n)),

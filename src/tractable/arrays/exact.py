@@ -1,7 +1,6 @@
 """Sums and products with their rounding errors: twice the digits, where a difference needs them."""
 
 import math
-from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
@@ -42,13 +41,13 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     factor, most = 2.0 ** ((digits + 1) // 2) + 1.0, float(info.max) * 2.0**-digits
     least = float(info.smallest_normal) / float(info.eps) ** 2
     plain = (xp.abs(a) < most) & (xp.abs(b) < most) & (xp.abs(p) < most) & (xp.abs(p) > least)
-    a_high, a_low = _halves(xp, xp.where(plain, a, xp.zeros_like(p)), factor)
-    b_high, b_low = _halves(xp, xp.where(plain, b, xp.zeros_like(p)), factor)
+    a_high, a_low = _halves(xp.where(plain, a, xp.zeros_like(p)), factor)
+    b_high, b_low = _halves(xp.where(plain, b, xp.zeros_like(p)), factor)
     q = xp.where(plain, p, xp.zeros_like(p))
     return p, ((a_high * b_high - q) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _halves(xp: Any, x: Array, factor: float) -> tuple[Array, Array]:
+def _halves(x: Array, factor: float) -> tuple[Array, Array]:
     """Split into two parts of half the digits each."""
     scaled = factor * x
     high = scaled - (scaled - x)

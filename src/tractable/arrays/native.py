@@ -15,7 +15,7 @@ def floats(*arrays: Any) -> tuple[Any, ...]:
 
 
 def special_function(name: str, agnostic: Callable[..., Array], *arrays: Any) -> Array:
-    """Call SciPy's function on NumPy arrays, torch's on tensors, and the agnostic one on any other."""
+    """Call SciPy's function on NumPy arrays, torch's on tensors if there is one, else the agnostic one."""
     _, *xs = floats(*arrays)
     if is_numpy_array(xs[0]):
         import scipy.special
@@ -24,7 +24,7 @@ def special_function(name: str, agnostic: Callable[..., Array], *arrays: Any) ->
     if is_torch_array(xs[0]):
         import torch
 
-        return getattr(torch.special, name)(*xs)
+        return getattr(torch.special, name, agnostic)(*xs)
     return agnostic(*xs)
 
 

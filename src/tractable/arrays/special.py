@@ -2,6 +2,17 @@
 
 from tractable.arrays.error_function import erf, erfc, log_ndtr, ndtri
 from tractable.arrays.gamma import betaln, digamma, gammaln, multigammaln
+from tractable.arrays.incomplete import (
+    betainc,
+    betaincc,
+    betaincinv,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+    stdtr,
+    stdtrit,
+)
 from tractable.arrays.log_space import (
     log1m_exp,
     log1p_exp,
@@ -16,10 +27,17 @@ from tractable.arrays.log_space import (
 )
 
 __all__ = [
+    "betainc",
+    "betaincc",
+    "betaincinv",
     "betaln",
     "digamma",
     "erf",
     "erfc",
+    "gammainc",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
     "gammaln",
     "log1m_exp",
     "log1p_exp",
@@ -32,6 +50,8 @@ __all__ = [
     "ndtri",
     "sigmoid",
     "softmax",
+    "stdtr",
+    "stdtrit",
     "xlog1py",
     "xlogy",
 ]

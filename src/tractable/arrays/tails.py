@@ -1,0 +1,97 @@
+"""Both tails of gamma and beta distributions, by a series or a continued fraction, in any array library."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tractable.arrays.namespace import Array
+from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
+
+__all__ = ["beta_tails", "gamma_tails"]
+
+_MOST_TERMS = 1_000_000
+
+
+def gamma_tails(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
+    """Return P(a, x) and Q(a, x): the series below a + 1, the continued fraction above."""
+    a, x = xp.broadcast_arrays(a, x)
+    inside = (x > 0.0) & (x < xp.inf)
+    safe = xp.where(inside, x, a)
+    kernel = xp.exp(log_gamma_kernel(a, safe))
+    low = safe < a + 1.0
+    lower = kernel * _gamma_series(xp, a, xp.where(low, safe, xp.zeros_like(safe)))
+    upper = kernel * _gamma_fraction(xp, a, xp.where(low, a + 2.0, safe))
+    p, q = xp.where(low, lower, 1.0 - upper), xp.where(low, 1.0 - lower, upper)
+    edge = xp.where(xp.isnan(x), x, xp.where(x > 0.0, xp.ones_like(x), xp.zeros_like(x)))
+    return xp.where(inside, p, edge), xp.where(inside, q, 1.0 - edge)
+
+
+def _gamma_series(xp: Any, a: Array, x: Array) -> Array:
+    """Return Σ_n x^n / (a (a + 1) … (a + n))."""
+    term = 1.0 / a
+    total, n = term, 0
+    while n < _MOST_TERMS and bool(xp.any(xp.abs(term) > _eps(xp, x) * total)):
+        n += 1
+        term = term * x / (a + n)
+        total = total + term
+    return total
+
+
+def _gamma_fraction(xp: Any, a: Array, x: Array) -> Array:
+    """Return 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / …)), by Lentz's method."""
+
+    def step(n: int) -> tuple[Array, Array]:
+        return -n * (n - a), x + (2 * n + 1) - a
+
+    return 1.0 / _lentz(xp, x + 1.0 - a, step)
+
+
+def beta_tails(xp: Any, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array]:
+    """Return I_x(a, b) and I_y(b, a), given x and y = 1 - x: the fraction of the smaller side."""
+    a, b, x, y = xp.broadcast_arrays(a, b, x, y)
+    inside = (x > 0.0) & (y > 0.0)
+    half = xp.full_like(x, 0.5)
+    u, v = xp.where(inside, x, half), xp.where(inside, y, half)
+    kernel = xp.exp(log_beta_kernel(a, b, u, v))
+    low = u * (b + 1.0) < v * (a + 1.0)
+    p, q, z = xp.where(low, a, b), xp.where(low, b, a), xp.where(low, u, v)
+    tail = kernel / (p * _beta_fraction(xp, p, q, z))
+    lower, upper = xp.where(low, tail, 1.0 - tail), xp.where(low, 1.0 - tail, tail)
+    edge = xp.where(xp.isnan(x), x, xp.where(x > 0.0, xp.ones_like(x), xp.zeros_like(x)))
+    return xp.where(inside, lower, edge), xp.where(inside, upper, 1.0 - edge)
+
+
+def _beta_fraction(xp: Any, a: Array, b: Array, x: Array) -> Array:
+    """Return 1 + d_1 / (1 + d_2 / (1 + …)), Abramowitz and Stegun (26.5.8)."""
+    one = xp.ones_like(x)
+
+    def step(n: int) -> tuple[Array, Array]:
+        m = n // 2
+        if n % 2:
+            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), one
+        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), one
+
+    return _lentz(xp, one, step)
+
+
+def _lentz(xp: Any, first: Array, step: Callable[[int], tuple[Array, Array]]) -> Array:
+    """Return first + p_1 / (q_1 + p_2 / (q_2 + …)) with (p_n, q_n) = step(n) (Thompson and Barnett)."""
+    tiny = float(xp.finfo(first.dtype).smallest_normal) / _eps(xp, first)
+
+    def apart(x: Array) -> Array:
+        return xp.where(xp.abs(x) < tiny, xp.full_like(x, tiny), x)
+
+    total = above = apart(first)
+    below, settled, n = xp.zeros_like(first), False, 0
+    while n < _MOST_TERMS and not settled:
+        n += 1
+        p, q = step(n)
+        below = 1.0 / apart(q + p * below)
+        above = apart(q + p / above)
+        change = above * below
+        total = total * change
+        settled = not bool(xp.any(xp.abs(change - 1.0) > 2.0 * _eps(xp, first)))
+    return total
+
+
+def _eps(xp: Any, x: Array) -> float:
+    return float(xp.finfo(x.dtype).eps)
