@@ -7,7 +7,7 @@ its reason, as a strict xfail.
 import numpy as np
 import pytest
 
-from rows import discrete, linear_least_squares, scalars
+from rows import compound, discrete, linear_least_squares, scalars
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
@@ -88,6 +88,7 @@ DISTRIBUTIONS = [
             ),
         ),
     ),
+    *compound.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),

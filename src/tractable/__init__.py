@@ -11,9 +11,14 @@ __version__ = "0.1.0.dev0"
 PUBLIC: dict[str, str] = {
     # estimators
     "GaussianDensity": "tractable.density",
+    "LinearRegression": "tractable.linear_model",
     # distributions
+    "Mixture": "tractable.distributions",
     "MultivariateNormal": "tractable.distributions",
+    "NegativeBinomial": "tractable.distributions",
     "Normal": "tractable.distributions",
+    "Product": "tractable.distributions",
+    "expectation": "tractable.distributions",
     "grid_posterior": "tractable.distributions",
     # statistics
     "Moments": "tractable.statistics",

@@ -13,13 +13,11 @@ GAUSSIANS = [row for row in DISTRIBUTIONS if isinstance(row.make(), Multivariate
 
 def moved(record, backend):
     """The same value with its arrays in another library."""
-    given = {}
-    for name, x in parameters(record).items():
-        if hasattr(x, "__dataclass_fields__"):
-            given[name] = moved(x, backend)
-        else:
-            given[name] = backend.asarray(x) if isinstance(x, np.ndarray) else x
-    return type(record)(**given)
+    if isinstance(record, tuple):
+        return tuple(moved(part, backend) for part in record)
+    if not hasattr(record, "__dataclass_fields__"):
+        return backend.asarray(record) if isinstance(record, np.ndarray) else record
+    return type(record)(**{name: moved(x, backend) for name, x in parameters(record).items()})
 
 
 def assert_same(found, expected, backend, scale=1.0, slack=1e-9):
@@ -47,8 +45,9 @@ def test_distributions_in_every_library(row, backend):
         assert_same(there.cdf(backend.asarray(x)), d.cdf(x), backend)
         assert_same(there.icdf(0.3), d.icdf(0.3), backend, d.stddev)
         assert_same(there.probability(backend.asarray(x), np.inf), d.probability(x, np.inf), backend)
-    for ours, theirs in zip(d.interval(0.8), there.interval(0.8), strict=True):
-        assert_same(theirs, ours, backend, d.stddev)
+    if hasattr(d, "interval"):
+        for ours, theirs in zip(d.interval(0.8), there.interval(0.8), strict=True):
+            assert_same(theirs, ours, backend, d.stddev)
 
 
 @pytest.mark.parametrize("row", GAUSSIANS, ids=lambda row: row.name)
@@ -118,7 +117,7 @@ def test_precision_forms_in_every_library(backend):
 @pytest.mark.spec("DIST-30")
 def test_fits_in_every_library(backend, rng):
     X, weight = rng.standard_normal((40, 2)), rng.integers(1, 4, 40).astype(float)
-    for family in {type(row.make()) for row in DISTRIBUTIONS}:
+    for family in {type(row.make()) for row in DISTRIBUTIONS if hasattr(row.make(), "fit")}:
         ours = family.fit(X, weight)
         theirs = family.fit(backend.asarray(X), backend.asarray(weight))
         assert_same(theirs.mean, ours.mean, backend)

@@ -13,7 +13,7 @@ from tractable.arrays.random import as_generator
 from tractable.covariance.rows import as_reals, batch_index
 from tractable.value import parameters
 
-__all__ = ["Distribution", "as_parameters", "broadcast_batches"]
+__all__ = ["Distribution", "as_count", "as_parameters", "broadcast_batches"]
 
 
 class Distribution(ABC):
@@ -97,13 +97,7 @@ class Distribution(ABC):
         rng : None, int or Generator
             Where randomness comes from; a seed gives the same draws every time.
         """
-        try:
-            n = as_index(n_samples)
-        except TypeError:
-            n = -1
-        if n < 0 or isinstance(n_samples, bool):
-            raise ValueError(f"n_samples must be a non-negative integer, got {n_samples!r}")
-        return self._sample(n, as_generator(rng))
+        return self._sample(as_count(n_samples), as_generator(rng))
 
     def __getitem__(self, index: Any) -> Self:
         """Return some of the batch: of a batch of K, ``d[0]`` is one distribution."""
@@ -175,6 +169,17 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     shapes = {k: tuple(x.shape[: x.ndim - ndims[k]]) for k, x in frozen.items()}
     batch = broadcast_batches(**shapes)
     return {k: xp.broadcast_to(x, batch + tuple(x.shape[x.ndim - ndims[k] :])) for k, x in frozen.items()}
+
+
+def as_count(n_samples: Any) -> int:
+    """Return how many draws are wanted, if it is a number of draws."""
+    try:
+        n = as_index(n_samples)
+    except TypeError:
+        n = -1
+    if n < 0 or isinstance(n_samples, bool):
+        raise ValueError(f"n_samples must be a non-negative integer, got {n_samples!r}")
+    return n
 
 
 def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:

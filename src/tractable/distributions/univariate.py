@@ -3,11 +3,14 @@
 from abc import abstractmethod
 from typing import Any
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.checks import check_coverage, check_probability
 from tractable.distributions.distribution import Distribution
 
 __all__ = ["Univariate"]
+
+_TAIL = (1e-30, 1e-20, 1e-14, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3)
+_LEVELS = (*_TAIL, 0.5, *(1.0 - q for q in _TAIL if q > 1e-16))
 
 
 class Univariate(Distribution):
@@ -29,6 +32,11 @@ class Univariate(Distribution):
         """Return the equal-tailed interval (low, high) that holds X with probability `coverage`."""
         tail = 0.5 * (1.0 - check_coverage(coverage))
         return self.icdf(tail), self.icdf(1.0 - tail)
+
+    def _landmarks(self) -> Array:
+        """Return where the density of one distribution changes: where quadrature parts the line."""
+        xp = namespace_of(self.mean)
+        return self.icdf(xp.asarray(_LEVELS, dtype=self.mean.dtype, device=device(self.mean)))
 
     def _quantile(self, q: Any) -> Array:
         """Return probabilities as an array of the parameters' library."""

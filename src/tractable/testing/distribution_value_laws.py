@@ -159,23 +159,27 @@ def bad_arguments_are_refused(d: Any, rng: np.random.Generator) -> None:
 
 def as_single(record: Any) -> Any:
     """Return the same value with float32 arrays, or None where a number does not fit."""
-    changed = {}
-    for name, x in parameters(record).items():
-        if isinstance(x, np.ndarray) and x.dtype == np.float64:
-            with np.errstate(over="ignore", under="ignore"):
-                changed[name] = x.astype(np.float32)
-            if not np.array_equal(np.sign(changed[name]), np.sign(x)) or not np.isfinite(changed[name]).all():
-                return None
-        elif hasattr(x, "__dataclass_fields__"):
-            changed[name] = as_single(x)
-            if changed[name] is None:
-                return None
-        else:
-            changed[name] = x
     try:
-        return type(record)(**changed)
-    except ValueError:  # a matrix may be definite only in double precision
+        return type(record)(**{name: _single(x) for name, x in parameters(record).items()})
+    except (OverflowError, ValueError):  # a matrix may be definite only in double precision
         return None
+
+
+def _single(x: Any) -> Any:
+    if isinstance(x, tuple):
+        return tuple(_single(part) for part in x)
+    if hasattr(x, "__dataclass_fields__"):
+        found = as_single(x)
+        if found is None:
+            raise OverflowError
+        return found
+    if not isinstance(x, np.ndarray) or x.dtype != np.float64:
+        return x
+    with np.errstate(over="ignore", under="ignore"):
+        found = x.astype(np.float32)
+    if not np.array_equal(np.sign(found), np.sign(x)) or not np.isfinite(found).all():
+        raise OverflowError
+    return found
 
 
 VALUE_LAWS = (

@@ -1,0 +1,181 @@
+"""Expectations: sums, quadrature or draws, whichever the distribution allows."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.distributions.distribution import Distribution, as_count
+from tractable.distributions.members import over_batch
+from tractable.distributions.univariate import Univariate
+from tractable.engines.quadrature import Integral, integrate
+from tractable.value import value
+
+__all__ = ["Estimate", "expectation"]
+
+#: How many draws to average over, unless told.
+N_DRAWS = 10_000
+
+#: The largest number of terms to sum at once.
+WIDEST = 2**22
+
+Function = Callable[[Array], Any]
+
+
+@value
+class Estimate:
+    """An expected value and how far off it may be: 0 where it was summed or integrated to rounding."""
+
+    value: Array
+    standard_error: Array
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def expectation(
+    f: Function, distribution: Distribution, *, n_samples: int | None = None, rng: Any = None
+) -> Estimate:
+    """Return E[f(x)]: Σ p(x) f(x), ∫ p(x) f(x) dx, or the mean of f over draws with its standard error.
+
+    Numbers are summed over (counts) or integrated by adaptive quadrature, to rounding; other events, and all
+    when `n_samples` is given, are drawn.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x)`` takes events (m, *event) of one distribution and returns (m, *shape). Another argument may
+        broadcast: ``lambda x: g(x[:, None], y)`` has the expectation over x for every y.
+    distribution : Distribution
+        A batch gives a batch of expectations.
+    n_samples : int, optional
+        How many draws to average over; 10,000 where draws are the only way.
+    rng : None, int or Generator
+
+    Returns
+    -------
+    Estimate
+        With `value` and `standard_error`, both (*batch, *shape).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tractable import Normal
+    >>> d = Normal(mean=1.0, stddev=2.0)
+    >>> round(float(expectation(np.square, d)), 12)
+    5.0
+    >>> drawn = expectation(np.square, d, n_samples=1000, rng=0)
+    >>> bool(abs(drawn.value - 5.0) < 4 * drawn.standard_error)
+    True
+    """
+    if not isinstance(distribution, Distribution):
+        raise ValueError(f"distribution must be a distribution, got {type(distribution).__name__}")
+    if n_samples is None and isinstance(distribution, Univariate):
+        exact = _summed if distribution.discrete else _integrated
+        found = over_batch(partial(exact, f), distribution.batch_shape, distribution)
+        return Estimate(value=found, standard_error=0.0 * found)
+    return _drawn(f, distribution, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+
+
+def _drawn(f: Function, d: Distribution, n: int, rng: Any) -> Estimate:
+    if n < 2:
+        raise ValueError(f"n_samples must be at least 2 for a standard error, got {n}")
+    x = d.sample(n, rng=rng)
+    xp = namespace_of(x)
+    members = [f(x[(slice(None), *i, ...)]) for i in np.ndindex(d.batch_shape)]
+    found = xp.stack([xp.asarray(member) for member in members], axis=1)
+    found = xp.reshape(found, (n, *d.batch_shape, *found.shape[2:]))
+    mean = xp.mean(found, axis=0)
+    step = found - mean
+    return Estimate(value=mean, standard_error=xp.sqrt(xp.sum(step * step, axis=0) / ((n - 1) * n)))
+
+
+def _integrated(f: Function, d: Univariate) -> Array:
+    """∫ p f: panels between quantiles, and beyond them to the ends of the support."""
+    xp = namespace_of(d.mean)
+    points = xp.unique_values(d._landmarks())  # noqa: SLF001
+    points = xp.sort(xp.take(points, xp.nonzero(xp.isfinite(points))[0], axis=0))
+    low, high = (float(bound) for bound in d.support or (-np.inf, np.inf))
+
+    def density(x: Array) -> Array:
+        return _weighted(xp.asarray(f(x)), d.prob(x))
+
+    found = integrate(density, points)
+    for end, edge in ((low, points[0]), (high, points[-1])):
+        found = found + _tail(density, end, edge, points[-1] - points[0])
+    return _settled(found)
+
+
+def _tail(density: Function, end: float, edge: Array, scale: Array) -> Integral:
+    """Integrate from a quantile to the end of the support; x = edge ± scale t / (1 - t) reaches infinity."""
+    xp = namespace_of(edge)
+    sign = 1.0 if end > float(edge) else -1.0
+    place = {"dtype": edge.dtype, "device": device(edge)}
+    if np.isfinite(end):
+        gap = xp.asarray(end, **place) - edge
+        return integrate(lambda t: density(edge + gap * t) * xp.abs(gap), xp.asarray([0.0, 1.0], **place))
+
+    def mapped(t: Array) -> Array:
+        found = density(edge + sign * scale * t / (1.0 - t))
+        slope = xp.reshape(scale / (1.0 - t) ** 2, (-1, *(1,) * (found.ndim - 1)))
+        return _weighted(found, slope)
+
+    return integrate(mapped, xp.asarray([0.0, 0.5, 1.0], **place))
+
+
+def _summed(f: Function, d: Univariate) -> Array:
+    """Σ p f over the integers of the support: between far quantiles, then outwards until nothing is added."""
+    xp = namespace_of(d.mean)
+    place = {"dtype": d.mean.dtype, "device": device(d.mean)}
+    eps = float(xp.finfo(d.mean.dtype).eps)
+    low, high = (float(d.icdf(xp.asarray(q, **place))) for q in (eps, 1.0 - eps))
+    least, greatest = (float(bound) for bound in d.support or (-np.inf, np.inf))
+
+    def block(a: float, b: float) -> tuple[Array, float]:
+        x = xp.arange(a, b + 1.0, **place)
+        terms = _weighted(xp.asarray(f(x)), d.prob(x))
+        return xp.sum(terms, axis=0), float(xp.max(xp.sum(xp.abs(terms), axis=0)))
+
+    total, size = block(low, high)
+    for edge, end in ((low, least), (high, greatest)):
+        for a, b in _outwards(edge, end):
+            part, added = block(a, b)
+            total, size = total + part, size + added
+            if added <= 0.01 * eps * size:
+                break
+            if b - a > WIDEST:
+                _warn()
+                break
+    return total
+
+
+def _outwards(edge: float, end: float) -> Iterator[tuple[float, float]]:
+    """Yield blocks of integers from an edge (without it) to the end, each twice as wide."""
+    width, sign = 64.0, np.sign(end - edge)
+    while sign * (end - edge) > 0:
+        there = edge + sign * min(width, abs(end - edge))
+        yield min(edge + sign, there), max(edge + sign, there)
+        edge, width = there, 2.0 * width
+
+
+def _weighted(values: Array, mass: Array) -> Array:
+    """Return values times mass; where there is no mass nothing, however large the value."""
+    xp = namespace_of(mass)
+    mass = xp.reshape(mass, (-1, *(1,) * (values.ndim - 1)))
+    return xp.where(mass > 0, values, xp.zeros_like(values)) * mass
+
+
+def _settled(found: Integral) -> Array:
+    """Return the integral, and say so where fewer than half the digits of its size have settled."""
+    xp = namespace_of(found.value)
+    infinite = bool(xp.all(xp.isinf(found.value)))
+    if not (infinite or found.error <= float(xp.finfo(found.value.dtype).eps) ** 0.5 * found.size):
+        _warn()
+    return found.value
+
+
+def _warn() -> None:
+    warnings.warn("the expectation did not settle: it may be infinite", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,30 @@
+"""The members of a batch, one by one: for answers that have no batched form."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+
+__all__ = ["over_batch"]
+
+
+def over_batch(function: Callable[..., Array], batch_shape: tuple[int, ...], *distributions: Any) -> Array:
+    """Return what a function says of each member of a batch, stacked: (*batch, *shape).
+
+    Examples
+    --------
+    >>> from tractable import Normal
+    >>> over_batch(lambda d: d.mean, (2,), Normal(mean=[1.0, 2.0], variance=1.0))
+    array([1., 2.])
+    """
+    if not batch_shape:
+        return function(*distributions)
+    whole = [d if d.batch_shape == batch_shape else d.expand(batch_shape) for d in distributions]
+    found = [function(*(d[i] for d in whole)) for i in np.ndindex(batch_shape)]
+    if not found:
+        raise ValueError(f"the batch must have members, got shape {batch_shape}")
+    xp = namespace_of(*found)
+    stacked = xp.stack([xp.asarray(x) for x in found])
+    return xp.reshape(stacked, batch_shape + tuple(stacked.shape[1:]))

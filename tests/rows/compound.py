@@ -1,0 +1,98 @@
+"""Mixtures and products."""
+
+import numpy as np
+
+from rows.row import Row
+from tractable.covariance import Diagonal, Isotropic
+from tractable.distributions import Mixture, MultivariateNormal, Normal, Product
+
+PAIR = MultivariateNormal(
+    mean=[[0.0, 0.0], [3.0, 1.0], [-1.0, 4.0]],
+    covariance=[[[1.0, 0.5], [0.5, 1.0]], [[0.3, -0.1], [-0.1, 0.8]], [[2.0, 0.0], [0.0, 0.2]]],
+    names=("a", "b"),
+)
+TRIPLE = MultivariateNormal(
+    mean=[[0.0, 1.0, -1.0], [2.0, -1.0, 3.0]],
+    covariance=[[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]],
+)
+
+MIXTURES = [
+    Row(
+        "Mixture-Normal",
+        lambda: Mixture(weights=[0.3, 0.7], components=Normal(mean=[-2.0, 3.0], variance=[1.0, 0.25])),
+    ),
+    Row("Mixture-equal", lambda: Mixture(components=Normal(mean=[-0.5, 0.0, 0.7], stddev=[1.0, 2.0, 0.5]))),
+    Row(
+        "Mixture-spike",
+        lambda: Mixture(weights=[0.9, 0.1], components=Normal(mean=[0.0, 5.0], stddev=[1.0, 0.05])),
+    ),
+    Row(
+        "Mixture-one-absent",
+        lambda: Mixture(weights=[0.0, 1.0], components=Normal(mean=[9.0, 1.0], variance=[1.0, 4.0])),
+    ),
+    Row(
+        "Mixture-batch",  # GMM-16: the same components, other weights
+        lambda: Mixture(
+            weights=[[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]],
+            components=Normal(mean=[-2.0, 3.0], variance=[1.0, 0.25]),
+        ),
+    ),
+    Row(
+        "Mixture-nested",
+        lambda: Mixture(
+            weights=[0.4, 0.6],
+            components=Mixture(
+                weights=[[0.5, 0.5], [0.1, 0.9]],
+                components=Normal(mean=[[0.0, 1.0], [4.0, 7.0]], variance=0.5),
+            ),
+        ),
+    ),
+    Row("Mixture-pair", lambda: Mixture(weights=[0.5, 0.3, 0.2], components=PAIR)),
+    Row("Mixture-triple", lambda: Mixture(weights=[0.6, 0.4], components=TRIPLE)),
+    Row(
+        "Mixture-isotropic",
+        lambda: Mixture(
+            weights=[[0.5, 0.5], [0.25, 0.75]],
+            components=MultivariateNormal(
+                mean=[[[0.0, 0.0], [3.0, 3.0]], [[1.0, -1.0], [1.0, 2.0]]],
+                covariance=Isotropic(variance=[1.0, 0.5], dim=2),
+            ),
+        ),
+    ),
+    Row(
+        "Mixture-Product",
+        lambda: Mixture(
+            weights=[0.5, 0.5],
+            components=Product(
+                parts={
+                    "size": Normal(mean=[0.0, 2.0], variance=[1.0, 0.5]),
+                    "weight": Normal(mean=[1.0, -1.0], variance=2.0),
+                }
+            ),
+        ),
+    ),
+]
+PRODUCTS = [
+    Row("Product", lambda: Product(parts=[Normal(mean=1.0, variance=4.0), Normal(mean=-2.0, stddev=0.1)])),
+    Row(
+        "Product-named",
+        lambda: Product(
+            parts={
+                "one": Normal(mean=0.0, variance=1.0),
+                "two": Mixture(weights=[0.5, 0.3, 0.2], components=PAIR),
+            }
+        ),
+    ),
+    Row(
+        "Product-batch",
+        lambda: Product(
+            parts=[
+                Normal(mean=[[0.0], [1.0]], variance=1.0),
+                MultivariateNormal(
+                    mean=np.arange(6.0).reshape(3, 2), covariance=Diagonal(variances=[1.0, 4.0])
+                ),
+            ]
+        ),
+    ),
+]
+ROWS = [*MIXTURES, *PRODUCTS]
