@@ -52,6 +52,10 @@ FUNCTIONS = {
         lambda lower, b: linalg.solve_triangular(lower, b, transposed=True),
         lambda rng: (factor(rng), rng.standard_normal((4, 2))),
     ),
+    "pinv": (linalg.pinv, lambda rng: (rng.standard_normal((5, 3)),)),
+    "svd_from_gram": (linalg.svd_from_gram, lambda rng: (np.outer(rng.random(5), [1.0, 2.0, 4.0]),)),
+    "thin_svd": (linalg.thin_svd, lambda rng: (rng.standard_normal((3, 5)),)),
+    "truncated_svd": (lambda a: linalg.truncated_svd(a, 2), lambda rng: (rng.standard_normal((5, 3)),)),
     "symmetrize": (linalg.symmetrize, lambda rng: (matrix(rng),)),
     "betaln": (special.betaln, lambda rng: (*positive(rng), *positive(rng))),
     "digamma": (special.digamma, positive),
@@ -90,7 +94,7 @@ def test_law(law, name, backend, rng):
 
 
 def test_every_function_is_in_the_table():
-    public = {*linalg.__all__, *special.__all__} - {"Factor"}
+    public = {*linalg.__all__, *special.__all__} - {"Factor", "SVD"}
     assert public - set(FUNCTIONS) == set()
 
 

@@ -8,6 +8,7 @@ from tractable.arrays.gradient import (
     numerical_gradient,
 )
 from tractable.arrays.linalg import (
+    SVD,
     Factor,
     block_inverse,
     cholesky,
@@ -15,12 +16,16 @@ from tractable.arrays.linalg import (
     is_psd,
     jittered_cholesky,
     log_det_cholesky,
+    pinv,
     rank_one_update,
     schur_complement,
     sherman_morrison,
     solve_cholesky,
     solve_triangular,
+    svd_from_gram,
     symmetrize,
+    thin_svd,
+    truncated_svd,
 )
 from tractable.arrays.namespace import (
     Array,
@@ -59,6 +64,7 @@ from tractable.arrays.special import (
 )
 
 __all__ = [
+    "SVD",
     "Array",
     "Factor",
     "as_float_array",
@@ -90,6 +96,7 @@ __all__ = [
     "namespace_of",
     "ndtri",
     "numerical_gradient",
+    "pinv",
     "rank_one_update",
     "schur_complement",
     "sherman_morrison",
@@ -98,8 +105,11 @@ __all__ = [
     "solve_cholesky",
     "solve_triangular",
     "standard_normal",
+    "svd_from_gram",
     "symmetrize",
+    "thin_svd",
     "to_numpy",
+    "truncated_svd",
     "uniform",
     "xlog1py",
     "xlogy",

@@ -14,8 +14,8 @@ PANEL = 512
 def triangle(rows: Array) -> Array:
     """Return R, upper triangular with a diagonal that is not negative, so that RᵀR = rowsᵀ rows.
 
-    By Householder reflections, panel after panel under the running factor: R has the digits of a QR of all rows
-    at once, whatever their condition.
+    By Householder reflections, panel after panel under the running factor: R has the digits of a QR of all
+    rows at once, whatever their condition.
 
     Parameters
     ----------

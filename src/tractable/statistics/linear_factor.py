@@ -101,12 +101,7 @@ class LinearFactor:
     def discount(self, rate: float) -> "LinearFactor":
         """Forget: the same fit, believed `rate` times as strongly."""
         rate = check_rate(rate)
-        return LinearFactor(
-            weight=self.weight * rate,
-            mean=self.mean,
-            factor=self.factor * rate**0.5,
-            n_targets=self.n_targets,
-        )
+        return replace(self, weight=self.weight * rate, factor=self.factor * rate**0.5)
 
     def canonical(self) -> Moments:
         """Return what two statistics of the same rows share: a factor of few rows is not unique."""

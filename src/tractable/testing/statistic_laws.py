@@ -48,7 +48,7 @@ class StatisticOfRows:
 
 
 def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-10) -> None:
-    """Raise unless two statistics are equal, field by field; or by their `canonical()` form, if they have one."""
+    """Raise unless two statistics are equal: in their `canonical()` form if they have one, else field by field."""
     assert type(a) is type(b), f"{type(a).__name__} is not {type(b).__name__}"
     if hasattr(a, "canonical"):
         assert_same_statistic(a.canonical(), b.canonical(), rtol, atol)
