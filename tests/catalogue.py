@@ -138,6 +138,7 @@ ESTIMATORS = [
     Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),
     Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),
     Row("GaussianDensity-unbiased", lambda: GaussianDensity(ddof=1)),
+    *linear_least_squares.ROWS,
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]

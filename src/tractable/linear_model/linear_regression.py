@@ -1,0 +1,231 @@
+"""Linear regression by least squares."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from sklearn.base import RegressorMixin
+
+from tractable.arrays import Array, namespace_of
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    OnePassMixin,
+    PredictiveMixin,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
+from tractable.engines import LeastSquares, fold, least_squares
+from tractable.engines.least_squares import SOLVERS
+from tractable.engines.refinement import refine
+from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
+from tractable.statistics import LinearFactor
+
+__all__ = ["LinearRegression"]
+
+
+class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, RegressorMixin, Estimator):
+    """The plane nearest to the targets: y = intercept + xᵀ coef + noise, the sum of squared noise least.
+
+    Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
+    are folded into a triangular factor of their centred columns, so streams, files larger than memory and
+    merged models lose nothing, nor do columns far from the origin. Columns that follow from others, or more
+    columns than rows, leave many planes that fit equally well: the one with the shortest `coef_` is taken,
+    and `rank_` says so.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether the plane may miss the origin.
+    solver : {"qr", "svd", "normal"}
+        How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
+        normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
+        digits.
+    rank_tol : float, optional
+        A direction in which the columns vary less than this, relative to their lengths about the origin, is
+        taken for rounding; 10 n_features ε by default. `solver="normal"` cannot see below the root of that.
+    refine : bool
+        Read the rows again, twice as a rule, to correct the fit with residuals in double-double arithmetic:
+        all digits of the solution, where the columns are not singular to floating point. `partial_fit`,
+        `merge` and `from_statistic` have no rows to read again and give the answer of one pass.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    rank_ : int
+        Rank of the columns, centred where there is an intercept.
+    singular_ : array of shape (n_features,)
+        Their singular values.
+    sigma2_ : float or array of shape (n_targets,)
+        Unbiased variance of the noise, Σ r² / dof; NaN where `dof_` is not positive.
+    sigma2_ml_ : float or array of shape (n_targets,)
+        Its maximum likelihood estimate, the mean squared residual Σ r² / n.
+    dof_ : float
+        Rows that are left after the parameters, n - rank - 1.
+    covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
+        Covariance of the coefficients, sigma2_ (XᵀX)⁻¹; of the shortest ones where the rank is deficient.
+    coef_std_errors_ : array of the shape of `coef_`
+    intercept_std_error_ : float or array of shape (n_targets,)
+    log_likelihood_ : float
+        Of all targets, at `sigma2_ml_`; infinite for an exact fit.
+    statistic_ : LinearFactor
+        Everything the model knows about the rows.
+    solution_ : LeastSquares
+    n_refinements_ : int
+        How often the rows were read again.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.engines.least_squares : the solution of a statistic, as a value.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([3.1, 4.9, 7.1, 8.9])
+    >>> model = tractable.LinearRegression().fit(X, y)
+    >>> model.coef_.round(3), round(float(model.intercept_), 3)
+    (array([1.96]), 1.1)
+    >>> model.coef_interval(0.95).round(2)
+    array([[1.69, 2.23]])
+    >>> model.predict_interval([[5.0]], coverage=0.95).round(2)
+    array([[ 9.91, 11.89]])
+
+    Half of the rows here and half there make the same model:
+
+    >>> a, b = (tractable.LinearRegression().partial_fit(X[half], y[half]) for half in ([0, 1], [2, 3]))
+    >>> bool(np.allclose(a.merge(b).coef_, model.coef_))
+    True
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        solver: str = "qr",
+        rank_tol: float | None = None,
+        refine: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.rank_tol = rank_tol
+        self.refine = refine
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.target_tags.multi_output = True
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        statistic = self._statistic()
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        self._learn(fold(statistic, rows.data, rows.y, weights=rows.weights))
+        if self.refine:
+            found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
+            self._name(found)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """Return the plane at each row, and on request the standard deviation of the predictive distribution.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        return_std : bool
+        include_noise : bool
+            Whether the spread is that of a new observation (default) or of the plane.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets), or two of them
+        """
+        if return_std:
+            return super().predict(X, return_std, include_noise=include_noise)
+        check_fitted(self)
+        return self._flat(self.solution_.predict(as_floats(check_columns(self, X))))
+
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
+        """Return the predictive distribution of each row's target: Student's t about the plane.
+
+        Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the plane itself; it covers new
+        targets with the stated probability, exactly so under Gaussian noise.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        include_noise : bool
+
+        Returns
+        -------
+        StudentT
+            Of batch shape (n_samples,) or (n_samples, n_targets).
+        """
+        from tractable.distributions import StudentT
+
+        check_fitted(self)
+        rows = as_floats(check_columns(self, X))
+        xp = namespace_of(rows)
+        fit = self._with_noise()
+        factor = fit.leverage(rows) + float(include_noise)
+        return StudentT(
+            dof=fit.dof,
+            location=self._flat(fit.predict(rows)),
+            scale=self._flat(xp.sqrt(factor[:, None] * fit.sigma2)),
+        )
+
+    @property
+    def singular_(self) -> Array:
+        """Singular values of the columns, centred where there is an intercept."""
+        check_fitted(self)
+        s: LinearFactor = self.statistic_
+        factor = s.factor if self.solution_.n_located else s.uncentred()
+        return namespace_of(factor).linalg.svdvals(factor[: s.dim, : s.dim])
+
+    def _statistic(self) -> Callable[..., Any]:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {[*SOLVERS]}, got {self.solver!r}")
+        if self.rank_tol is not None and not 0.0 <= self.rank_tol < 1.0:
+            raise ValueError(f"rank_tol must be None or from 0 to 1, got {self.rank_tol!r}")
+        return LinearFactor.of
+
+    def _learn(self, statistic: Any) -> None:
+        self._statistic()
+        if not isinstance(statistic, LinearFactor):
+            raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
+        self.statistic_ = statistic
+        self.n_refinements_ = 0
+        self._name(
+            least_squares(
+                statistic,
+                fit_intercept=bool(self.fit_intercept),
+                solver=self.solver,
+                rank_tol=self.rank_tol,
+            )
+        )
+
+    def _name(self, fit: LeastSquares) -> None:
+        self.solution_ = fit
+        self.coef_ = self._flat(fit.coef, axis=0)
+        self.intercept_ = self._flat(fit.intercept)
+        self.rank_, self.dof_ = fit.rank, fit.dof
+        self.sigma2_, self.sigma2_ml_ = self._flat(fit.sigma2), self._flat(fit.sigma2_ml)
