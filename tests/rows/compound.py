@@ -96,3 +96,4 @@ PRODUCTS = [
     ),
 ]
 ROWS = [*MIXTURES, *PRODUCTS]
+JOINTS = [row for row in ROWS if row.make().event_shape]

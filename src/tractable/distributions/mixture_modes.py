@@ -19,6 +19,9 @@ N_SHIFTS = 100
 #: Two ends of a search within so many standard deviations are one mode.
 SAME = 1e-4
 
+#: Two ends within so many are one where there is no valley between them: a summit may be all but flat.
+NEAR = 0.1
+
 #: How far, in units of the components' precision, the curvature at a maximum may be on the wrong side of 0.
 FLAT = 1e-6
 
@@ -62,10 +65,16 @@ def _normal_modes(mixture: Any, x: Array) -> list[Array]:
 
     def same(a: Array, b: Array) -> bool:
         step = a - b
-        squared = (step @ _mean_precision(mixture, precisions, a)) @ step
-        return bool(squared <= SAME**2)
+        squared = float((step @ _mean_precision(mixture, precisions, a)) @ step)
+        return squared <= SAME**2 or (squared <= NEAR**2 and not _valley(mixture, a, b))
 
     return _distinct(maxima or [ends[0].x], same)
+
+
+def _valley(mixture: Any, a: Array, b: Array) -> bool:
+    """Whether the density half-way between two points is lower than at both."""
+    middle, ends = mixture.log_prob(0.5 * (a + b)), (mixture.log_prob(a), mixture.log_prob(b))
+    return bool(middle < min(ends) - 8.0 * namespace_of(a).finfo(a.dtype).eps * abs(middle))
 
 
 def _shifted(mixture: Any, precisions: Array, x: Array) -> Array:

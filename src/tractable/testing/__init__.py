@@ -10,7 +10,10 @@ from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.em_laws import check_em
 from tractable.testing.estimator_laws import check_estimator
 from tractable.testing.gaussian_laws import check_gaussian
+from tractable.testing.joint_laws import check_joint
+from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
+from tractable.testing.product_laws import check_product
 from tractable.testing.statistic_laws import check_statistic
 
 __all__ = [
@@ -20,6 +23,9 @@ __all__ = [
     "check_em",
     "check_estimator",
     "check_gaussian",
+    "check_joint",
+    "check_mixture",
     "check_persistence",
+    "check_product",
     "check_statistic",
 ]
