@@ -156,6 +156,8 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         self.jitter_ = fit.jitter
         self.n_unseen_ = float(statistic.unseen)
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        if fit.interrupted:
+            raise KeyboardInterrupt
 
     def _report(self) -> None:
         if not self.converged_:

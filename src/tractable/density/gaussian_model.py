@@ -26,6 +26,7 @@ class GaussianFit:
     jitter: Array  # (d,), what was added to the variances
     n_iter: int = 0
     converged: bool = True
+    interrupted: bool = False
 
 
 @value
@@ -38,10 +39,9 @@ class Shape:
 
 def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter: int) -> GaussianFit:
     """Mean and covariance, by EM where entries are missing."""
-    moments, n_iter, converged = statistic.complete, 0, True
+    moments, search = statistic.complete, None
     if moments is None:
         moments, search = fit_incomplete(statistic, tol=tol, max_iter=max_iter)
-        n_iter, converged = search.n_iter, search.converged
     matrix = _over(moments.scatter, moments.weight, ddof)
     xp = namespace_of(matrix)
     floor, constant = _floor(xp.linalg.diagonal(matrix), moments.mean)
@@ -54,8 +54,9 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
         mean=moments.mean,
         structure=structure,
         jitter=floor + structure.jitter,
-        n_iter=n_iter,
-        converged=converged,
+        n_iter=0 if search is None else search.n_iter,
+        converged=search is None or search.converged,
+        interrupted=search is not None and search.interrupted,
     )
 
 

@@ -1,6 +1,6 @@
 """Loops and solvers that know no model: the fold, EM, least squares, Newton, Robbins and Monro."""
 
-from tractable.engines.em import EMResult, em
+from tractable.engines.em import EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
@@ -12,6 +12,7 @@ __all__ = [
     "NewtonResult",
     "RobbinsMonroResult",
     "StepSize",
+    "best_of",
     "em",
     "fold",
     "least_squares",

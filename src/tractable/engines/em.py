@@ -1,21 +1,16 @@
 """Expectation-maximisation over pure steps; state lives in the arguments."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
+from tractable.engines.checkpoint import Checkpoint, next_checkpoint
 from tractable.engines.progress import progress
-from tractable.value import value
+from tractable.value import parameters, replace, value
 
-__all__ = ["EMResult", "em"]
+__all__ = ["EMResult", "best_of", "em"]
 
 P = TypeVar("P")
-
-
-class Expected(Protocol):
-    """What an E-step returns: expected statistics, and the objective at the parameters that made them."""
-
-    @property
-    def objective(self) -> float: ...
 
 
 @value
@@ -25,11 +20,17 @@ class EMResult:
     params: Any
     trace: tuple[float, ...]  # the objective, before the first step and after each
     converged: bool
+    interrupted: bool = False  # by Ctrl-C: use what is here, then raise KeyboardInterrupt again
 
     @property
     def n_iter(self) -> int:
         """Number of M-steps taken."""
         return len(self.trace) - 1
+
+    @property
+    def objective(self) -> float:
+        """The objective at the parameters."""
+        return self.trace[-1]
 
 
 def em(
@@ -43,32 +44,78 @@ def em(
 ) -> EMResult:
     """Alternate E- and M-steps until the objective grows by less than `tol` of itself.
 
+    An interruption (Ctrl-C) ends the search and is said in the result, so that a model can keep the best so
+    far before it raises KeyboardInterrupt again. Inside :func:`tractable.checkpoint` the search is written
+    down now and then, and taken up where it was.
+
     Parameters
     ----------
     expect : callable
-        ``params -> expected statistics``, with an attribute `objective`.
+        ``params -> expected statistics``, with an attribute `objective`: the (penalised) log-likelihood of
+        the parameters they were made with.
     maximize : callable
-        ``expected statistics -> params``.
-    params
+        ``expected statistics -> params``: the best, or (generalised EM) only better ones.
+    params : value
         Where to begin.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
         Most M-steps taken.
+    label : str
+        Shown before the progress bar of a search that takes more than a second.
 
     Returns
     -------
     EMResult
         With the objective before the first step and after each.
     """
-    expected = expect(params)
-    trace = [float(expected.objective)]
+    mark = next_checkpoint()
+    params, trace, expected = _resumed(mark, expect, params)
     with progress(label, max_iter) as line:
-        while len(trace) <= max_iter:
-            params = maximize(expected)
-            expected = expect(params)
-            trace.append(float(expected.objective))
-            line.advance(note=f"objective {trace[-1]:.6g}")
-            if trace[-1] - trace[-2] <= tol * abs(trace[-2]):
-                return EMResult(params=params, trace=tuple(trace), converged=True)
-    return EMResult(params=params, trace=tuple(trace), converged=False)
+        try:
+            while not _settled(trace, tol) and len(trace) <= max_iter:
+                following = maximize(expected)
+                expected = expect(following)
+                # Both or neither, should an interruption fall between.
+                params, trace = following, (*trace, float(expected.objective))
+                line.advance(note=f"objective {trace[-1]:.6g}")
+                mark.offer(partial(_state, params, trace))
+        except KeyboardInterrupt:
+            mark.keep(_state(params, trace))
+            return EMResult(params=params, trace=trace, converged=False, interrupted=True)
+    mark.keep(_state(params, trace))
+    return EMResult(params=params, trace=trace, converged=_settled(trace, tol))
+
+
+def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
+    """Run a search from several starts and return the one with the highest objective.
+
+    An interrupted search is the last; the best so far is returned, and says that it was interrupted.
+    """
+    if n_init < 1:
+        raise ValueError(f"n_init must be at least 1, got {n_init!r}")
+    best = search(0)
+    for start in range(1, n_init):
+        if best.interrupted:
+            break
+        found = search(start)
+        winner = found if found.objective > best.objective else best
+        best = replace(winner, interrupted=found.interrupted)
+    return best
+
+
+def _settled(trace: tuple[float, ...], tol: float) -> bool:
+    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * abs(trace[-2])
+
+
+def _state(params: Any, trace: tuple[float, ...]) -> dict[str, Any]:
+    return {"params": parameters(params), "trace": trace}
+
+
+def _resumed(mark: Checkpoint, expect: Callable[[P], Any], start: P) -> tuple[P, tuple[float, ...], Any]:
+    state = mark.state
+    if state is None:
+        expected = expect(start)
+        return start, (float(expected.objective),), expected
+    params = type(start)(**state["params"])
+    return params, tuple(state["trace"]), expect(params)

@@ -1,5 +1,6 @@
 """Save and load: arrays and JSON in one file, in which nothing can run code."""
 
+from tractable.persistence.checkpoint import checkpoint
 from tractable.persistence.verbs import load, save
 
-__all__ = ["load", "save"]
+__all__ = ["checkpoint", "load", "save"]
