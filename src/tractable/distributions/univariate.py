@@ -24,9 +24,15 @@ class Univariate(Distribution):
     def icdf(self, q: Any) -> Array:
         """Return the quantile: the least x with P(X ≤ x) ≥ q."""
 
+    def survival(self, x: Any) -> Array:
+        """Return P(X > x); families keep its digits in the upper tail where they can."""
+        return 1.0 - self.cdf(x)
+
     def probability(self, low: Any, high: Any) -> Array:
-        """Return P(low < X ≤ high)."""
-        return self.cdf(high) - self.cdf(low)
+        """Return P(low < X ≤ high), by the tail that holds less."""
+        below = self.cdf(low)
+        xp = namespace_of(below)
+        return xp.where(below > 0.5, self.survival(low) - self.survival(high), self.cdf(high) - below)
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return the equal-tailed interval (low, high) that holds X with probability `coverage`."""

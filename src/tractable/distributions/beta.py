@@ -1,0 +1,178 @@
+"""The Beta distribution of a share."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.random import log_standard_gamma
+from tractable.arrays.saddle_point import log_beta_kernel
+from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
+from tractable.distributions.beta_fit import beta_divergence, beta_entropy, fitted_beta
+from tractable.distributions.checks import check_positive, check_probability
+from tractable.distributions.columns import fit_columns
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.univariate import Univariate
+from tractable.statistics.log_moments import UnitLogMoments
+from tractable.value import value
+
+__all__ = ["Beta"]
+
+
+@value
+class Beta(Univariate):
+    """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
+
+    The mean is α / (α + β), and α + β says how closely x keeps to it: as a belief about a probability it is
+    worth so many observations. (The ratio α / β is not the mean but the odds.)
+
+    Parameters
+    ----------
+    alpha, beta : array (*batch,)
+        Positive.
+
+    Examples
+    --------
+    >>> d = Beta.from_mean_strength(mean=0.3, strength=10.0)
+    >>> d
+    Beta(alpha=array(3.), beta=array(7.))
+    >>> float(d.mean), float(d.mode)
+    (0.3, 0.25)
+    >>> low, high = d.interval(0.9)
+    >>> float(low.round(3)), float(high.round(3))
+    (0.098, 0.55)
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"alpha": 0, "beta": 0}
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[type[UnitLogMoments]] = UnitLogMoments
+
+    alpha: Array
+    beta: Array
+
+    def __post_init__(self) -> None:
+        self._settle(alpha=check_positive, beta=check_positive)
+
+    @classmethod
+    def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
+        """Return the distribution with a mean α / (α + β) and a strength α + β.
+
+        Parameters
+        ----------
+        mean : array (*batch,)
+            Above 0 and below 1.
+        strength : array (*batch,)
+            Positive: how many observations the mean is worth.
+        """
+        given = as_parameters({"mean": 0, "strength": 0}, mean=mean, strength=strength)
+        check_probability("mean", given["mean"])
+        check_positive("strength", given["strength"])
+        m, n = given["mean"], given["strength"]
+        if not bool(namespace_of(m).all((m > 0.0) & (m < 1.0))):
+            raise ValueError("mean must be above 0 and below 1")
+        return cls(alpha=m * n, beta=(1.0 - m) * n)
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Observations on the first axis: above 0 and below 1, and not all the same.
+        sample_weight : array (n,), optional
+            How often each observation counts.
+        """
+        return fit_columns(cls, X, sample_weight)
+
+    @classmethod
+    def from_statistic(cls, statistic: UnitLogMoments) -> Self:
+        """Return the maximum likelihood estimate of each column, by Newton's method.
+
+        ψ(α) - ψ(α + β) is the mean of log x, and ψ(β) - ψ(α + β) that of log(1 - x).
+        """
+        alpha, beta = fitted_beta(statistic)
+        return cls(alpha=alpha, beta=beta)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """See `Distribution.support`."""
+        return 0.0, 1.0
+
+    @property
+    def strength(self) -> Array:
+        """α + β."""
+        return self.alpha + self.beta
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`: α / (α + β)."""
+        return self.alpha / self.strength
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: αβ / ((α + β)² (α + β + 1))."""
+        return self.mean * (self.beta / self.strength) / (self.strength + 1.0)
+
+    @property
+    def mode(self) -> Array:
+        """(α - 1) / (α + β - 2) where both exceed 1; else the end of the smaller of α and β.
+
+        Where that one is below 1 the density grows without bound at its end; where both are, at both ends.
+        Where α = β ≤ 1 the mode is not unique: ½ is given for the flat Beta(1, 1), and 0 below.
+        """
+        xp = namespace_of(self.alpha)
+        inside = (self.alpha > 1.0) & (self.beta > 1.0)
+        one = xp.ones_like(self.alpha)
+        above = xp.where(inside, self.alpha - 1.0, one)
+        peak = above / (above + xp.where(inside, self.beta - 1.0, one))
+        end = xp.where(self.alpha <= self.beta, 0.0 * one, one)
+        flat = (self.alpha == 1.0) & (self.beta == 1.0)
+        return xp.where(inside, peak, xp.where(flat, 0.5 * one, end))
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        inside = (x > 0.0) & (x < 1.0)
+        safe = xp.where(inside, x, xp.full_like(x, 0.5))
+        found = log_beta_kernel(self.alpha, self.beta, safe) - (xp.log(safe) + xp.log1p(-safe))
+        infinity, nowhere = xp.full_like(found, xp.inf), xp.full_like(found, -xp.inf)
+        end = xp.where(x == 0.0, self.alpha, self.beta) + 0.0 * found
+        edge = xp.where(end < 1.0, infinity, xp.where(end > 1.0, nowhere, -betaln(self.alpha, self.beta)))
+        outside = xp.where((x == 0.0) | (x == 1.0), edge, xp.where(xp.isnan(x), x, nowhere))
+        return xp.where(inside, found, outside)
+
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`: the regularised incomplete beta function I_x(α, β)."""
+        return betainc(self.alpha, self.beta, self._clipped(x))
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: all its digits in the upper tail."""
+        return betaincc(self.alpha, self.beta, self._clipped(x))
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`."""
+        return betaincinv(self.alpha, self.beta, self._quantile(q))
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: log B(α, β) - (α-1) ψ(α) - (β-1) ψ(β) + (α+β-2) ψ(α+β)."""
+        return beta_entropy(self.alpha, self.beta)
+
+    def kl_divergence(self, other: "Beta") -> Array:
+        """See `Distribution.kl_divergence`."""
+        if not isinstance(other, Beta):
+            raise TypeError(f"other must be a Beta, got {type(other).__name__}")
+        return beta_divergence(self.alpha, self.beta, other.alpha, other.beta)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        # The share of one of two Gammas, in logarithms: shapes near zero do not end in 0 / 0.
+        return sigmoid(log_standard_gamma(rng, self.alpha, n) - log_standard_gamma(rng, self.beta, n))
+
+    def _clipped(self, x: Any) -> Array:
+        x = self._event(x)
+        xp = namespace_of(x)
+        with np.errstate(invalid="ignore"):
+            return xp.where(x < 0.0, xp.zeros_like(x), xp.where(x > 1.0, xp.ones_like(x), x))

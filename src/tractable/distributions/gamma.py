@@ -1,0 +1,191 @@
+"""The Gamma distribution of a positive number."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.exact import two_product
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.random import standard_gamma
+from tractable.arrays.saddle_point import log_gamma_kernel
+from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
+from tractable.distributions.checks import check_positive, exactly_one
+from tractable.distributions.columns import fit_columns
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.gamma_family import gamma_divergence, gamma_entropy, gamma_shape, reciprocal
+from tractable.distributions.univariate import Univariate
+from tractable.statistics.log_moments import LogMoments
+from tractable.value import value
+
+__all__ = ["Gamma"]
+
+
+@value
+class Gamma(Univariate):
+    """Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
+
+    The second parameter is given by name, as a rate or as a scale, so that one cannot be taken for the other.
+
+    Parameters
+    ----------
+    shape : array (*batch,)
+        a, positive.
+    rate : array (*batch,)
+        b, positive; give this or `scale`.
+    scale : array (*batch,)
+        1/b.
+
+    Examples
+    --------
+    >>> d = Gamma(shape=3.0, rate=2.0)
+    >>> float(d.mean), float(d.variance), float(d.mode)
+    (1.5, 0.75, 1.0)
+    >>> float(d.cdf(d.icdf(0.9)).round(12))
+    0.9
+    >>> Gamma.from_mean_variance(mean=1.5, variance=0.75)
+    Gamma(shape=array(3.), rate=array(2.))
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "rate": 0}
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[type[LogMoments]] = LogMoments
+
+    shape: Array
+    rate: Array
+
+    def __init__(self, *, shape: Any, rate: Any = None, scale: Any = None) -> None:
+        name, second = exactly_one(rate=rate, scale=scale)
+        given = as_parameters({"shape": 0, name: 0}, **{"shape": shape, name: second})
+        check_positive(name, given[name])
+        object.__setattr__(self, "shape", given["shape"])
+        object.__setattr__(self, "rate", given[name] if name == "rate" else reciprocal(name, given[name]))
+        self._settle(shape=check_positive)
+
+    @classmethod
+    def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
+        """Return the distribution with a mean seen over so many units: rate = strength, shape = mean · strength.
+
+        It is the belief about a Poisson rate after `strength` rows with that mean.
+
+        Examples
+        --------
+        >>> Gamma.from_mean_strength(mean=3.0, strength=2.0)
+        Gamma(shape=array(6.), rate=array(2.))
+        """
+        given = _positive(mean=mean, strength=strength)
+        return cls(shape=given["mean"] * given["strength"], rate=given["strength"])
+
+    @classmethod
+    def from_mean_variance(cls, mean: Any, variance: Any) -> Self:
+        """Return the distribution with a mean m and a variance v: rate = m / v, shape = m² / v."""
+        given = _positive(mean=mean, variance=variance)
+        rate = given["mean"] / given["variance"]
+        return cls(shape=given["mean"] * rate, rate=rate)
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Observations on the first axis: positive, and not all the same.
+        sample_weight : array (n,), optional
+            How often each observation counts.
+        """
+        return fit_columns(cls, X, sample_weight)
+
+    @classmethod
+    def from_statistic(cls, statistic: LogMoments) -> Self:
+        """Return the maximum likelihood estimate of each column: log a - ψ(a) = log gap, b = a / mean."""
+        shape = gamma_shape(statistic.gap)
+        return cls(shape=shape, rate=shape / statistic.mean)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """See `Distribution.support`."""
+        return 0.0, np.inf
+
+    @property
+    def scale(self) -> Array:
+        """1 / rate."""
+        return 1.0 / self.rate
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`: a / b."""
+        return self.shape / self.rate
+
+    @property
+    def mean_log(self) -> Array:
+        """E log x = ψ(a) - log b."""
+        return digamma(self.shape) - namespace_of(self.rate).log(self.rate)
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: a / b²."""
+        return self.shape / self.rate / self.rate
+
+    @property
+    def mode(self) -> Array:
+        """(a - 1) / b for a ≥ 1; 0 below, where the density grows without bound."""
+        xp = namespace_of(self.shape)
+        return xp.where(self.shape > 1.0, self.shape - 1.0, xp.zeros_like(self.shape)) / self.rate
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        one = xp.ones_like(x)
+        safe = xp.where(x > 0.0, x, one)
+        with np.errstate(over="ignore", under="ignore"):
+            y, rest = two_product(self.rate, safe)
+        found = log_gamma_kernel(self.shape, y, rest)
+        # Where bx underflows, e^-bx is 1 and the logarithm of bx a sum.
+        gone = y < xp.finfo(y.dtype).smallest_normal
+        small = self.shape * (xp.log(safe) + xp.log(self.rate)) - gammaln(self.shape)
+        found = xp.where(gone, small, found) - xp.log(safe)
+        edge = xp.where(self.shape < 1.0, xp.inf * one, xp.where(self.shape > 1.0, -xp.inf * one, one))
+        edge = xp.where(self.shape == 1.0, xp.log(self.rate) * one, edge)
+        outside = xp.where(x == 0.0, edge, xp.where(xp.isnan(x), x, -xp.inf * one))
+        return xp.where(x > 0.0, found, outside)
+
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`: the regularised lower incomplete gamma function P(a, bx)."""
+        return gammainc(self.shape, self._scaled(x))
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: all its digits in the upper tail."""
+        return gammaincc(self.shape, self._scaled(x))
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`."""
+        return gammaincinv(self.shape, self._quantile(q)) / self.rate
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: a - log b + log Γ(a) + (1 - a) ψ(a)."""
+        return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
+
+    def kl_divergence(self, other: "Gamma") -> Array:
+        """See `Distribution.kl_divergence`."""
+        if not isinstance(other, Gamma):
+            raise TypeError(f"other must be a Gamma, got {type(other).__name__}")
+        return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        return standard_gamma(rng, self.shape, n) / self.rate
+
+    def _scaled(self, x: Any) -> Array:
+        """Return bx, and 0 below the support."""
+        x = self._event(x)
+        with np.errstate(over="ignore", under="ignore"):
+            return self.rate * namespace_of(x).where(x < 0.0, 0.0 * x, x)
+
+
+def _positive(**given: Any) -> dict[str, Array]:
+    found = as_parameters(dict.fromkeys(given, 0), **given)
+    for name, x in found.items():
+        check_positive(name, x)
+    return found

@@ -1,0 +1,150 @@
+"""The uniform distribution of a number."""
+
+from collections.abc import Mapping
+from math import log
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.random import uniform
+from tractable.distributions.checks import check_finite
+from tractable.distributions.columns import fit_columns
+from tractable.distributions.univariate import Univariate
+from tractable.statistics.extremes import Extremes
+from tractable.value import value
+
+__all__ = ["Uniform"]
+
+
+@value
+class Uniform(Univariate):
+    """U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
+
+    Parameters
+    ----------
+    low, high : array (*batch,)
+        The ends; low is below high.
+
+    Examples
+    --------
+    >>> d = Uniform(low=1.0, high=3.0)
+    >>> float(d.mean), float(d.cdf(1.5)), float(d.prob(2.0)), float(d.log_prob(4.0))
+    (2.0, 0.25, 0.5, -inf)
+    >>> Uniform.fit([2.0, 5.0, 3.0])
+    Uniform(low=array(2.), high=array(5.))
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"low": 0, "high": 0}
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[type[Extremes]] = Extremes
+
+    low: Array
+    high: Array
+
+    def __post_init__(self) -> None:
+        self._settle(low=check_finite, high=check_finite)
+        xp = namespace_of(self.low)
+        if not bool(xp.all(self.low < self.high)):
+            raise ValueError("low must be below high")
+        if not bool(xp.all(self._half > 0.0)):
+            raise ValueError("low and high must differ by more than the smallest number")
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate: from the least to the greatest observation.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Observations on the first axis, not all the same.
+        sample_weight : array (n,), optional
+            How often each observation counts; those that count for nothing are left out.
+        """
+        return fit_columns(cls, X, sample_weight)
+
+    @classmethod
+    def from_statistic(cls, statistic: Extremes) -> Self:
+        """Return the maximum likelihood estimate of each column."""
+        xp = namespace_of(statistic.low)
+        if not bool(xp.all(statistic.low < statistic.high)):
+            raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+        return cls(low=statistic.low, high=statistic.high)
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """See `Distribution.support`."""
+        return self.low, self.high
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`."""
+        return 0.5 * self.low + 0.5 * self.high
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: (high - low)² / 12."""
+        return self._half * self._half / 3.0
+
+    @property
+    def mode(self) -> Array:
+        """The middle; every other point of the support is as dense."""
+        return self.mean
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        height = 0.0 * xp.where(xp.isfinite(x), x, xp.zeros_like(x)) - self.entropy()
+        inside = (x >= self.low) & (x <= self.high)
+        return xp.where(inside, height, xp.where(xp.isnan(x), x, xp.full_like(height, -xp.inf)))
+
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`."""
+        return self._share(x, self.low, 1.0)
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: all its digits near the upper end."""
+        return self._share(x, self.high, -1.0)
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`."""
+        return self._between(self._quantile(q))
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: log(high - low)."""
+        return namespace_of(self.low).log(self._half) + log(2.0)
+
+    def kl_divergence(self, other: "Uniform") -> Array:
+        """See `Distribution.kl_divergence`: the log ratio of the widths; infinite where the other is not wider."""
+        if not isinstance(other, Uniform):
+            raise TypeError(f"other must be a Uniform, got {type(other).__name__}")
+        xp = namespace_of(self.low)
+        held = (other.low <= self.low) & (self.high <= other.high)
+        divergence = other.entropy() - self.entropy()
+        return xp.where(held, divergence, xp.full_like(divergence, xp.inf))
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        return self._between(uniform(rng, (n, *self.batch_shape), like=self.low))
+
+    @property
+    def _half(self) -> Array:
+        """Half the width: it cannot overflow."""
+        return 0.5 * self.high - 0.5 * self.low
+
+    def _between(self, share: Array) -> Array:
+        # From the nearer end, so that neither end is passed nor missed by rounding.
+        xp = namespace_of(share)
+        from_low = self.low + 2.0 * (share * self._half)
+        from_high = self.high - 2.0 * ((1.0 - share) * self._half)
+        return xp.where(share < 0.5, from_low, from_high)
+
+    def _share(self, x: Any, end: Array, sign: float) -> Array:
+        """Return how much of the support lies between an end and x."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        with np.errstate(over="ignore"):
+            share = sign * (0.5 * x - 0.5 * end) / self._half
+        clipped = xp.where(share < 0.0, xp.zeros_like(share), share)
+        return xp.where(clipped > 1.0, xp.ones_like(share), clipped)
