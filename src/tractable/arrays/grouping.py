@@ -1,5 +1,6 @@
 """Rows that are equal belong together: tallies, and the groups of equal rows."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def group_rows(x: Array) -> Array:
     array([1, 0, 1])
     """
     xp = namespace_of(x)
-    columns = xp.reshape(x, (x.shape[0], -1)) if x.shape[0] else xp.reshape(x, (0, 1))
+    columns = xp.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
     groups = _numbered(xp, columns[:, 0])
     for j in range(1, columns.shape[1]):
         # Numbers stay below the number of rows, so that pairs of them cannot overflow.

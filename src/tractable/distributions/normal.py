@@ -114,8 +114,8 @@ class Normal(Univariate):
         """See `Univariate.icdf`: μ + σ Φ⁻¹(q)."""
         return self.mean + self.stddev * ndtri(self._quantile(q))
 
-    def probability(self, low: Any, high: Any) -> Array:
-        """See `Univariate.probability`; exact in both tails."""
+    def probability_between(self, low: Any, high: Any) -> Array:
+        """See `Univariate.probability_between`; exact in both tails."""
         xp = namespace_of(self.mean)
         a, b = self._standardized(low), self._standardized(high)
         flip = xp.where(a + b > 0, -xp.ones_like(a + b), xp.ones_like(a + b))

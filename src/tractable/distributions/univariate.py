@@ -28,7 +28,7 @@ class Univariate(Distribution):
         """Return P(X > x); families keep its digits in the upper tail where they can."""
         return 1.0 - self.cdf(x)
 
-    def probability(self, low: Any, high: Any) -> Array:
+    def probability_between(self, low: Any, high: Any) -> Array:
         """Return P(low < X ≤ high), by the tail that holds less."""
         below = self.cdf(low)
         xp = namespace_of(below)

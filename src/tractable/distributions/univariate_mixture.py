@@ -29,10 +29,10 @@ class UnivariateMixture(Mixture, Univariate):
         """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
         return self._averaged(self.components.cdf(self._event(x)[..., None]), 0)  # type: ignore[attr-defined]
 
-    def probability(self, low: Any, high: Any) -> Array:
-        """See `Univariate.probability`: Σ_k π_k P_k, with the digits of the components in both tails."""
+    def probability_between(self, low: Any, high: Any) -> Array:
+        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components in both tails."""
         low, high = self._event(low, "low"), self._event(high, "high")
-        return self._averaged(self.components.probability(low[..., None], high[..., None]), 0)  # type: ignore[attr-defined]
+        return self._averaged(self.components.probability_between(low[..., None], high[..., None]), 0)  # type: ignore[attr-defined]
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`; it lies between the quantiles of the components, and is searched there."""

@@ -1,0 +1,175 @@
+"""Codings of class labels: as numbers that formulas take, and back as what they were."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import freeze
+from tractable.distributions.one_hot import from_one_hot, one_hot
+from tractable.value import value
+
+__all__ = ["LabelCoding"]
+
+#: The code of the first class, and how far apart codes are.
+_LINES = {"index": (0, 1), "binary": (0.0, 1.0), "sign": (-1.0, 2.0), "rank": (1, 1)}
+_CODINGS = (*_LINES, "one_hot")
+
+
+@value
+class LabelCoding:
+    """The classes among labels, and their codes: 0/1, -1/+1, 0 to K - 1, 1 to K, or one of K.
+
+    ======== ======================= =============================================
+    coding   codes                   used by
+    ======== ======================= =============================================
+    index    0, …, K - 1             counts, trees, everything that looks up
+    binary   0, 1                    Bernoulli likelihoods, logistic regression
+    sign     -1, +1                  margins, perceptron, Gaussian process labels
+    one_hot  one-of-K vectors        categorical likelihoods, least squares
+    rank     1, …, K                 textbooks; it pretends that classes have distances
+    ======== ======================= =============================================
+
+    Parameters
+    ----------
+    classes : array (K,)
+        The distinct labels, in the order of their codes: hashable things of any kind.
+
+    Examples
+    --------
+    >>> coding = LabelCoding.of(["spam", "ham", "spam"])
+    >>> coding.classes.tolist()
+    ['ham', 'spam']
+    >>> coding.encode(["spam", "ham"], "sign"), coding.encode(["spam", "ham"], "one_hot").tolist()
+    (array([ 1., -1.]), [[0.0, 1.0], [1.0, 0.0]])
+    >>> coding.decode([-1, 1, 1], "sign").tolist()
+    ['ham', 'spam', 'spam']
+    """
+
+    classes: np.ndarray
+
+    def __post_init__(self) -> None:
+        classes = _as_labels("classes", self.classes)
+        if not len(classes):
+            raise ValueError("classes must have at least one label")
+        if len(set(classes.tolist())) < len(classes):
+            raise ValueError(f"classes must be distinct, got {classes.tolist()!r}")
+        object.__setattr__(self, "classes", freeze(classes))
+
+    @classmethod
+    def of(cls, y: Any) -> "LabelCoding":
+        """Return the coding of the classes among labels, in sorted order.
+
+        Labels that do not compare, such as strings and numbers, are sorted by the names of their types first.
+        """
+        y = _as_labels("y", y)
+        if not len(y):
+            raise ValueError("y must have at least one label")
+        if y.dtype.kind != "O":
+            return cls(classes=np.unique(y))
+        distinct = set(y.tolist())
+        try:
+            ordered = sorted(distinct)
+        except TypeError:
+            ordered = sorted(distinct, key=lambda label: (type(label).__name__, repr(label)))
+        return cls(classes=_as_objects(ordered))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return len(self.classes)
+
+    def encode(self, y: Any, coding: str = "index") -> np.ndarray:
+        """Return the codes of labels: (n,), or (n, K) for "one_hot".
+
+        Parameters
+        ----------
+        y : sequence of n labels
+            Each one of the classes.
+        coding : {"index", "binary", "sign", "one_hot", "rank"}
+        """
+        self._check(coding)
+        y = _as_labels("y", y)
+        return _encoded(self._indices(y), self.n_classes, coding)
+
+    def decode(self, codes: Any, coding: str = "index") -> np.ndarray:
+        """Return the labels (n,) behind codes; a code of no class is an error."""
+        self._check(coding)
+        codes = np.asarray(codes)
+        if codes.dtype.kind not in "biuf":
+            raise ValueError(f"codes must be numbers, got an array of {codes.dtype}")
+        index = _decoded(codes, coding)
+        possible = (index >= 0) & (index < self.n_classes) & (index == np.floor(index))
+        if not possible.all():
+            wrong = codes[~possible].tolist()[0]
+            raise ValueError(
+                f"codes must be those of {self.n_classes} classes in {coding!r} coding, got {wrong!r}"
+            )
+        return self.classes[index.astype(np.int64)]
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {label: k for k, label in enumerate(self.classes.tolist())}
+
+    def _indices(self, y: np.ndarray) -> np.ndarray:
+        if y.dtype.kind == self.classes.dtype.kind != "O":
+            order = np.argsort(self.classes)
+            near = np.searchsorted(self.classes, y, sorter=order)
+            found = order[np.minimum(near, self.n_classes - 1)]
+            unknown = y[self.classes[found] != y].tolist()
+        else:
+            places = [self._places.get(label, -1) for label in y.tolist()]
+            found = np.array(places, dtype=np.int64)
+            unknown = y[found < 0].tolist()
+        if unknown:
+            raise ValueError(f"y has the label {unknown[0]!r}, not one of {self._told()}")
+        return found
+
+    def _check(self, coding: str) -> None:
+        if coding not in _CODINGS:
+            raise ValueError(f"coding must be one of {', '.join(map(repr, _CODINGS))}, got {coding!r}")
+        if coding in ("binary", "sign") and self.n_classes != 2:
+            raise ValueError(f"coding {coding!r} is for two classes, and there are {self._told()}")
+
+    def _told(self) -> str:
+        shown = ", ".join(map(repr, self.classes.tolist()[:5]))
+        return f"the {self.n_classes} classes {shown}{', …' if self.n_classes > 5 else ''}"
+
+
+def _encoded(index: np.ndarray, n_classes: int, coding: str) -> np.ndarray:
+    if coding == "one_hot":
+        return one_hot(index, n_classes)
+    first, gap = _LINES[coding]
+    return first + gap * index
+
+
+def _decoded(codes: np.ndarray, coding: str) -> np.ndarray:
+    """Return the index behind each code; what is no code becomes a fraction or lies outside."""
+    if coding == "one_hot":
+        return from_one_hot(codes)
+    first, gap = _LINES[coding]
+    return (codes - first) / gap
+
+
+def _as_labels(name: str, y: Any) -> np.ndarray:
+    """Return labels as an array (n,), of objects where they are not numbers or strings of one kind."""
+    if not hasattr(y, "dtype"):
+        y = list(y)
+        plain = {type(label) for label in y} <= {str} or {type(label) for label in y} <= {bool, int, float}
+        y = np.asarray(y) if plain else _as_objects(y)
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"{name} must be a sequence of labels, got shape {y.shape}")
+    if y.dtype.kind in "fO" and any(label != label for label in y.tolist()):  # noqa: PLR0124
+        raise ValueError(f"{name} has NaN, which is no label")
+    try:
+        hash(tuple(y.tolist()) if y.dtype.kind == "O" else ())
+    except TypeError:
+        raise ValueError(f"{name} must have labels that can be hashed") from None
+    return y
+
+
+def _as_objects(labels: list[Any]) -> np.ndarray:
+    found = np.empty(len(labels), dtype=object)
+    found[:] = labels
+    return found

@@ -1,0 +1,198 @@
+"""The distribution of a weighted sample."""
+
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.grouping import group_rows, tally
+from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
+from tractable.distributions.checks import check_finite, check_nonnegative, check_sample_weight
+from tractable.distributions.counting import as_counts, check_same_family, only_where
+from tractable.distributions.distribution import Distribution
+from tractable.distributions.shares import log_or_minus_inf, surprise
+from tractable.value import value
+
+__all__ = ["Empirical"]
+
+
+@value
+class Empirical(Distribution):
+    """p(x) = Σ_i w_i [x = x_i] / Σ_i w_i: relative frequencies, the distribution of the sample itself.
+
+    Probability sits on the points of the sample alone, and equal points share it. A sample of numbers is
+    made as a `UnivariateEmpirical`, which has `cdf`, `icdf` and `interval` too. Of several modes the first
+    that the sample holds is given.
+
+    Parameters
+    ----------
+    values : array (n, *event)
+        The points.
+    weights : array (n,), optional
+        How often each counts; once when not given.
+
+    Examples
+    --------
+    >>> d = Empirical(values=[[0.0, 1.0], [2.0, 1.0], [0.0, 1.0]], weights=[1.0, 2.0, 1.0])
+    >>> d.prob([[0.0, 1.0], [2.0, 1.0], [9.0, 9.0]])
+    array([0.5, 0.5, 0. ])
+    >>> d.mean, d.variance
+    (array([1., 1.]), array([1., 0.]))
+    >>> die = Empirical(values=[1, 3, 5, 4, 4, 6])
+    >>> float(die.prob(4).round(4)), float(die.icdf(0.5))
+    (0.3333, 4.0)
+    """
+
+    discrete: ClassVar[bool] = True
+
+    values: Array
+    weights: Array
+
+    def __new__(cls, *, values: Any, weights: Any = None) -> "Empirical":  # noqa: ARG004
+        """Make a sample of numbers a `UnivariateEmpirical`."""
+        from tractable.distributions.univariate_empirical import UnivariateEmpirical
+
+        return super().__new__(UnivariateEmpirical if cls is Empirical and np.ndim(values) == 1 else cls)
+
+    def __init__(self, *, values: Any, weights: Any = None) -> None:
+        x = freeze(as_float_array(values))
+        xp = namespace_of(x)
+        if x.ndim < 1 or 0 in x.shape:
+            raise ValueError(f"values must have points on its first axis, got shape {tuple(x.shape)}")
+        check_finite("values", x)
+        one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
+        w = one if weights is None else xp.astype(as_float_array(weights, xp), x.dtype)
+        if tuple(w.shape) != (x.shape[0],):
+            raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
+        check_nonnegative("weights", w)
+        if not bool(xp.any(w > 0)):
+            raise ValueError("weights must have a positive entry")
+        object.__setattr__(self, "values", x)
+        object.__setattr__(self, "weights", freeze(w))
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the distribution of the sample: of all distributions, the one that makes it most probable.
+
+        Parameters
+        ----------
+        X : array (n, *event)
+        sample_weight : array (n,), optional
+            How often each point counts.
+        """
+        X = as_float_array(X)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0], X)
+        return cls(values=X, weights=weights)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """One distribution, not a batch."""
+        return ()
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return tuple(self.values.shape[1:])
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """Least and greatest value of an entry, (*event) both."""
+        xp = namespace_of(self.values)
+        counted = self._beside_values(self.weights) > 0
+        low = xp.min(xp.where(counted, self.values, xp.full_like(self.values, xp.inf)), axis=0)
+        return low, xp.max(xp.where(counted, self.values, xp.full_like(self.values, -xp.inf)), axis=0)
+
+    @property
+    def probabilities(self) -> Array:
+        """Share of each point of the sample, (n,)."""
+        return self.weights / namespace_of(self.weights).sum(self.weights)
+
+    @property
+    def atoms(self) -> Array:
+        """The distinct points, (m, *event), in the order of their first coordinates."""
+        return self._atoms[0]
+
+    @property
+    def masses(self) -> Array:
+        """The probability of each atom, (m,)."""
+        return self._atoms[1]
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`."""
+        return self._averaged(self.values)
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: the mean squared deviation, not an unbiased estimate."""
+        away = self.values - self.mean
+        return self._averaged(away * away)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the heaviest point."""
+        xp = namespace_of(self.values)
+        return self.values[int(xp.argmax(self.log_prob(self.values))), ...]
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the entries, (*event, *event)."""
+        away = self.values - self.mean
+        flat = namespace_of(away).reshape(away, (away.shape[0], -1))
+        found = (flat * self.probabilities[:, None]).T @ flat
+        return namespace_of(away).reshape(found, self.event_shape * 2)
+
+    def log_prob(self, x: Any) -> Array:
+        """Return the log of the probability at exactly x; -inf away from the sample."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        shape = tuple(x.shape[: x.ndim - len(self.event_shape)])
+        n, m = self.values.shape[0], prod(shape)
+        rows = [xp.reshape(a, (k, prod(self.event_shape))) for a, k in ((self.values, n), (x, m))]
+        groups = group_rows(xp.concat([rows[0], xp.astype(rows[1], self.values.dtype)], axis=0))
+        own = xp.concat([self.probabilities, xp.zeros(m, dtype=self.values.dtype, device=device(x))])
+        mass = xp.take(tally(groups, own, n + m), groups[n:])
+        missing = xp.any(xp.isnan(rows[1]), axis=-1)
+        return xp.reshape(only_where(mass > 0, log_or_minus_inf(mass), -np.inf, missing), shape)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -Σ p log p over the atoms."""
+        xp = namespace_of(self.masses)
+        return xp.sum(surprise(self.masses, log_or_minus_inf(self.masses)))
+
+    def kl_divergence(self, other: "Empirical") -> Array:
+        """See `Distribution.kl_divergence`: infinite where the other sample lacks one of these points."""
+        check_same_family(self, other)
+        xp = namespace_of(self.masses)
+        ratio = log_or_minus_inf(self.masses) - other.log_prob(self.atoms)
+        return xp.sum(self.masses * ratio)
+
+    def __getitem__(self, index: Any) -> Self:
+        if index not in ((), Ellipsis):
+            raise IndexError(f"{type(self).__name__} has no batch to take {index!r} of")
+        return self
+
+    @cached_property
+    def _atoms(self) -> tuple[Array, Array]:
+        xp = namespace_of(self.values)
+        groups = group_rows(self.values)
+        n = self.values.shape[0]
+        masses = tally(groups, self.probabilities, n)
+        first = xp.unique_all(groups).indices
+        kept = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
+        rows = xp.take(first, kept)
+        return freeze(xp.take(self.values, rows, axis=0)), freeze(xp.take(masses, xp.take(groups, rows)))
+
+    def _averaged(self, x: Array) -> Array:
+        xp = namespace_of(x)
+        return xp.sum(self._beside_values(self.probabilities) * x, axis=0)
+
+    def _beside_values(self, w: Array) -> Array:
+        return namespace_of(w).reshape(w, (-1,) + (1,) * len(self.event_shape))
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        edges = np.cumsum(to_numpy(self.weights).astype(np.float64))
+        rows = np.searchsorted(edges / edges[-1], rng.random(n), side="right")
+        xp = namespace_of(self.values)
+        return xp.take(self.values, xp.astype(as_counts(rows, self.values), xp.int64), axis=0)

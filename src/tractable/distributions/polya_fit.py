@@ -1,0 +1,76 @@
+"""Maximum likelihood of Beta and Dirichlet concentrations behind counts."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.special import digamma
+from tractable.arrays.trigamma import trigamma
+from tractable.distributions.checks import check_sample_weight
+from tractable.distributions.polya import category_term, whole_term
+from tractable.engines.newton import newton
+
+__all__ = ["fitted_concentrations"]
+
+
+def fitted_concentrations(X: Array, sample_weight: Any = None) -> Array:
+    """Return the concentrations (*batch, K) that make rows of counts (n, *batch, K) most probable."""
+    xp = namespace_of(X)
+    if X.ndim < 2 or not X.shape[0]:
+        raise ValueError(f"X must have rows of counts, got shape {tuple(X.shape)}")
+    w = check_sample_weight(sample_weight, X.shape[0], X)
+    w = xp.ones_like(xp.reshape(X, (X.shape[0], -1))[:, 0]) if w is None else w
+    batch, K = tuple(X.shape[1:-1]), X.shape[-1]
+    rows = xp.reshape(X, (X.shape[0], int(np.prod(batch)), K))
+    found = [_fitted(rows[:, j, :], w) for j in range(rows.shape[1])]
+    return xp.reshape(xp.stack(found), (*batch, K))
+
+
+def _fitted(X: Array, w: Array) -> Array:
+    xp = namespace_of(X)
+    start = _start(X, w)
+    n = xp.sum(X, axis=-1, keepdims=True)
+    one = w[:, None]
+
+    def objective(log_a: Array) -> tuple[Array, Array, Array]:
+        """Return minus the log likelihood with its gradient and Hessian in log α."""
+        a = xp.exp(log_a)
+        A = xp.sum(a)
+        terms = category_term(X, a, n, A)
+        value = xp.sum(one * (whole_term(n, A) - xp.sum(terms, axis=-1, keepdims=True)))
+        slope = a * xp.sum(one * ((digamma(A) - digamma(A + n)) + (digamma(a + X) - digamma(a))), axis=0)
+        shared = xp.sum(one * (trigamma(A) - trigamma(A + n)))
+        own = xp.sum(one * (trigamma(a + X) - trigamma(a)), axis=0)
+        eye = xp.eye(a.shape[0], dtype=a.dtype)
+        hessian = a[:, None] * a[None, :] * (shared + eye * own) + eye * slope
+        return value, -slope, -hessian
+
+    return xp.exp(newton(objective, xp.log(start), tol=1e-14, max_iter=200).x)
+
+
+def _start(X: Array, w: Array) -> Array:
+    """Return concentrations that match the coincidences, E Σ n_k (n_k - 1)/p_k = n (n - 1) (A + K)/(A + 1).
+
+    They exist, as does the most likely fit, while the rows are spread out more than a multinomial's and less
+    than rows that fall into one category each.
+    """
+    xp = namespace_of(X)
+    total = w @ X
+    if not bool(xp.all(total > 0)):
+        raise ValueError("X must have a count in every category: without one its concentration tends to 0")
+    shares = total / xp.sum(total)
+    n = xp.sum(X, axis=-1)
+    pairs = w @ (X * (X - 1.0))
+    ratio = float(xp.sum(pairs / shares)) / max(float(w @ (n * (n - 1.0))), 0.5)
+    K = X.shape[-1]
+    if not ratio > 1.0 + 1e-12:
+        raise ValueError(
+            "X is no more spread out than independent trials are: the likelihood grows with the "
+            "concentration without end; fit a Binomial or Multinomial"
+        )
+    if not ratio < K * (1.0 - 1e-12):
+        raise ValueError(
+            "X has one category alone in every row: the likelihood grows as concentrations tend to 0"
+        )
+    return shares * ((K - ratio) / (ratio - 1.0))
