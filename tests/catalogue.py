@@ -7,7 +7,7 @@ its reason, as a strict xfail.
 import numpy as np
 import pytest
 
-from rows import compound, discrete, linear_least_squares, scalars
+from rows import compound, conjugate, discrete, linear_least_squares, multivariate, negative_binomial, scalars
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
@@ -89,6 +89,10 @@ DISTRIBUTIONS = [
         ),
     ),
     *compound.ROWS,
+    *multivariate.ROWS,
+    *scalars.ROWS,
+    *discrete.ROWS,
+    *negative_binomial.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -133,6 +137,7 @@ STATISTICS = [
     *linear_least_squares.STATISTICS,
     *scalars.STATISTICS,
 ]
+CONJUGATE_MODELS = conjugate.ROWS
 ESTIMATORS = [
     Row("GaussianDensity", GaussianDensity),
     Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),

@@ -13,26 +13,51 @@ PUBLIC: dict[str, str] = {
     "GaussianDensity": "tractable.density",
     "LinearRegression": "tractable.linear_model",
     # distributions
+    "Bernoulli": "tractable.distributions",
+    "BernoulliModel": "tractable.conjugate",
     "Beta": "tractable.distributions",
+    "BetaBinomial": "tractable.distributions",
+    "Binomial": "tractable.distributions",
+    "BinomialModel": "tractable.conjugate",
+    "Categorical": "tractable.distributions",
+    "CategoricalModel": "tractable.conjugate",
     "Dirichlet": "tractable.distributions",
+    "DirichletMultinomial": "tractable.distributions",
+    "Empirical": "tractable.distributions",
     "Gamma": "tractable.distributions",
     "InverseGamma": "tractable.distributions",
     "InverseWishart": "tractable.distributions",
+    "LabelCoding": "tractable.distributions",
     "Laplace": "tractable.distributions",
     "Mixture": "tractable.distributions",
+    "Multinomial": "tractable.distributions",
+    "MultinomialModel": "tractable.conjugate",
     "MultivariateLaplace": "tractable.distributions",
     "MultivariateNormal": "tractable.distributions",
+    "MultivariateNormalModel": "tractable.conjugate",
     "MultivariateStudentT": "tractable.distributions",
     "NegativeBinomial": "tractable.distributions",
     "Normal": "tractable.distributions",
+    "NormalMeanModel": "tractable.conjugate",
+    "NormalModel": "tractable.conjugate",
+    "NormalPrecisionModel": "tractable.conjugate",
+    "NormalGamma": "tractable.distributions",
     "NormalWishart": "tractable.distributions",
+    "Poisson": "tractable.distributions",
+    "PoissonModel": "tractable.conjugate",
     "Product": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
+    "UnivariateEmpirical": "tractable.distributions",
     "Wishart": "tractable.distributions",
+    # conjugate models
     "compare_likelihood": "tractable.distributions",
+    "conjugate_prior": "tractable.conjugate",
+    "empirical_bayes": "tractable.conjugate",
     "expectation": "tractable.distributions",
+    "from_one_hot": "tractable.distributions",
     "grid_posterior": "tractable.distributions",
+    "one_hot": "tractable.distributions",
     # statistics
     "Moments": "tractable.statistics",
     # engines
@@ -49,7 +74,17 @@ PUBLIC: dict[str, str] = {
 }
 
 #: Packages whose names keep their prefix, `tractable.covariance.Full`.
-PACKAGES = ("arrays", "covariance", "data", "datasets", "distributions", "engines", "statistics", "testing")
+PACKAGES = (
+    "arrays",
+    "conjugate",
+    "covariance",
+    "data",
+    "datasets",
+    "distributions",
+    "engines",
+    "statistics",
+    "testing",
+)
 
 __all__ = ["PACKAGES", "PUBLIC", "__version__", *PUBLIC]  # noqa: PLE0604  (the table is the list)
 

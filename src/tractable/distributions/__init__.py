@@ -1,9 +1,18 @@
 """Distributions: immutable, batched, closed under what makes them useful."""
 
+from tractable.distributions.bernoulli import Bernoulli
 from tractable.distributions.beta import Beta
+from tractable.distributions.beta_binomial import BetaBinomial
+from tractable.distributions.binomial import Binomial
+from tractable.distributions.categorical import Categorical
+from tractable.distributions.codings import LabelCoding
 from tractable.distributions.compare_likelihood import LikelihoodComparison, compare_likelihood
+from tractable.distributions.count_vectors import CountVectors
+from tractable.distributions.counting import Counting
 from tractable.distributions.dirichlet import Dirichlet
+from tractable.distributions.dirichlet_multinomial import DirichletMultinomial
 from tractable.distributions.distribution import Distribution
+from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
@@ -12,48 +21,68 @@ from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.mixture import Mixture
+from tractable.distributions.multinomial import Multinomial
 from tractable.distributions.multivariate_laplace import MultivariateLaplace
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.negative_binomial import NegativeBinomial
 from tractable.distributions.normal import Normal
+from tractable.distributions.normal_gamma import NormalGamma
 from tractable.distributions.normal_wishart import NormalWishart
+from tractable.distributions.one_hot import from_one_hot, one_hot
+from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
 from tractable.distributions.quadratic import condition_precision, gaussian_from_quadratic
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.univariate import Univariate
+from tractable.distributions.univariate_empirical import UnivariateEmpirical
 from tractable.distributions.univariate_mixture import UnivariateMixture
 from tractable.distributions.wishart import Wishart
 
 __all__ = [
+    "Bernoulli",
     "Beta",
+    "BetaBinomial",
+    "Binomial",
+    "Categorical",
+    "CountVectors",
+    "Counting",
     "Dirichlet",
+    "DirichletMultinomial",
     "Distribution",
+    "Empirical",
     "Estimate",
     "Gamma",
     "GridPosterior",
     "InverseGamma",
     "InverseWishart",
+    "LabelCoding",
     "Laplace",
     "LikelihoodComparison",
     "MeanPrecision",
     "Mixture",
+    "Multinomial",
     "MultivariateLaplace",
     "MultivariateNormal",
     "MultivariateStudentT",
     "NegativeBinomial",
     "Normal",
+    "NormalGamma",
     "NormalWishart",
+    "Poisson",
     "Product",
     "StudentT",
     "Uniform",
     "Univariate",
+    "UnivariateEmpirical",
     "UnivariateMixture",
     "Wishart",
     "compare_likelihood",
     "condition_precision",
     "expectation",
+    "from_one_hot",
     "gaussian_from_quadratic",
     "grid_posterior",
+    "one_hot",
 ]

@@ -45,6 +45,9 @@ class MultivariateLaplace(Distribution):
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"location": 1, "scale": 0}
 
+    #: What :meth:`fit` is told, not what it learns.
+    known: ClassVar[tuple[str, ...]] = ("norm",)
+
     location: Array
     scale: Array
     norm: str = "l2"

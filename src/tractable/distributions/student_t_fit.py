@@ -7,7 +7,8 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
-from tractable.arrays.special import betaln, digamma, gammaln
+from tractable.arrays.saddle_point import deviance, log_minus_digamma
+from tractable.arrays.special import betaln, gammaln
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.engines.em import em
 from tractable.value import value
@@ -108,15 +109,28 @@ def _with_best_dof(expected: _Expected, weights: Array) -> _Params:
     near = float(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-5}).x)
     low, high = max(near - 1e-2, ends[0]), min(near + 1e-2, ends[1])
     # A minimum is known to half the digits only; the zero of the slope to all of them.
-    best = brentq(slope, low, high, xtol=1e-14) if slope(low) > 0.0 > slope(high) else near
-    best = best if loss(best) <= loss(log(params.dof)) else log(params.dof)
+    inside = brentq(slope, low, high, xtol=1e-14) if slope(low) > 0.0 > slope(high) else near
+    before = log(params.dof)
+    # Elsewhere must be better by more than rounding, or the answer would be a matter of luck.
+    slack = 1e-13 * (1.0 + abs(loss(before)))
+    best = min((inside, *ends, before), key=lambda u: loss(u) + slack * (u != inside))
     return _Params(dof=exp(best), location=params.location, scale=params.scale)
 
 
 def _slope(squared: Array, dof: float, dim: int) -> Array:
-    """Return the derivative of the log density by log ν."""
+    """Return the derivative of the log density by log ν, written so that nothing cancels when ν is large.
+
+    With r = Δ²/ν it is ½ν (ψ((ν+d)/2) - ψ(ν/2) - d/ν - log(1 + r) + (1 + d/ν) r/(1 + r)).
+    """
     xp = namespace_of(squared)
-    half = xp.asarray(0.5 * dof, dtype=squared.dtype)
-    change = digamma(half + 0.5 * dim) - digamma(half) - dim / dof
+    half, step = xp.asarray(0.5 * dof, dtype=squared.dtype), xp.asarray(dim / dof, dtype=squared.dtype)
+    change = log_minus_digamma(half) - log_minus_digamma(half + 0.5 * dim) - _excess(step)
     ratio = squared / dof
-    return half * (change - xp.log1p(ratio) + (dof + dim) / dof * ratio / (1.0 + ratio))
+    pulled = ratio / (1.0 + ratio)
+    return half * (change - _excess(-pulled) + step * pulled)
+
+
+def _excess(t: Array) -> Array:
+    """Return t - log(1 + t)."""
+    y = 1.0 + t
+    return deviance(namespace_of(t).ones_like(y), y, t - (y - 1.0))
