@@ -67,7 +67,11 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
         if not bool(xp.all(xp.isfinite(y))):
             raise ValueError("y contains NaN or infinity")
     else:
-        y = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="y")
+        try:
+            y = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="y")
+        except ValueError as error:
+            # Some of scikit-learn's messages do not say which argument they mean.
+            raise error if " y" in str(error) else ValueError(f"y must be numbers: {error}") from None
     if y.ndim not in (1, 2) or y.shape[0] != X.shape[0]:
         raise ValueError(
             "y must have one entry a row: Found input variables with inconsistent numbers of samples: "

@@ -74,7 +74,7 @@ class LeastSquares:
     @property
     def covariance(self) -> Array:
         """Covariance of the coefficients of each target, (t, d, d)."""
-        return self.sigma2[:, None, None] * (self.spread @ self.spread.T)[None]
+        return self.sigma2[:, None, None] * (self.spread @ self.spread.T)[None, ...]
 
     @property
     def std_errors(self) -> Array:
