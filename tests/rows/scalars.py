@@ -1,9 +1,41 @@
 """Continuous distributions of numbers, and their statistics."""
 
 from rows.row import Row
+from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
 from tractable.statistics import Extremes, LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.testing.statistic_laws import StatisticOfRows
 
+ROWS = [
+    Row("Uniform", lambda: Uniform(low=1.0, high=4.0)),
+    Row("Uniform-batch", lambda: Uniform(low=[[0.0], [-1.0]], high=[1.0, 2.0, 3.0])),
+    Row("Uniform-nested", lambda: Uniform(low=[0.0, -1.0], high=[1.0, 2.0])),
+    Row("Uniform-far", lambda: Uniform(low=1e6, high=1e6 + 1.0)),
+    Row("Uniform-huge", lambda: Uniform(low=-1e100, high=1e100)),
+    Row("Beta", lambda: Beta(alpha=2.0, beta=5.0)),
+    Row("Beta-flat", lambda: Beta(alpha=1.0, beta=1.0)),
+    Row("Beta-horns", lambda: Beta(alpha=0.8, beta=0.8)),
+    Row("Beta-falling", lambda: Beta(alpha=0.7, beta=3.0)),
+    Row("Beta-strong", lambda: Beta.from_mean_strength(mean=0.3, strength=1e8)),
+    Row("Beta-batch", lambda: Beta(alpha=[[2.0], [0.8]], beta=[1.0, 3.0, 40.0])),
+    Row("Gamma", lambda: Gamma(shape=3.0, rate=2.0)),
+    Row("Gamma-scale", lambda: Gamma(shape=1.0, scale=0.1)),
+    Row("Gamma-unbounded", lambda: Gamma(shape=0.5, rate=1e-3)),
+    Row("Gamma-large", lambda: Gamma(shape=1e8, rate=1e-100)),
+    Row("Gamma-batch", lambda: Gamma(shape=[[0.7], [20.0]], rate=[1.0, 10.0, 100.0])),
+    Row("InverseGamma", lambda: InverseGamma(shape=9.0, scale=4.0)),
+    Row("InverseGamma-no-mean", lambda: InverseGamma(shape=0.8, scale=2.0)),
+    Row("InverseGamma-no-variance", lambda: InverseGamma(shape=1.5, scale=1e6)),
+    Row("InverseGamma-batch", lambda: InverseGamma(shape=[[10.0], [40.0]], scale=[1.0, 10.0, 100.0])),
+    Row("StudentT", lambda: StudentT(dof=9.0, location=1.0, scale=2.0)),
+    Row("StudentT-precision", lambda: StudentT(dof=12.0, location=-3.0, precision=100.0)),
+    Row("StudentT-cauchy", lambda: StudentT(dof=1.0, location=0.5, scale=2.0)),
+    Row("StudentT-no-variance", lambda: StudentT(dof=1.5, location=0.0, scale=1e-3)),
+    Row("StudentT-normal", lambda: StudentT(dof=1e12, location=1e3, scale=1.0)),
+    Row("StudentT-batch", lambda: StudentT(dof=[[10.0], [40.0]], location=[0.0, 1.0, 9.0], scale=0.5)),
+    Row("Laplace", lambda: Laplace(location=1.0, scale=2.0)),
+    Row("Laplace-batch", lambda: Laplace(location=[[0.0], [3.0]], scale=[1.0, 0.25, 9.0])),
+    Row("Laplace-far", lambda: Laplace(location=1e6, scale=1.0)),
+]
 STATISTICS = [
     Row("Extremes", lambda: Extremes),
     Row(

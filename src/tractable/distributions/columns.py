@@ -1,4 +1,4 @@
-"""Learning distributions of numbers from observations on the first axis, one for each of the other entries."""
+"""Learning distributions of numbers from observations on the first axis, one for each column."""
 
 from math import prod
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ D = TypeVar("D")
 
 
 def as_columns(X: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-    """Return observations (n, *batch) as an array, the same as columns (n, size of batch), and their weights."""
+    """Return observations (n, *batch), the same as columns (n, size of batch), and their weights."""
     X = as_reals("X", X)
     if X.ndim < 1 or not X.shape[0]:
         raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")

@@ -65,7 +65,7 @@ class Gamma(Univariate):
 
     @classmethod
     def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
-        """Return the distribution with a mean seen over so many units: rate = strength, shape = mean · strength.
+        """Return the distribution with a given mean and rate = strength; the shape is their product.
 
         It is the belief about a Poisson rate after `strength` rows with that mean.
 
@@ -181,7 +181,7 @@ class Gamma(Univariate):
         """Return bx, and 0 below the support."""
         x = self._event(x)
         with np.errstate(over="ignore", under="ignore"):
-            return self.rate * namespace_of(x).where(x < 0.0, 0.0 * x, x)
+            return self.rate * namespace_of(x).where(x < 0.0, namespace_of(x).zeros_like(x), x)
 
 
 def _positive(**given: Any) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""What Gamma and inverse Gamma distributions share: entropy, divergence and maximum likelihood by the shape."""
+"""What Gamma and inverse Gamma distributions share: entropy, divergence, the most likely shape."""
 
 from math import log, pi
 
@@ -37,7 +37,7 @@ def log_gamma_bregman(c: Array, a: Array) -> Array:
 
 
 def gamma_shape(gap: Array) -> Array:
-    """Return the a with log a - ψ(a) = gap, by Newton's method for 1/a (Minka 2002), which needs few steps."""
+    """Return the a with log a - ψ(a) = gap, by Newton's method for 1/a (Minka 2002)."""
     xp = namespace_of(gap)
     if not bool(xp.all(gap > _LEAST_GAP)):
         raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")

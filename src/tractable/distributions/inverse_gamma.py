@@ -79,8 +79,8 @@ class InverseGamma(Univariate):
 
     @property
     def mean(self) -> Array:
-        """b / (a - 1) for a > 1, else infinite."""
-        return self.scale / self._beyond(1.0)
+        """See `Distribution.mean`: b / (a - 1) for a > 1, else infinite."""
+        return self.scale * self._beyond(1.0)
 
     @property
     def variance(self) -> Array:
@@ -88,7 +88,7 @@ class InverseGamma(Univariate):
         xp = namespace_of(self.shape)
         mean = self.mean
         known = xp.isfinite(mean)
-        spread = xp.where(known, mean, xp.ones_like(mean)) ** 2 / self._beyond(2.0)
+        spread = xp.where(known, mean, xp.ones_like(mean)) ** 2 * self._beyond(2.0)
         return xp.where(known, spread, xp.full_like(mean, xp.nan))
 
     @property
@@ -145,9 +145,10 @@ class InverseGamma(Univariate):
             return self.scale / standard_gamma(rng, self.shape, n)
 
     def _beyond(self, n: float) -> Array:
-        """Return a - n, and 0 where it is negative."""
+        """Return 1 / (a - n), infinite unless a > n."""
         xp = namespace_of(self.shape)
-        return xp.where(self.shape > n, self.shape - n, xp.zeros_like(self.shape))
+        one = xp.ones_like(self.shape)
+        return xp.where(self.shape > n, 1.0 / xp.where(self.shape > n, self.shape - n, one), xp.inf * one)
 
     def _inverted(self, x: Any) -> Array:
         """Return b/x, infinite at 0 and below."""
@@ -156,4 +157,4 @@ class InverseGamma(Univariate):
         inside = x > 0.0
         with np.errstate(over="ignore"):
             found = self.scale / xp.where(inside, x, xp.ones_like(x))
-        return xp.where(inside, found, xp.where(xp.isnan(x), x, xp.inf + 0.0 * found))
+        return xp.where(inside, found, xp.where(xp.isnan(x), x, xp.full_like(found, xp.inf)))

@@ -111,7 +111,10 @@ class Laplace(Univariate):
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
 
     def kl_divergence(self, other: "Laplace") -> Array:
-        """See `Distribution.kl_divergence`: r - 1 - log r + r (δ - 1 + exp -δ), r = b₁/b₂, δ = |μ₁ - μ₂|/b₁."""
+        """See `Distribution.kl_divergence`.
+
+        It is r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁.
+        """
         if not isinstance(other, Laplace):
             raise TypeError(f"other must be a Laplace, got {type(other).__name__}")
         xp = namespace_of(self.scale)

@@ -25,8 +25,9 @@ __all__ = ["StudentT"]
 class StudentT(Univariate):
     """St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
 
-    It is the normal N(μ, 1/λ) with λ ~ Gam(a, b) integrated out, where ν = 2a and t = a/b, and so the predictive
-    distribution of a normal of unknown precision. Its tails fall as |x|^-(ν+1): far observations weigh little.
+    It is the normal N(μ, 1/λ) with λ ~ Gam(a, b) integrated out, where ν = 2a and t = a/b, and so the
+    predictive distribution of a normal of unknown precision. Its tails fall as |x|^-(ν+1): far observations
+    weigh little.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class StudentT(Univariate):
 
     @property
     def precision(self) -> Array:
-        """t = 1 / scale²."""
+        """The precision t = 1 / scale²."""
         return 1.0 / self.scale / self.scale
 
     @property

@@ -1,7 +1,7 @@
 """The expected log ratio of two symmetric densities, by double-exponential quadrature.
 
 The line is parted at the two centres. Nodes crowd towards both ends of each part, at every scale down to the
-smallest numbers, so that neither a narrow peak nor a long tail at either centre is missed (Takahasi & Mori 1974).
+smallest numbers, so that neither a narrow peak nor a long tail is missed (Takahasi & Mori 1974).
 """
 
 from collections.abc import Callable

@@ -117,7 +117,7 @@ class Uniform(Univariate):
         return namespace_of(self.low).log(self._half) + log(2.0)
 
     def kl_divergence(self, other: "Uniform") -> Array:
-        """See `Distribution.kl_divergence`: the log ratio of the widths; infinite where the other is not wider."""
+        """See `Distribution.kl_divergence`: the log ratio of the widths, if the other holds this one."""
         if not isinstance(other, Uniform):
             raise TypeError(f"other must be a Uniform, got {type(other).__name__}")
         xp = namespace_of(self.low)
