@@ -1,7 +1,8 @@
 """The incomplete gamma and beta functions, and their inverses.
 
 NumPy arrays go to SciPy and tensors to torch where it has the function. The agnostic versions sum a series or
-a continued fraction until it settles, in about √a steps, and invert by halving in log space.
+a continued fraction until it settles, in about √a steps, and invert by halving in log space. Gamma functions
+of shapes above 1e4 have an expansion of their own in every library: SciPy's lose the digits of their tails.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.large_gamma import LARGE_SHAPE, large_gamma_quantile, large_gamma_tails
 from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, special_function
@@ -38,7 +40,7 @@ def gammainc(a: Array, x: Array) -> Array:
     >>> gammainc(np.array(1.0), np.array([0.0, np.log(2.0)])).round(12)
     array([0. , 0.5])
     """
-    return special_function("gammainc", agnostic_gammainc, a, x)
+    return _by_shape("gammainc", agnostic_gammainc, lambda a, x: large_gamma_tails(a, x)[0], a, x)
 
 
 def gammaincc(a: Array, x: Array) -> Array:
@@ -50,7 +52,7 @@ def gammaincc(a: Array, x: Array) -> Array:
     >>> float(gammaincc(np.array(1.0), np.array(300.0)) * 1e130).__round__(4)
     0.5148
     """
-    return special_function("gammaincc", agnostic_gammaincc, a, x)
+    return _by_shape("gammaincc", agnostic_gammaincc, lambda a, x: large_gamma_tails(a, x)[1], a, x)
 
 
 def gammaincinv(a: Array, q: Array) -> Array:
@@ -62,7 +64,7 @@ def gammaincinv(a: Array, q: Array) -> Array:
     >>> gammaincinv(np.array(1.0), np.array([0.5, 0.75])).round(6)
     array([0.693147, 1.386294])
     """
-    return special_function("gammaincinv", agnostic_gammaincinv, a, q)
+    return _by_shape("gammaincinv", agnostic_gammaincinv, _large_inverse, a, q)
 
 
 def gammainccinv(a: Array, q: Array) -> Array:
@@ -74,7 +76,7 @@ def gammainccinv(a: Array, q: Array) -> Array:
     >>> gammainccinv(np.array(1.0), np.array([1.0, np.exp(-300.0)])).round(9)
     array([  0., 300.])
     """
-    return special_function("gammainccinv", agnostic_gammainccinv, a, q)
+    return _by_shape("gammainccinv", agnostic_gammainccinv, _large_inverse_of_upper, a, q)
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:
@@ -203,6 +205,26 @@ def agnostic_stdtrit(dof: Array, q: Array) -> Array:
 def _student_tails(xp: Any, dof: Array, u: Array) -> tuple[Array, Array]:
     upper = agnostic_stdtr(dof, -xp.exp(u))
     return 1.0 - upper, upper
+
+
+def _by_shape(
+    name: str, agnostic: Callable[..., Array], large: Callable[..., Array], a: Any, x: Any
+) -> Array:
+    """Call the function, but for large shapes, of which SciPy's and torch's lose the tails, the expansion."""
+    xp, a, x = floats(a, x)
+    huge = a >= LARGE_SHAPE
+    if not bool(xp.any(huge)):
+        return special_function(name, agnostic, a, x)
+    small = special_function(name, agnostic, xp.where(huge, xp.ones_like(a), a), x)
+    return xp.where(huge, large(xp.where(huge, a, xp.full_like(a, LARGE_SHAPE)), x), small)
+
+
+def _large_inverse(a: Array, q: Array) -> Array:
+    return large_gamma_quantile(a, q, 1.0 - q)
+
+
+def _large_inverse_of_upper(a: Array, q: Array) -> Array:
+    return large_gamma_quantile(a, 1.0 - q, q)
 
 
 def _halved(xp: Any, tails: Callable[[Array], tuple[Array, Array]], lower: Array, upper: Array) -> Array:
