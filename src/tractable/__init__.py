@@ -58,6 +58,19 @@ PUBLIC: dict[str, str] = {
     "from_one_hot": "tractable.distributions",
     "grid_posterior": "tractable.distributions",
     "one_hot": "tractable.distributions",
+    # scores
+    "bias_variance": "tractable.selection",
+    "calibration_curve": "tractable.metrics",
+    "crps": "tractable.metrics",
+    "interval_coverage": "tractable.metrics",
+    "log_predictive_density": "tractable.metrics",
+    "mean_absolute_error": "tractable.metrics",
+    "mean_squared_error": "tractable.metrics",
+    "normalized_rmse": "tractable.metrics",
+    "pit_values": "tractable.metrics",
+    "r2_score": "tractable.metrics",
+    "root_mean_squared_error": "tractable.metrics",
+    "train_val_test_split": "tractable.selection",
     # statistics
     "Moments": "tractable.statistics",
     # engines
@@ -82,6 +95,7 @@ PACKAGES = (
     "datasets",
     "distributions",
     "engines",
+    "metrics",
     "statistics",
     "testing",
 )

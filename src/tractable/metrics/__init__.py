@@ -1,0 +1,29 @@
+"""Scores of predictions and of predictive distributions."""
+
+from tractable.metrics.bias_variance import BiasVariance, ErrorParts, decompose
+from tractable.metrics.calibration import CalibrationCurve, calibration_curve, pit_values
+from tractable.metrics.coverage import Coverage, interval_coverage
+from tractable.metrics.crps import crps, crps_values
+from tractable.metrics.explained import normalized_rmse, r2_score
+from tractable.metrics.log_predictive_density import log_predictive_density
+from tractable.metrics.mean_absolute_error import mean_absolute_error
+from tractable.metrics.mean_squared_error import mean_squared_error, root_mean_squared_error
+
+__all__ = [
+    "BiasVariance",
+    "CalibrationCurve",
+    "Coverage",
+    "ErrorParts",
+    "calibration_curve",
+    "crps",
+    "crps_values",
+    "decompose",
+    "interval_coverage",
+    "log_predictive_density",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "normalized_rmse",
+    "pit_values",
+    "r2_score",
+    "root_mean_squared_error",
+]

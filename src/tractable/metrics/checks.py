@@ -1,0 +1,62 @@
+"""What scores ask of targets, and how they average."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.weights import check_weights
+from tractable.covariance.rows import as_reals
+
+__all__ = ["as_pair", "averaged", "over_targets", "row_count"]
+
+
+def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
+    """Return targets and predictions as floats of one shape, (n,) or (n, t), or say what is wrong."""
+    y_true = as_reals("y_true", y_true)
+    y_pred = as_reals("y_pred", y_pred, y_true)
+    if y_true.ndim not in (1, 2) or not y_true.shape[0]:
+        raise ValueError(
+            f"y_true must have shape (n,) or (n, n_targets) with n above 0, got {tuple(y_true.shape)}"
+        )
+    if tuple(y_true.shape) != tuple(y_pred.shape):
+        raise ValueError(
+            f"y_pred must have the shape of y_true, {tuple(y_true.shape)}, got {tuple(y_pred.shape)}"
+        )
+    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
+        if not bool(namespace_of(y).all(namespace_of(y).isfinite(y))):
+            raise ValueError(f"{name} contains NaN or infinity")
+    return y_true, y_pred
+
+
+def averaged(x: Array, sample_weight: Any) -> Array:
+    """Return the weighted mean over the rows, the first axis."""
+    xp = namespace_of(x)
+    if sample_weight is None:
+        return xp.mean(x, axis=0)
+    w = check_weights(sample_weight, x.shape[0], like=x, name="sample_weight", some=True)
+    w = xp.reshape(xp.astype(w, x.dtype), (-1, *(1,) * (x.ndim - 1)))
+    return xp.sum(w * x, axis=0) / xp.sum(w)
+
+
+def over_targets(x: Array, multioutput: Any) -> Any:
+    """Return the score of each target (``"raw_values"``), their mean, or their mean with weights."""
+    xp = namespace_of(x)
+    if isinstance(multioutput, str) and multioutput == "raw_values":
+        return xp.reshape(x, (-1,))
+    if x.ndim == 0:
+        return float(x)
+    if isinstance(multioutput, str):
+        if multioutput != "uniform_average":
+            raise ValueError(
+                f'multioutput must be "raw_values", "uniform_average" or weights, got {multioutput!r}'
+            )
+        return float(xp.mean(x))
+    w = check_weights(multioutput, x.shape[0], like=x, name="multioutput", some=True)
+    return float(xp.sum(xp.astype(w, x.dtype) * x) / xp.sum(w))
+
+
+def row_count(sample_weight: Any, x: Array) -> float:
+    """Return how many rows there are, counting weights."""
+    if sample_weight is None:
+        return float(x.shape[0])
+    w = check_weights(sample_weight, x.shape[0], like=x, name="sample_weight", some=True)
+    return float(namespace_of(w).sum(w))

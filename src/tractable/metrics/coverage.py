@@ -1,0 +1,81 @@
+"""How often predictive intervals hold the target."""
+
+from math import sqrt
+from typing import Any
+
+from tractable.arrays.namespace import namespace_of
+from tractable.covariance.rows import as_reals
+from tractable.distributions import Univariate
+from tractable.distributions.checks import check_coverage
+from tractable.metrics.checks import averaged, row_count
+from tractable.value import value
+
+__all__ = ["Coverage", "interval_coverage"]
+
+
+@value
+class Coverage:
+    """How often intervals held the target, beside how often they should have.
+
+    Parameters
+    ----------
+    nominal : float
+        The probability that was asked for.
+    observed : float
+        The share of the targets inside.
+    standard_error : float
+        Of that share, if the intervals were right: √(c (1 - c) / n).
+    mean_width : float
+    """
+
+    nominal: float
+    observed: float
+    standard_error: float
+    mean_width: float
+
+
+def interval_coverage(
+    distribution: Any, y: Any, coverage: float = 0.9, *, sample_weight: Any = None
+) -> Coverage:
+    """Return how often equal-tailed intervals of a given probability held the target, and how wide they are.
+
+    Parameters
+    ----------
+    distribution : Distribution of numbers, or array of shape (n_samples, 2)
+        The predictive distributions, or the intervals themselves, as `predict_interval` gives.
+    y : array of shape (n_samples,) or (n_samples, n_targets)
+    coverage : float
+    sample_weight : array of shape (n_samples,), optional
+        How often each row counts.
+
+    Examples
+    --------
+    >>> from tractable import Normal
+    >>> found = interval_coverage(Normal(mean=0.0, stddev=1.0), [-2.0, -1.0, 0.0, 1.0], 0.9)
+    >>> found.observed, round(found.mean_width, 2)
+    (0.75, 3.29)
+    """
+    coverage = check_coverage(coverage)
+    if isinstance(distribution, Univariate):
+        low, high = distribution.interval(coverage)
+    else:
+        bounds = as_reals("distribution", distribution)
+        if not bounds.ndim or bounds.shape[-1] != 2:
+            raise ValueError(
+                f"distribution must be of numbers, or intervals (..., 2), got {tuple(bounds.shape)}"
+            )
+        low, high = bounds[..., 0], bounds[..., 1]
+    xp = namespace_of(low)
+    y = as_reals("y", y, low)
+    if not y.ndim or bool(xp.any(xp.isnan(y))):
+        raise ValueError("y must be numbers with rows on the first axis, without NaN")
+    inside = xp.astype((low <= y) & (y <= high), y.dtype)
+    width = xp.broadcast_to(high - low, inside.shape)
+    share, mean_width = (averaged(xp.reshape(x, (x.shape[0], -1)), sample_weight) for x in (inside, width))
+    n = row_count(sample_weight, inside) * int(share.shape[0])
+    return Coverage(
+        nominal=coverage,
+        observed=float(xp.mean(share)),
+        standard_error=sqrt(coverage * (1.0 - coverage) / n),
+        mean_width=float(xp.mean(mean_width)),
+    )

@@ -1,0 +1,72 @@
+"""Errors as a share of the target's own spread."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.metrics.checks import as_pair, averaged, over_targets
+
+__all__ = ["normalized_rmse", "r2_score"]
+
+
+def normalized_rmse(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+) -> Any:
+    """Return the root mean squared error over the target's standard deviation, √(MSE / Var(y)).
+
+    The variance is the mean squared deviation, 1/n, so that predicting the mean scores 1 exactly. A target
+    that never changes scores 0 where it is predicted exactly, and infinity elsewhere.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+    sample_weight : array of shape (n_samples,), optional
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+
+    Returns
+    -------
+    float, or array of shape (n_targets,)
+
+    Examples
+    --------
+    >>> normalized_rmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    1.0
+    """
+    share = _unexplained(y_true, y_pred, sample_weight)
+    return over_targets(namespace_of(share).sqrt(share), multioutput)
+
+
+def r2_score(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+) -> Any:
+    """Return R² = 1 - MSE / Var(y) = 1 - NRMSE²: 1 for exact predictions, 0 for predicting the mean.
+
+    A target that never changes scores 1 where it is predicted exactly and -inf elsewhere, as scikit-learn's
+    `r2_score` does with ``force_finite=False``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+    sample_weight : array of shape (n_samples,), optional
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+
+    Returns
+    -------
+    float, or array of shape (n_targets,)
+
+    Examples
+    --------
+    >>> r2_score([1.0, 2.0, 3.0], [1.5, 2.0, 2.5])
+    0.75
+    """
+    return over_targets(1.0 - _unexplained(y_true, y_pred, sample_weight), multioutput)
+
+
+def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
+    """Return MSE / Var(y), with 0/0 = 0."""
+    y_true, y_pred = as_pair(y_true, y_pred)
+    xp = namespace_of(y_true)
+    error = averaged((y_true - y_pred) ** 2, sample_weight)
+    spread = averaged((y_true - averaged(y_true, sample_weight)) ** 2, sample_weight)
+    constant = spread == 0
+    ratio = error / xp.where(constant, xp.ones_like(spread), spread)
+    return xp.where(constant & (error > 0), xp.full_like(ratio, xp.inf), ratio)
