@@ -1,5 +1,6 @@
 """Laws of densities and distribution functions."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -43,8 +44,22 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
     def density(t: float) -> float:
         return float(np.exp(d.log_prob(middle + scale * t) + np.log(scale)))
 
-    pieces = pairwise(cuts)
-    return sum(quad(density, a, b, epsabs=1e-11, epsrel=1e-11, limit=200)[0] for a, b in pieces)
+    def towards(end: float, gap: float) -> Callable[[float], float]:
+        """Return the density of log |x - end|, which resolves a pole at the end."""
+
+        def density(u: float) -> float:
+            x = end + gap * np.exp(u)
+            return 0.0 if x == end else float(np.exp(d.log_prob(x) + np.log(np.abs(gap)) + u))
+
+        return density
+
+    inner = cuts if np.isinf(least) else cuts[1:]
+    inner = inner if np.isinf(greatest) else inner[:-1]
+    pieces = [(density, a, b) for a, b in pairwise(inner)]
+    for end, bound, cut in ((least, d.support[0], cuts[1]), (greatest, d.support[1], cuts[-2])):
+        if np.isfinite(end):
+            pieces.append((towards(float(np.min(bound)), scale * (cut - end)), -np.inf, 0.0))
+    return sum(quad(f, a, b, epsabs=1e-11, epsrel=1e-11, limit=200)[0] for f, a, b in pieces)
 
 
 def _plane_integral(d: Any, draws: np.ndarray) -> float:
@@ -111,7 +126,7 @@ def icdf_inverts_cdf(d: Any, rng: np.random.Generator) -> None:
     slack = 1e-10 + 4.0 * d.prob(x) * np.spacing(np.abs(x)) / q
     assert np.all(np.abs(d.cdf(x) - q) <= slack * q)
     draws = d.sample(50, rng=rng)
-    np.testing.assert_allclose(d.icdf(d.cdf(draws)), draws, rtol=1e-9, atol=1e-9 * np.max(d.stddev))
+    np.testing.assert_allclose(d.icdf(d.cdf(draws)), draws, rtol=1e-9, atol=1e-9 * np.max(_width(d)))
 
 
 def cdf_is_the_integral_of_prob(d: Any, rng: np.random.Generator) -> None:
@@ -123,10 +138,20 @@ def cdf_is_the_integral_of_prob(d: Any, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(d.cdf(x) - d.cdf(just_below(x)), d.prob(x), rtol=1e-8, atol=1e-13)
         return
     node, weight = np.polynomial.legendre.leggauss(10)
-    half = 0.03 * np.asarray(d.stddev)
+    # Steps stay clear of the ends of the support and of the mode, where a density may have an edge.
+    edges = [np.abs(x - point) for point in (*d.support, d.mode)]
+    half = np.fmin.reduce([0.03 * _width(d) + 0.0 * x, *(0.4 * edge for edge in edges)])
+    half = 0.5 * ((x + half) - (x - half))  # as rounded
     steps = x + node.reshape((-1,) + (1,) * x.ndim) * half
     area = np.tensordot(weight, d.prob(steps), 1) * half
     np.testing.assert_allclose(d.cdf(x + half) - d.cdf(x - half), area, rtol=1e-7, atol=1e-12)
+
+
+def _width(d: Any) -> np.ndarray:
+    """Return the standard deviations or, where those are not finite, the distances between the quartiles."""
+    stddev = np.asarray(d.stddev)
+    low, high = (d.icdf(np.full(d.batch_shape, q)) for q in (0.25, 0.75))
+    return np.where(np.isfinite(stddev), stddev, high - low)
 
 
 def intervals_hold_their_coverage(d: Any, rng: np.random.Generator) -> None:
