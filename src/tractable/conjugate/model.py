@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array
 from tractable.conjugate.search import Search
 from tractable.conjugate.updates import Updates
-from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution
 from tractable.value import parameters, replace
 
@@ -27,8 +26,11 @@ class ConjugateModel(ABC):
     `update`, `predictive`, `log_evidence` and `maximum_likelihood` in closed form.
     """
 
-    #: What the parameter is called, for messages and pictures.
+    #: What the parameter is called.
     unknown: ClassVar[str]
+
+    #: Families that the belief may be of.
+    beliefs: ClassVar[tuple[type[Distribution], ...]]
 
     if TYPE_CHECKING:  # a field of every model
 
@@ -41,7 +43,7 @@ class ConjugateModel(ABC):
         """Return p(x | parameter), the distribution of one row; an array of parameters gives a batch."""
 
     @abstractmethod
-    def summarize(self, X: Any, sample_weight: Any = None) -> Any:
+    def summarize(self, X: Any, weights: Any = None) -> Any:
         """Return all that the model needs to know about rows, as a statistic; weights are frequencies."""
 
     @abstractmethod
@@ -98,31 +100,10 @@ class ConjugateModel(ABC):
     def _believing(self, prior: Distribution) -> Self:
         return replace(self, prior=prior)
 
-    def _check_prior(self, *families: type[Distribution]) -> None:
+    def _check_prior(self) -> None:
         """Refuse a belief of another family, or a batch of beliefs."""
-        if not isinstance(self.prior, families):
-            told = " or ".join(family.__name__ for family in families)
+        if not isinstance(self.prior, self.beliefs):
+            told = " or ".join(family.__name__ for family in self.beliefs)
             raise TypeError(f"prior must be a {told}, got {type(self.prior).__name__}")
         if self.prior.batch_shape:
             raise ValueError(f"prior must be one distribution, got a batch of shape {self.prior.batch_shape}")
-
-
-def check_statistic(statistic: Any, kind: type[Any], dim: int) -> None:
-    """Refuse the statistic of something else."""
-    if not isinstance(statistic, kind):
-        raise TypeError(
-            f"statistic must be a {kind.__name__}, as summarize returns, got {type(statistic).__name__}"
-        )
-    if statistic.dim != dim:
-        raise ValueError(f"statistic must be of {dim} columns, got {statistic.dim}")
-
-
-def as_numbers(X: Any, dim: int) -> Array:
-    """Return finite rows of `dim` columns, two-dimensional; where there is one column, numbers will do."""
-    X = as_float_array(X)
-    if X.ndim == 1 and dim == 1:
-        X = namespace_of(X).reshape(X, (-1, 1))
-    if X.ndim != 2 or X.shape[1] != dim:
-        raise ValueError(f"X must have shape (n, {dim}), got {tuple(X.shape)}")
-    check_finite("X", X)
-    return X

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.conjugate.model import ConjugateModel, as_numbers, check_statistic
+from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
+from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.search import Search
 from tractable.covariance import Covariance, Isotropic, as_structure
 from tractable.distributions.checks import check_positive, exactly_one
@@ -51,13 +52,14 @@ class NormalMeanModel(ConjugateModel):
     """
 
     unknown: ClassVar[str] = "mean"
+    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Normal, MultivariateNormal)
 
     prior: Normal | MultivariateNormal
     noise: Covariance
 
     def __init__(self, *, prior: Any, variance: Any = None, covariance: Any = None) -> None:
         object.__setattr__(self, "prior", prior)
-        self._check_prior(Normal, MultivariateNormal)
+        self._check_prior()
         name, noise = exactly_one(variance=variance, covariance=covariance)
         if (name == "variance") != isinstance(prior, Normal):
             raise ValueError("give variance with a Normal prior and covariance with a MultivariateNormal one")
@@ -82,7 +84,7 @@ class NormalMeanModel(ConjugateModel):
         >>> NormalMeanModel.from_mean_strength(1.0, 2.0, variance=4.0).prior
         Normal(mean=array(1.), variance=array(2.))
         """
-        check_positive("strength", as_float_array(strength))
+        strength = check_strength(strength)
         if variance is not None:
             noise = _number(variance, as_float_array(mean))
             return cls(prior=Normal(mean=mean, variance=noise.diagonal[0] / strength), variance=variance)
@@ -96,13 +98,13 @@ class NormalMeanModel(ConjugateModel):
             return Normal(mean=parameter, variance=self.noise.diagonal[0])
         return MultivariateNormal(mean=parameter, covariance=self.noise)
 
-    def summarize(self, X: Any, sample_weight: Any = None) -> Moments:
+    def summarize(self, X: Any, weights: Any = None) -> Moments:
         """See `ConjugateModel.summarize`: weight, mean and scatter."""
-        return Moments.of(as_numbers(X, self.noise.dim), sample_weight)
+        return Moments.of(as_numbers(X, self.noise.dim), weights)
 
     def update(self, statistic: Moments) -> Self:
         """See `ConjugateModel.update`."""
-        check_statistic(statistic, Moments, self.noise.dim)
+        check_moments(statistic, self.noise.dim)
         if float(statistic.weight) == 0.0:
             return self
         posterior, _ = _lifted(self.prior).product(self._seen(statistic))
@@ -118,7 +120,7 @@ class NormalMeanModel(ConjugateModel):
 
     def log_evidence(self, statistic: Moments) -> float:
         """See `ConjugateModel.log_evidence`: log N(x̄ | μ₀, Σ₀ + Σ/n), and what scatters about x̄."""
-        check_statistic(statistic, Moments, self.noise.dim)
+        check_moments(statistic, self.noise.dim)
         n = float(statistic.weight)
         if n == 0.0:
             return 0.0
@@ -130,9 +132,8 @@ class NormalMeanModel(ConjugateModel):
 
     def maximum_likelihood(self, statistic: Moments) -> Array:
         """See `ConjugateModel.maximum_likelihood`: the mean of the rows."""
-        check_statistic(statistic, Moments, self.noise.dim)
-        if float(statistic.weight) == 0.0:
-            raise ValueError("statistic must have a weight above 0")
+        check_moments(statistic, self.noise.dim)
+        some_weight(statistic)
         return statistic.mean[0] if isinstance(self.prior, Normal) else statistic.mean
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:

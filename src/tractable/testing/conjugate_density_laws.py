@@ -7,21 +7,40 @@ import numpy as np
 
 from tractable.testing.monte_carlo import SIGMAS, assert_mean
 
-__all__ = ["CONJUGATE_DENSITY_LAWS", "predictive_by_ratio", "rows_of"]
+__all__ = ["CONJUGATE_DENSITY_LAWS", "each", "predictive_by_ratio", "rows_of"]
 
 N_DRAWS = 20_000
 
 
+def each(f: Any, *events: Any) -> Any:
+    """Return f of events, part by part where an event is a pair."""
+    pair = isinstance(events[0], tuple)
+    return type(events[0])(*(f(*parts) for parts in zip(*events, strict=True))) if pair else f(*events)
+
+
+def every(f: Any, *events: Any) -> bool:
+    """Say whether f holds of all entries of events, all parts of them."""
+    return bool(np.all([np.all(part) for part in _parts(each(f, *events))]))
+
+
+def _parts(event: Any) -> tuple[Any, ...]:
+    return event if isinstance(event, tuple) else (event,)
+
+
 def rows_of(model: Any, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw a parameter from the belief and n rows given it."""
-    parameter = model.prior.sample(1, rng=rng)[0]
+    parameter = _draw(model, rng)
     return model.likelihood(parameter).sample(n, rng=rng), parameter
+
+
+def _draw(model: Any, rng: np.random.Generator) -> Any:
+    return each(lambda x: x[0], model.prior.sample(1, rng=rng))
 
 
 def log_likelihood(model: Any, parameters: Any, rows: Any) -> np.ndarray:
     """Return Σ log p(row | parameter) for each parameter of an array."""
     given = model.likelihood(parameters)
-    return np.sum([given.log_prob(row) for row in rows], axis=0) if len(rows) else np.zeros(len(parameters))
+    return np.sum([given.log_prob(row) for row in rows], axis=0)
 
 
 def predictive_by_ratio(model: Any, row: Any, parameter: Any) -> Any:
@@ -35,7 +54,8 @@ def posterior_is_prior_times_likelihood(model: Any, rng: np.random.Generator) ->
     """Conjugacy: log p(D | θ) + log p(θ) - log p(θ | D) is the log evidence, whatever θ."""
     rows, _ = rows_of(model, 6, rng)
     after = model.update_rows(rows)
-    theta = np.concatenate([model.prior.sample(20, rng=rng), after.prior.sample(20, rng=rng)])
+    draws = model.prior.sample(20, rng=rng), after.prior.sample(20, rng=rng)
+    theta = each(lambda *parts: np.concatenate(parts), *draws)
     terms = (log_likelihood(model, theta, rows), model.prior.log_prob(theta), -after.prior.log_prob(theta))
     # Far from the data the three are large and cancel.
     slack = 1e-10 * (1.0 + np.sum(np.abs(terms), axis=0))
@@ -120,7 +140,7 @@ def predictive_is_a_ratio(model: Any, rng: np.random.Generator) -> None:
     rows, _ = rows_of(model, 8, rng)
     after = model.update_rows(rows[4:])
     for row in rows[:4]:
-        theta = after.prior.sample(1, rng=rng)[0]
+        theta = _draw(after, rng)
         found = predictive_by_ratio(after, row, theta)
         np.testing.assert_allclose(found, after.predictive().log_prob(row), rtol=1e-9, atol=1e-9)
 
@@ -129,19 +149,22 @@ def posterior_concentrates(model: Any, rng: np.random.Generator) -> None:
     """With many rows the posterior is narrow, and the truth is within five of its standard deviations."""
     rows, truth = rows_of(model, 4000, rng)
     few, many = model.update_rows(rows[:4]), model.update_rows(rows)
-    assert np.all(many.prior.stddev < few.prior.stddev)
-    away = np.abs(np.asarray(many.mean()) - truth)
-    assert np.all(away <= SIGMAS * many.prior.stddev), f"{many.mean()} is too far from {truth}"
+    assert every(lambda a, b: a < b, many.prior.stddev, few.prior.stddev)
+    near = every(lambda m, t, s: np.abs(m - t) <= SIGMAS * s, many.mean(), truth, many.prior.stddev)
+    assert near, f"{many.mean()} is too far from {truth}"
 
 
 def mode_has_the_greatest_density(model: Any, rng: np.random.Generator) -> None:
     """No parameter near the MAP estimate is more probable, nor any draw."""
     after = model.update_rows(rows_of(model, 30, rng)[0])
-    best = after.prior.log_prob(after.mode())
-    draws = after.prior.sample(400, rng=rng)
-    near = after.mode() + 0.01 * (draws - after.mode())
-    for theta in (draws, near):
+    mode, draws = after.mode(), after.prior.sample(400, rng=rng)
+    best = after.prior.log_prob(mode)
+    for theta in (draws, _nearer(mode, draws)):
         assert np.all(after.prior.log_prob(theta) <= best + 1e-9 * (1.0 + abs(best)))
+
+
+def _nearer(point: Any, draws: Any) -> Any:
+    return each(lambda p, x: p + 0.01 * (x - p), point, draws)
 
 
 def map_tends_to_maximum_likelihood(model: Any, rng: np.random.Generator) -> None:
@@ -149,9 +172,9 @@ def map_tends_to_maximum_likelihood(model: Any, rng: np.random.Generator) -> Non
     rows, _ = rows_of(model, 30, rng)
     best = model.maximum_likelihood(model.summarize(rows))
     many = model.update(model.summarize(rows, np.full(len(rows), 1e9)))
-    scale = 1e-6 * (1.0 + np.abs(best))
-    assert np.all(np.abs(many.mode() - best) <= scale), f"mode {many.mode()}, not {best}"
-    assert np.all(np.abs(many.mean() - best) <= scale), f"mean {many.mean()}, not {best}"
+    for found in (many.mode(), many.mean()):
+        near = every(lambda x, b: np.abs(x - b) <= 1e-6 * (1.0 + np.abs(b)), found, best)
+        assert near, f"{found} is not {best}"
 
 
 def maximum_likelihood_has_the_greatest_likelihood(model: Any, rng: np.random.Generator) -> None:
@@ -159,19 +182,19 @@ def maximum_likelihood_has_the_greatest_likelihood(model: Any, rng: np.random.Ge
     rows, _ = rows_of(model, 30, rng)
     best = model.maximum_likelihood(model.summarize(rows))
     draws = model.update_rows(rows).prior.sample(200, rng=rng)
-    greatest = log_likelihood(model, best[None], rows)[0]
-    for theta in (draws, best + 0.01 * (draws - best)):
+    greatest = log_likelihood(model, each(lambda x: x[None], best), rows)[0]
+    for theta in (draws, _nearer(best, draws)):
         assert np.all(log_likelihood(model, theta, rows) <= greatest + 1e-9 * (1.0 + abs(greatest)))
 
 
 def intervals_hold_their_coverage(model: Any, rng: np.random.Generator) -> None:
     """Each entry of the parameter is inside with the probability asked for, half of the rest on each side."""
     after = model.update_rows(rows_of(model, 5, rng)[0])
-    theta = after.prior.sample(N_DRAWS, rng=rng)
     low, high = after.interval(0.8)
-    assert np.shape(low) == np.shape(high) == after.prior.event_shape
-    assert_mean((theta < low).astype(float), 0.1, "below")
-    assert_mean((theta > high).astype(float), 0.1, "above")
+    for theta, a, b in zip(*map(_parts, (after.prior.sample(N_DRAWS, rng=rng), low, high)), strict=True):
+        assert np.shape(a) == np.shape(b) == theta.shape[1:]
+        assert_mean((theta < a).astype(float), 0.1, "below")
+        assert_mean((theta > b).astype(float), 0.1, "above")
 
 
 CONJUGATE_DENSITY_LAWS = (

@@ -1,0 +1,41 @@
+"""
+A coin, toss by toss
+====================
+
+How probable is heads? Maximum likelihood believes a few tosses too much: after three heads in a row it is
+certain. A Beta prior is worth some tosses of its own, and its influence fades as tosses arrive.
+"""
+
+import matplotlib.pyplot as plt
+
+import tractable
+from tractable.conjugate import BernoulliModel
+from tractable.distributions import Beta
+
+coin = BernoulliModel(prior=Beta(alpha=2.0, beta=2.0))
+tosses = coin.summarize([1, 1, 1])
+after = coin.update(tosses)
+print(f"after three heads: maximum likelihood {coin.maximum_likelihood(tosses):.3f},")
+print(f"mode of the posterior {after.mode():.3f}, mean of the posterior {after.mean():.3f}")
+
+# %%
+# A coin that falls on heads three times in ten. Yesterday's posterior is today's prior, so the order of the
+# batches does not matter, nor whether they come one by one.
+batches = [
+    [1, 1, 1],
+    [0, 0, 1, 0, 0],
+    [0, 1, 0, 0, 0, 1, 0, 0, 1, 0] * 3,
+    [0, 0, 1, 0, 1, 0, 0, 1, 0, 0] * 20,
+]
+steps = coin.trace(coin.summarize(batch) for batch in batches)
+ax = tractable.plot(steps, labels=["prior", "3 tosses", "8", "38", "238"])
+ax.axvline(0.3, color="0.5", linewidth=0.8)
+plt.show()
+
+# %%
+# The belief after all of them, and the probability that the coin is fair rather than of unknown bias: the
+# evidence of a prior that is sure of ½ against that of one that is not.
+print("90% interval: {:.3f} to {:.3f}".format(*steps[-1].interval(0.9)))
+everything = sum((coin.summarize(batch) for batch in batches[1:]), coin.summarize(batches[0]))
+fair = BernoulliModel.from_mean_strength(0.5, 1e9)
+print(f"log evidence: fair {fair.log_evidence(everything):.1f}, any bias {coin.log_evidence(everything):.1f}")

@@ -1,0 +1,31 @@
+"""
+A die and its pseudocounts
+==========================
+
+Six throws, in which the two never came up. Relative frequencies call it impossible. Laplace's rule adds one
+imaginary throw to each face, which is the expected share under a flat Dirichlet prior, and the most probable
+one under Dirichlet(2, …, 2).
+"""
+
+import matplotlib.pyplot as plt
+
+import tractable
+from tractable.conjugate import CategoricalModel
+
+throws = [1, 3, 5, 4, 4, 6]
+labels = [face - 1 for face in throws]
+die = CategoricalModel.laplace(6)
+counts = die.summarize(labels)
+after = die.update(counts)
+print("maximum likelihood", die.maximum_likelihood(counts).round(3))
+print("with pseudocounts ", after.predictive().probabilities.round(3))
+print("mode, Dir(2, …, 2)", CategoricalModel.from_pseudocounts([2.0] * 6).update(counts).mode().round(3))
+
+# %%
+# What is known of each face after six throws, and after six hundred of the same kind.
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for ax, times in zip(axes, (1, 100), strict=True):
+    many = die.update(die.summarize(labels * times))
+    tractable.plot(many, ax=ax, names=["1", "2", "3", "4", "5", "6"])
+    ax.set(xlabel="face", title=f"{6 * times} throws")
+plt.show()

@@ -1,0 +1,41 @@
+"""
+Neither mean nor variance is known
+==================================
+
+With both unknown the belief is normal-gamma: few rows leave mean and precision uncertain together, and the
+next row is Student-t, with tails that a normal distribution plugged in at the estimates would not have.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tractable
+from tractable.conjugate import NormalModel
+from tractable.distributions import Normal, NormalGamma
+
+hours = np.array([3.0, 5.0, 7.0, 9.0, 10.0])
+model = NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0)).update_rows(hours)
+predictive = model.predictive()
+print(f"mean {model.mean().mean:.4f}, precision {model.mean().precision:.4f}")
+print(f"next row: Student-t with {predictive.dof:g} degrees of freedom, p(6) = {predictive.prob(6.0):.6f}")
+
+# %%
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+tractable.plot(model, ax=axes[0])
+x = np.linspace(-8, 18, 400)
+plugged = Normal.fit(hours)
+axes[1].plot(x, predictive.prob(x), label="predictive, Student-t")
+axes[1].plot(x, plugged.prob(x), label="maximum likelihood, plugged in")
+axes[1].plot(hours, np.zeros_like(hours), "|", color="0.3", markersize=12)
+axes[1].set(xlabel="x", ylabel="density", ylim=(0, None))
+axes[1].legend(frameon=False)
+plt.show()
+
+# %%
+# The evidence can be had at once, or as a chain of one-step predictions: each row scored before it is seen.
+start = NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0))
+now, chain = start, 0.0
+for row in hours:
+    chain += float(now.predictive().log_prob(row))
+    now = now.update_rows([row])
+print(f"log evidence at once {start.log_evidence(start.summarize(hours)):.10f}, as a chain {chain:.10f}")

@@ -1,0 +1,92 @@
+"""What conjugate models ask of rows, statistics and hyper-parameters."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.distributions.checks import check_finite, check_positive
+from tractable.statistics.moments import Moments
+from tractable.statistics.whole_numbers import as_whole_numbers
+
+__all__ = [
+    "as_counts",
+    "as_numbers",
+    "check_columns",
+    "check_fraction",
+    "check_moments",
+    "check_n_trials",
+    "check_statistic",
+    "check_strength",
+    "some_weight",
+]
+
+
+def check_statistic(statistic: Any, *kinds: type[Any]) -> None:
+    """Refuse what is no statistic of this model."""
+    if not isinstance(statistic, kinds):
+        told = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"statistic must be a {told}, as summarize returns, got {type(statistic).__name__}")
+
+
+def check_columns(statistic: Any, dim: int) -> None:
+    """Refuse the statistic of other columns."""
+    if statistic.dim != dim:
+        raise ValueError(f"statistic must be of {dim} columns, got {statistic.dim}")
+
+
+def check_moments(statistic: Any, dim: int) -> None:
+    """Refuse what are no finite moments of these columns."""
+    check_statistic(statistic, Moments)
+    check_columns(statistic, dim)
+    check_finite("statistic", statistic.scatter)
+
+
+def as_numbers(X: Any, dim: int) -> Array:
+    """Return finite rows of `dim` columns, two-dimensional; where there is one column, numbers will do."""
+    X = as_float_array(X)
+    if X.ndim == 1 and dim == 1:
+        X = namespace_of(X).reshape(X, (-1, 1))
+    if X.ndim != 2 or X.shape[1] != dim:
+        raise ValueError(f"X must have shape (n, {dim}), got {tuple(X.shape)}")
+    check_finite("X", X)
+    return X
+
+
+def as_counts(X: Any, most: float | None = None) -> Array:
+    """Return one whole number a row, from 0 to `most`, one-dimensional; a single column will do."""
+    X = as_whole_numbers(X)
+    xp = namespace_of(X)
+    if X.ndim == 2 and X.shape[1] == 1:
+        X = xp.reshape(X, (-1,))
+    if X.ndim != 1:
+        raise ValueError(f"X must have shape (n,), got {tuple(X.shape)}")
+    if most is not None and not bool(xp.all(most >= X)):
+        raise ValueError(f"X must be at most {most:g}, got {float(xp.max(X)):g}")
+    return X
+
+
+def check_fraction(name: str, x: float) -> float:
+    """Return a number strictly between 0 and 1."""
+    if not 0.0 < x < 1.0:
+        raise ValueError(f"{name} must be between 0 and 1, got {x!r}")
+    return float(x)
+
+
+def check_strength(strength: float) -> float:
+    """Return how many observations a belief is worth, a positive number."""
+    check_positive("strength", as_float_array(strength))
+    return float(strength)
+
+
+def check_n_trials(n_trials: Any) -> int:
+    """Return a number of trials: 1, 2, 3, …"""
+    if isinstance(n_trials, bool) or n_trials != int(n_trials) or n_trials < 1:
+        raise ValueError(f"n_trials must be a positive whole number, got {n_trials!r}")
+    return int(n_trials)
+
+
+def some_weight(statistic: Any) -> float:
+    """Return the weight of a statistic of some rows."""
+    weight = float(statistic.weight)
+    if not weight > 0.0:
+        raise ValueError("statistic must have a weight above 0")
+    return weight

@@ -1,0 +1,197 @@
+"""A normal likelihood of known mean: belief about its precision."""
+
+from collections.abc import Sequence
+from math import log, pi
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.conjugate.additive import AdditiveModel
+from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
+from tractable.conjugate.gamma_belief import gamma_curvature, gamma_log_normalizer, gamma_slope
+from tractable.conjugate.search import Search
+from tractable.conjugate.wishart_interval import wishart_interval
+from tractable.conjugate.wishart_update import seen_scale, wishart_rise
+from tractable.covariance import Full
+from tractable.distributions.checks import check_finite, check_positive
+from tractable.distributions.distribution import Distribution
+from tractable.distributions.gamma import Gamma
+from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.multivariate_student_t import MultivariateStudentT
+from tractable.distributions.normal import Normal
+from tractable.distributions.student_t import StudentT
+from tractable.distributions.wishart import Wishart
+from tractable.statistics.moments import Moments
+from tractable.value import value
+
+__all__ = ["NormalPrecisionModel"]
+
+LOG_2PI = log(2.0 * pi)
+
+
+@value
+class NormalPrecisionModel(AdditiveModel):
+    """x ~ N(μ, 1/λ) with μ known and λ ~ Gamma(a, b); of vectors, x ~ N(μ, Λ⁻¹) with Λ ~ Wishart(ν, W).
+
+    After n rows with scatter S = Σ (x - μ)(x - μ)ᵀ about the known mean the belief is
+    Gamma(a + n/2, b + S/2), or Wishart(ν + n, (W⁻¹ + S)⁻¹). The next row is Student-t with 2a degrees of
+    freedom, or ν + 1 - d.
+
+    Parameters
+    ----------
+    prior : Gamma or Wishart
+        Belief about the precision of numbers, or about the precision matrix of vectors.
+    known_mean : float or array (d,)
+        μ, known.
+
+    Examples
+    --------
+    >>> from tractable.distributions import Gamma
+    >>> model = NormalPrecisionModel(prior=Gamma(shape=2.0, rate=3.0), known_mean=1.0)
+    >>> after = model.update_rows([0.0, 3.0, 2.0, 1.0])
+    >>> after.prior
+    Gamma(shape=array(4.), rate=array(6.))
+    >>> float(after.mode()), float(after.predictive().dof)
+    (0.5, 8.0)
+    """
+
+    unknown: ClassVar[str] = "precision"
+    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Gamma, Wishart)
+
+    prior: Gamma | Wishart
+    known_mean: Array
+
+    def __post_init__(self) -> None:
+        self._check_prior()
+        known = as_float_array(self.known_mean, namespace_of(self.prior.mean))
+        check_finite("known_mean", known)
+        if tuple(known.shape) != self.prior.event_shape[:1]:
+            raise ValueError(
+                f"known_mean must have shape {self.prior.event_shape[:1]}, got {tuple(known.shape)}"
+            )
+        object.__setattr__(self, "known_mean", freeze(known))
+
+    @classmethod
+    def from_mean_strength(cls, precision: Any, strength: float, *, known_mean: Any) -> Self:
+        """Return the model that expects `precision` as if after `strength` rows.
+
+        For a number λ that is Gamma(strength / 2, strength / 2λ), for a matrix Λ of d rows
+        Wishart(strength, Λ / strength), which asks for a strength above d - 1.
+
+        Examples
+        --------
+        >>> model = NormalPrecisionModel.from_mean_strength(4.0, 6.0, known_mean=0.0)
+        >>> model.prior
+        Gamma(shape=array(3.), rate=array(0.75))
+        """
+        precision, strength = as_float_array(precision), check_strength(strength)
+        if not precision.ndim:
+            check_positive("precision", precision)
+            return cls(
+                prior=Gamma(shape=0.5 * strength, rate=0.5 * strength / precision), known_mean=known_mean
+            )
+        return cls(prior=Wishart(dof=strength, scale=precision / strength), known_mean=known_mean)
+
+    @property
+    def dim(self) -> int:
+        """Number of columns d."""
+        return self.prior.dim if isinstance(self.prior, Wishart) else 1
+
+    def likelihood(self, parameter: Any) -> Distribution:
+        """See `ConjugateModel.likelihood`: N(x | μ, 1 / parameter)."""
+        if isinstance(self.prior, Gamma):
+            return Normal(mean=self.known_mean, variance=1.0 / as_float_array(parameter))
+        return MultivariateNormal(mean=self.known_mean, covariance=Full.from_precision(parameter))
+
+    def summarize(self, X: Any, weights: Any = None) -> Moments:
+        """See `ConjugateModel.summarize`: weight, mean and scatter."""
+        return Moments.of(as_numbers(X, self.dim), weights)
+
+    def update(self, statistic: Moments) -> Self:
+        """See `ConjugateModel.update`."""
+        if isinstance(self.prior, Gamma):
+            return super().update(statistic)
+        scale, _ = seen_scale(self.prior.scale, self._scatter(statistic))
+        return self._believing(Wishart(dof=self.prior.dof + statistic.weight, scale=scale))
+
+    def predictive(self) -> Distribution:
+        """See `ConjugateModel.predictive`: St(2a, μ, b/a), or St(ν + 1 - d, μ, W⁻¹ / (ν + 1 - d))."""
+        if isinstance(self.prior, Gamma):
+            scale = namespace_of(self.prior.rate).sqrt(self.prior.rate / self.prior.shape)
+            return StudentT(dof=2.0 * self.prior.shape, location=self.known_mean, scale=scale)
+        dof = self.prior.dof + 1.0 - self.dim
+        scale = Full.from_precision(dof * self.prior.scale)
+        return MultivariateStudentT(dof=dof, location=self.known_mean, scale=scale)
+
+    def log_evidence(self, statistic: Moments) -> float:
+        """See `ConjugateModel.log_evidence`."""
+        if isinstance(self.prior, Gamma):
+            return super().log_evidence(statistic)
+        _, growth = seen_scale(self.prior.scale, self._scatter(statistic))
+        return float(wishart_rise(self.prior.dof, statistic.weight, self.prior.scale, growth))
+
+    def maximum_likelihood(self, statistic: Moments) -> Array:
+        """See `ConjugateModel.maximum_likelihood`: n S⁻¹, of rows that span the space."""
+        covariance = self._scatter(statistic) / some_weight(statistic)
+        if isinstance(self.prior, Gamma):
+            check_positive("statistic's scatter about the known mean", covariance)
+            return 1.0 / covariance[0, 0]
+        return Full(matrix=covariance).precision()
+
+    def mode(self) -> Array:
+        """Return (a - 1) / b, for a ≥ 1, or (ν - d - 1) W, for ν ≥ d + 1.
+
+        At equality that is zero, the end of the half-line or the corner of the cone. Below it the density
+        grows without bound towards zero or towards singular matrices: a ValueError.
+        """
+        if isinstance(self.prior, Gamma):
+            if float(self.prior.shape) < 1.0:
+                raise ValueError(f"the belief has no mode: shape must be at least 1, got {self.prior.shape}")
+            return (self.prior.shape - 1.0) / self.prior.rate
+        if float(self.prior.dof) < self.dim + 1.0:
+            raise ValueError(
+                f"the belief has no mode: dof must be at least d + 1 = {self.dim + 1}, got {self.prior.dof}"
+            )
+        return (self.prior.dof - (self.dim + 1.0)) * self.prior.scale
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """See `ConjugateModel.interval`: of each entry by itself."""
+        if isinstance(self.prior, Gamma):
+            return self.prior.interval(coverage)
+        return wishart_interval(self.prior.dof, self.prior.scale, coverage)
+
+    def _scatter(self, statistic: Moments) -> Array:
+        check_moments(statistic, self.dim)
+        return statistic.scatter_about(self.known_mean)
+
+    def _search(self, statistics: Sequence[Moments]) -> Search:
+        if isinstance(self.prior, Gamma):
+            return super()._search(statistics)
+        return super(AdditiveModel, self)._search(statistics)
+
+    def _symbols(self) -> Array:
+        assert isinstance(self.prior, Gamma)
+        return namespace_of(self.prior.rate).stack([self.prior.shape, self.prior.rate])
+
+    def _with_symbols(self, symbols: Array) -> Self:
+        return self._believing(Gamma(shape=symbols[0], rate=symbols[1]))
+
+    def _gain(self, statistic: Moments) -> Array:
+        scatter = self._scatter(statistic)[0, 0]
+        return 0.5 * namespace_of(scatter).stack([statistic.weight, scatter])
+
+    def _log_base(self, statistic: Moments) -> float:
+        return -0.5 * LOG_2PI * float(statistic.weight)
+
+    @staticmethod
+    def _log_normalizer(symbols: Array) -> Array:
+        return gamma_log_normalizer(symbols)
+
+    @staticmethod
+    def _slope(symbols: np.ndarray) -> np.ndarray:
+        return gamma_slope(symbols)
+
+    @staticmethod
+    def _curvature(symbols: np.ndarray) -> np.ndarray:
+        return gamma_curvature(symbols)

@@ -1,0 +1,117 @@
+"""Counts of events: belief about their rate."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.conjugate.additive import AdditiveModel
+from tractable.conjugate.checks import as_counts, check_columns, check_statistic, check_strength, some_weight
+from tractable.conjugate.count_totals import CountTotals, log_factorial
+from tractable.conjugate.gamma_belief import gamma_curvature, gamma_log_normalizer, gamma_slope
+from tractable.distributions.checks import check_positive
+from tractable.distributions.distribution import Distribution
+from tractable.distributions.gamma import Gamma
+from tractable.distributions.negative_binomial import NegativeBinomial
+from tractable.distributions.poisson import Poisson
+from tractable.statistics.totals import Totals
+from tractable.value import value
+
+__all__ = ["PoissonModel"]
+
+
+@value
+class PoissonModel(AdditiveModel):
+    """x ~ Poisson(λ) with λ ~ Gamma(shape a, rate b).
+
+    After n rows with sum s the belief is Gamma(a + s, b + n): a counts events, b rows. The next row is
+    negative binomial, with mean a / b and variance (a / b) (1 + 1 / b). The evidence is that of the counts.
+
+    Parameters
+    ----------
+    prior : Gamma
+
+    Examples
+    --------
+    >>> from tractable.distributions import Gamma
+    >>> model = PoissonModel(prior=Gamma(shape=2.0, rate=1.0)).update_rows([3, 5, 1])
+    >>> model.prior
+    Gamma(shape=array(11.), rate=array(4.))
+    >>> float(model.predictive().mean), float(model.predictive().variance), float(model.mode())
+    (2.75, 3.4375, 2.5)
+    """
+
+    unknown: ClassVar[str] = "rate"
+    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Gamma,)
+
+    prior: Gamma
+
+    def __post_init__(self) -> None:
+        self._check_prior()
+
+    @classmethod
+    def from_mean_strength(cls, mean: float, strength: float) -> Self:
+        """Return the model that expects the rate `mean` as if after `strength` rows: a = mean · strength.
+
+        Examples
+        --------
+        >>> PoissonModel.from_mean_strength(3.0, 2.0).prior
+        Gamma(shape=array(6.), rate=array(2.))
+        """
+        check_positive("mean", as_float_array(mean))
+        strength = check_strength(strength)
+        return cls(prior=Gamma(shape=mean * strength, rate=strength))
+
+    def likelihood(self, parameter: Any) -> Poisson:
+        """See `ConjugateModel.likelihood`."""
+        return Poisson(rate=parameter)
+
+    def summarize(self, X: Any, weights: Any = None) -> CountTotals:
+        """See `ConjugateModel.summarize`: counts, (n,), with their log factorials."""
+        X = as_counts(X)
+        return CountTotals.of(X, weights, -log_factorial(X))
+
+    def predictive(self) -> NegativeBinomial:
+        """See `ConjugateModel.predictive`."""
+        return NegativeBinomial(shape=self.prior.shape, mean=self.prior.mean)
+
+    def mode(self) -> Array:
+        """Return (a - 1) / b for a > 1, and 0, the end of the half-line, for a ≤ 1.
+
+        Below 1 the density grows without bound towards 0.
+        """
+        xp = namespace_of(self.prior.shape)
+        above = self.prior.shape - 1.0
+        return xp.where(above > 0.0, above, xp.zeros_like(above)) / self.prior.rate
+
+    def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
+        """See `ConjugateModel.maximum_likelihood`: the mean of the rows."""
+        return self._gain(statistic)[0] / some_weight(statistic)
+
+    def _symbols(self) -> Array:
+        return namespace_of(self.prior.shape).stack([self.prior.shape, self.prior.rate])
+
+    def _with_symbols(self, symbols: Array) -> Self:
+        return self._believing(Gamma(shape=symbols[0], rate=symbols[1]))
+
+    def _gain(self, statistic: CountTotals | Totals) -> Array:
+        check_statistic(statistic, CountTotals, Totals)
+        check_columns(statistic, 1)
+        xp = namespace_of(statistic.total)
+        return xp.stack([xp.reshape(statistic.total, ()), statistic.weight])
+
+    def _log_base(self, statistic: CountTotals) -> Any:
+        check_statistic(statistic, CountTotals)
+        return statistic.log_base
+
+    @staticmethod
+    def _log_normalizer(symbols: Array) -> Array:
+        return gamma_log_normalizer(symbols)
+
+    @staticmethod
+    def _slope(symbols: np.ndarray) -> np.ndarray:
+        return gamma_slope(symbols)
+
+    @staticmethod
+    def _curvature(symbols: np.ndarray) -> np.ndarray:
+        return gamma_curvature(symbols)

@@ -1,0 +1,109 @@
+"""Beliefs before and after data, and what they predict."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tractable.conjugate import ConjugateModel, NormalMeanModel, NormalModel, Updates
+from tractable.conjugate.dirichlet_belief import DirichletBelief
+from tractable.distributions import Distribution
+from tractable.plotting.plot import draw
+from tractable.plotting.style import COLOURS, legend, quiet
+
+__all__: list[str] = []
+
+SHOWN = ("belief", "predictive")
+
+
+@draw.register
+def _model(x: ConjugateModel, ax: Any, *, show: str = "belief", **options: Any) -> Any:
+    """Draw the belief about the parameter, or with ``show="predictive"`` the distribution of the next row."""
+    if _checked(show) == "predictive":
+        return draw(x.predictive(), ax, **options)
+    if isinstance(x, DirichletBelief):
+        return _shares(x, ax, **options)
+    if isinstance(x, NormalModel):
+        return _plane(x, ax, **options)
+    if x.prior.event_shape and not isinstance(x, NormalMeanModel):
+        raise ValueError(f'the belief of a {type(x).__name__} has no picture; show="predictive" has')
+    ax = draw(x.prior, ax, **options)
+    if not x.prior.event_shape:
+        ax.set(xlabel=x.unknown)
+    return ax
+
+
+@draw.register
+def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str] | None = None) -> Any:
+    """Draw one curve for each step, the later the darker."""
+    _checked(show)
+    shown = [model.prior if show == "belief" else model.predictive() for model in x.models]
+    if shown[0].event_shape:
+        raise ValueError(f"x must be about a number, got events of shape {shown[0].event_shape}")
+    names = ["prior", *(f"after {i}" for i in range(1, len(shown)))] if labels is None else list(labels)
+    if len(names) != len(shown):
+        raise ValueError(f"labels must have {len(shown)} entries, got {len(names)}")
+    points = _points(shown)
+    for i, (d, name) in enumerate(zip(shown, names, strict=True)):
+        shade = 0.25 + 0.75 * i / max(len(shown) - 1, 1)
+        style = {"marker": "o", "ms": 4, "lw": 0.8} if d.discrete else {"lw": 1.6}
+        colour = COLOURS[5] if i == 0 else COLOURS[0]
+        ax.plot(points, d.prob(points), color=colour, alpha=1.0 if i == 0 else shade, label=name, **style)
+    unknown = x.models[0].unknown if show == "belief" else "x"
+    ax.set(xlabel=unknown, ylabel="probability" if shown[0].discrete else "density", ylim=(0, None))
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def _points(shown: Iterable[Distribution]) -> np.ndarray:
+    """Return where curves of several distributions are worth drawing: where any of them has its mass."""
+    shown = list(shown)
+    ends = np.array([[float(d.icdf(0.001)), float(d.icdf(0.999))] for d in shown])  # type: ignore[attr-defined]
+    if shown[0].discrete:
+        return np.arange(ends.min(), ends.max() + 1.0)
+    # The narrow curves need their own points, the wide ones cover the rest.
+    grids = [np.linspace(low, high, 300) for low, high in ends]
+    return np.unique(np.concatenate(grids))
+
+
+def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
+    """Draw the expected share of each category, and the interval it lies in."""
+    mean, (low, high) = np.asarray(x.mean()), x.interval(coverage)
+    places = np.arange(x.n_classes)
+    ax.bar(places, mean, color=COLOURS[0], alpha=0.35, label="mean")
+    reach = np.stack([mean - low, high - mean])
+    ax.errorbar(places, mean, reach, fmt="none", ecolor=COLOURS[0], capsize=3, label=f"{coverage:.0%}")
+    ax.set_xticks(places, names if names is not None else [str(k) for k in places])
+    ax.set(xlabel="category", ylabel="probability", ylim=(0, None))
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def _plane(x: NormalModel, ax: Any, *, coverages: Sequence[float] = (0.5, 0.9, 0.99)) -> Any:
+    """Draw regions of greatest density of the mean and the precision together."""
+    low, high = x.interval(0.9999)
+    mean = np.linspace(low.mean, high.mean, 241)
+    precision = np.linspace(low.precision, high.precision, 240)
+    density = np.exp(x.prior.log_prob(tuple(np.meshgrid(mean, precision))))
+    levels = [_level(density, coverage) for coverage in sorted(coverages, reverse=True)]
+    ax.contourf(mean, precision, density, [*levels, density.max()], colors=COLOURS[0], alpha=0.25)
+    ax.contour(mean, precision, density, levels, colors=COLOURS[0], linewidths=0.8)
+    told = ", ".join(f"{coverage:.0%}" for coverage in sorted(coverages))
+    ax.set(xlabel="mean", ylabel="precision", title=f"regions of {told}")
+    quiet(ax)
+    return ax
+
+
+def _level(density: np.ndarray, coverage: float) -> float:
+    """Return the density above which the probability is `coverage`."""
+    falling = np.sort(density.ravel())[::-1]
+    held = np.cumsum(falling) / falling.sum()
+    return float(falling[np.searchsorted(held, coverage)])
+
+
+def _checked(show: str) -> str:
+    if show not in SHOWN:
+        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
+    return show
