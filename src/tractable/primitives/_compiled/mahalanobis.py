@@ -29,7 +29,7 @@ def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> n
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
-def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]
     """Step j of forward substitution for every row of the block, four known columns at a time."""
     unknown = white[j]
     k = 0
@@ -47,7 +47,7 @@ def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]  # noq
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
-def _accumulate(unknown, pivot, total, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _accumulate(unknown, pivot, total, rows):  # type: ignore[no-untyped-def]
     inverse = 1.0 / pivot
     for i in range(rows):
         solved = unknown[i] * inverse

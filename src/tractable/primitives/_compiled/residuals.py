@@ -9,7 +9,7 @@ __all__ = ["residual_sums"]
 
 
 @njit(nogil=True, cache=True)
-def residual_sums(  # noqa: PLR0917  (Numba)
+def residual_sums(
     x: np.ndarray,
     y: np.ndarray,
     weights: np.ndarray,
@@ -42,7 +42,7 @@ def residual_sums(  # noqa: PLR0917  (Numba)
 
 
 @njit(nogil=True, cache=True)
-def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _two_sum(a, b):  # type: ignore[no-untyped-def]
     """Knuth: the rounded sum and its error."""
     s = a + b
     b_part = s - a
@@ -50,7 +50,7 @@ def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
 
 
 @njit(nogil=True, cache=True)
-def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0917
+def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
     """(h + l) + (a + al)(b + bl); the product by Dekker's splitting."""
     scaled = 134217729.0 * a
     a_high = scaled - (scaled - a)
