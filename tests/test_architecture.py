@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import tractable
-from catalogue import COVARIANCES, DISTRIBUTIONS, ESTIMATORS, STATISTICS
+from catalogue import CONJUGATE_MODELS, COVARIANCES, DISTRIBUTIONS, ESTIMATORS, STATISTICS
 from tractable.testing.statistic_laws import StatisticOfRows
 
 ROOT = Path(__file__).parent.parent
@@ -54,6 +54,14 @@ def test_every_covariance_is_in_the_catalogue():
     from tractable.covariance import Covariance
 
     assert missing_rows("tractable.covariance", COVARIANCES, lambda c: issubclass(c, Covariance)) == []
+
+
+def test_every_conjugate_model_is_in_the_catalogue():
+    from tractable.conjugate import ConjugateModel
+
+    assert (
+        missing_rows("tractable.conjugate", CONJUGATE_MODELS, lambda c: issubclass(c, ConjugateModel)) == []
+    )
 
 
 def test_every_estimator_is_in_the_catalogue():

@@ -64,8 +64,9 @@ class NormalMeanModel(ConjugateModel):
         if (name == "variance") != isinstance(prior, Normal):
             raise ValueError("give variance with a Normal prior and covariance with a MultivariateNormal one")
         structure = _number(noise, prior.mean) if name == "variance" else as_structure(noise, like=prior.mean)
-        if structure.batch_shape or structure.dim != _lifted(prior).dim:
-            raise ValueError(f"{name} must be of one distribution of {_lifted(prior).dim} coordinates")
+        dim = 1 if isinstance(prior, Normal) else prior.dim
+        if structure.batch_shape or structure.dim != dim:
+            raise ValueError(f"{name} must be of one distribution of {dim} coordinates")
         object.__setattr__(self, "noise", structure)
 
     def _parameters(self) -> dict[str, Any]:
@@ -103,20 +104,24 @@ class NormalMeanModel(ConjugateModel):
         return Moments.of(as_numbers(X, self.noise.dim), weights)
 
     def update(self, statistic: Moments) -> Self:
-        """See `ConjugateModel.update`."""
+        """See `ConjugateModel.update`; of numbers, σₙ² = σ² σ₀² / (σ² + n σ₀²)."""
         check_moments(statistic, self.noise.dim)
         if float(statistic.weight) == 0.0:
             return self
-        posterior, _ = _lifted(self.prior).product(self._seen(statistic))
-        return self._believing(_like(self.prior, posterior))
+        if isinstance(self.prior, MultivariateNormal):
+            return self._believing(self.prior.product(self._seen(statistic))[0])
+        noise, spread = self.noise.diagonal[0], statistic.weight * self.prior.variance
+        step = statistic.mean[0] - self.prior.mean
+        mean = self.prior.mean + spread / (noise + spread) * step
+        return self._believing(Normal(mean=mean, variance=self.prior.variance * (noise / (noise + spread))))
 
     def predictive(self) -> Distribution:
         """See `ConjugateModel.predictive`: N(x | μ₀, Σ + Σ₀)."""
-        before = _lifted(self.prior)
-        both = MultivariateNormal(
-            mean=before.mean, covariance=before.structure + self.noise, names=before.names
+        if isinstance(self.prior, Normal):
+            return Normal(mean=self.prior.mean, variance=self.prior.variance + self.noise.diagonal[0])
+        return MultivariateNormal(
+            mean=self.prior.mean, covariance=self.prior.structure + self.noise, names=self.prior.names
         )
-        return _like(self.prior, both)
 
     def log_evidence(self, statistic: Moments) -> float:
         """See `ConjugateModel.log_evidence`: log N(x̄ | μ₀, Σ₀ + Σ/n), and what scatters about x̄."""
@@ -124,11 +129,13 @@ class NormalMeanModel(ConjugateModel):
         n = float(statistic.weight)
         if n == 0.0:
             return 0.0
-        _, log_mean = _lifted(self.prior).product(self._seen(statistic))
         scatter = namespace_of(statistic.mean).linalg.trace(self.noise.solve(statistic.scatter))
         per_row = self.noise.dim * LOG_2PI + float(self.noise.log_det)
         about_mean = -0.5 * (float(scatter) + (n - 1.0) * per_row + self.noise.dim * log(n))
-        return float(log_mean) + about_mean
+        if isinstance(self.prior, MultivariateNormal):
+            return float(self.prior.product(self._seen(statistic))[1]) + about_mean
+        of_mean = Normal(mean=self.prior.mean, variance=self.prior.variance + self.noise.diagonal[0] / n)
+        return float(of_mean.log_prob(statistic.mean[0])) + about_mean
 
     def maximum_likelihood(self, statistic: Moments) -> Array:
         """See `ConjugateModel.maximum_likelihood`: the mean of the rows."""
@@ -188,14 +195,3 @@ def _number(variance: Any, like: Array) -> Isotropic:
         raise ValueError(f"variance must be one number, got shape {tuple(given.shape)}")
     check_positive("variance", given)
     return Isotropic(variance=given, dim=1)
-
-
-def _lifted(d: Normal | MultivariateNormal) -> MultivariateNormal:
-    """Return a belief about a number as one about a vector of length one: one algebra serves both."""
-    if isinstance(d, MultivariateNormal):
-        return d
-    return MultivariateNormal(mean=d.mean[None], covariance=Isotropic(variance=d.variance, dim=1))
-
-
-def _like(prior: Normal | MultivariateNormal, found: MultivariateNormal) -> Any:
-    return Normal(mean=found.mean[0], variance=found.variance[0]) if isinstance(prior, Normal) else found
