@@ -7,7 +7,16 @@ its reason, as a strict xfail.
 import numpy as np
 import pytest
 
-from rows import compound, conjugate, discrete, linear_least_squares, multivariate, negative_binomial, scalars
+from rows import (
+    compound,
+    conjugate,
+    discrete,
+    linear_least_squares,
+    linear_ridge,
+    multivariate,
+    negative_binomial,
+    scalars,
+)
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
@@ -144,6 +153,7 @@ ESTIMATORS = [
     Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),
     Row("GaussianDensity-unbiased", lambda: GaussianDensity(ddof=1)),
     *linear_least_squares.ROWS,
+    *linear_ridge.ROWS,
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]

@@ -12,6 +12,8 @@ PUBLIC: dict[str, str] = {
     # estimators
     "GaussianDensity": "tractable.density",
     "LinearRegression": "tractable.linear_model",
+    "Ridge": "tractable.linear_model",
+    "RidgeCV": "tractable.linear_model",
     # distributions
     "Bernoulli": "tractable.distributions",
     "BernoulliModel": "tractable.conjugate",
@@ -95,6 +97,7 @@ PACKAGES = (
     "datasets",
     "distributions",
     "engines",
+    "linear_model",
     "metrics",
     "statistics",
     "testing",

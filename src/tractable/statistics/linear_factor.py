@@ -27,7 +27,7 @@ class LinearFactor:
         Total weight of the rows.
     mean : array (d + t,)
         Means of the d columns of X and the t targets.
-    factor : array (d + t, d + t)
+    factor : array (d + t, d + t), or (n, d + t) of rows not reduced
         Upper triangular, its diagonal not negative.
     n_targets : int
     flat : bool
@@ -49,8 +49,12 @@ class LinearFactor:
     flat: bool = True
 
     @classmethod
-    def of(cls, x: Any, y: Any, weights: Any = None) -> "LinearFactor":
-        """Summarise a block of rows and their targets, (n,) or (n, t)."""
+    def of(cls, x: Any, y: Any, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
+        """Summarise a block of rows and their targets, (n,) or (n, t).
+
+        Without `reduce`, the centred rows themselves are the factor: the smaller one, where they are fewer
+        than their columns.
+        """
         x = as_rows(x)
         xp = namespace_of(x)
         y, flat = _as_targets(y, x)
@@ -64,7 +68,8 @@ class LinearFactor:
         mean = mean + one @ (both - mean) / or_one(total, xp)
         centred = both - mean
         root = centred if w is None else centred * xp.sqrt(w)[:, None]
-        return cls(weight=total, mean=mean, factor=triangle(root), n_targets=int(y.shape[1]), flat=flat)
+        factor = triangle(root) if reduce else root
+        return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":

@@ -1,0 +1,52 @@
+"""A score for every penalty that was tried."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.value import value
+
+__all__ = ["CVCurve"]
+
+
+@value
+class CVCurve:
+    """How well each penalty predicts rows that it did not see; the smaller, the better.
+
+    Parameters
+    ----------
+    alphas : array (k,)
+    scores : array (k,)
+        Mean squared error of prediction, averaged over the targets.
+    standard_errors : array (k,), optional
+        Of the scores, where they are means over rows.
+    method : str
+        Where the scores come from.
+    """
+
+    alphas: np.ndarray
+    scores: np.ndarray
+    method: str
+    standard_errors: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.scores).any():
+            raise ValueError(
+                "alphas must have a penalty that can be judged: with these, rows alone hold directions of "
+                "the plane; more rows or a positive penalty are needed"
+            )
+
+    @property
+    def best(self) -> int:
+        """Index of the smallest score; of equal ones the first."""
+        return int(np.argmin(np.where(np.isfinite(self.scores), self.scores, np.inf)))
+
+    @property
+    def best_alpha(self) -> float:
+        """The penalty with the smallest score."""
+        return float(self.alphas[self.best])
+
+    @property
+    def best_score(self) -> Any:
+        """Its score."""
+        return float(self.scores[self.best])

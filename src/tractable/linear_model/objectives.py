@@ -1,0 +1,94 @@
+"""What penalised least squares makes small, with its gradient: for optimisers, and to check them."""
+
+from math import log, pi
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.covariance.rows import as_reals
+
+__all__ = ["negative_log_posterior", "ridge_objective"]
+
+
+def ridge_objective(w: Any, X: Any, y: Any, alpha: float) -> tuple[Array, Array]:
+    """Return ½ Σ (y - xᵀw)² + ½ α wᵀw and its gradient, Xᵀ(Xw - y) + α w.
+
+    Its minimum is that of |y - Xw|² + α|w|². All of w is penalised: centre X and y, or leave `alpha` out of a
+    column of ones, for a free intercept.
+
+    Parameters
+    ----------
+    w : array (d,)
+    X : array (n, d)
+        Rows of features.
+    y : array (n,)
+    alpha : float
+
+    Returns
+    -------
+    objective : float
+    gradient : array (d,)
+
+    Examples
+    --------
+    >>> ridge_objective([1.0, 0.0], [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0], alpha=2.0)
+    (1.5, array([5., 4.]))
+    """
+    w, X, y = _checked(w, X, y)
+    if not 0.0 <= alpha < float("inf"):
+        raise ValueError(f"alpha must be a number from 0, got {alpha!r}")
+    left = X @ w - y
+    return 0.5 * float(left @ left) + 0.5 * alpha * float(w @ w), X.T @ left + alpha * w
+
+
+def negative_log_posterior(
+    w: Any, X: Any, y: Any, *, noise_variance: float, prior_variance: float
+) -> tuple[Array, Array]:
+    """Return -log p(y | w) - log p(w), and its gradient, for y ~ N(Xw, σ²) and w ~ N(0, τ²).
+
+    Σ (y - xᵀw)² / 2σ² + wᵀw / 2τ² + ½ n log 2πσ² + ½ d log 2πτ²: the log posterior less the log evidence.
+    Its minimum is that of `ridge_objective` with α = σ²/τ².
+
+    Parameters
+    ----------
+    w : array (d,)
+    X : array (n, d)
+    y : array (n,)
+    noise_variance : float
+        σ².
+    prior_variance : float
+        τ², of every coefficient.
+
+    Returns
+    -------
+    objective : float
+    gradient : array (d,)
+
+    Examples
+    --------
+    >>> value, gradient = negative_log_posterior(
+    ...     [1.0], [[1.0], [2.0]], [1.0, 3.0], noise_variance=0.5, prior_variance=1.0
+    ... )
+    >>> round(value, 4), gradient
+    (3.5637, array([-3.]))
+    """
+    w, X, y = _checked(w, X, y)
+    for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
+        if not 0.0 < x < float("inf"):
+            raise ValueError(f"{name} must be positive and finite, got {x!r}")
+    data, slope = ridge_objective(w, X, y, noise_variance / prior_variance)
+    constant = X.shape[0] * log(2.0 * pi * noise_variance) + X.shape[1] * log(2.0 * pi * prior_variance)
+    return data / noise_variance + 0.5 * constant, slope / noise_variance
+
+
+def _checked(w: Any, X: Any, y: Any) -> tuple[Array, Array, Array]:
+    X = as_reals("X", X)
+    w, y = as_reals("w", w, X), as_reals("y", y, X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be rows, two-dimensional; got shape {tuple(X.shape)}")
+    for name, part, n in (("w", w, X.shape[1]), ("y", y, X.shape[0])):
+        if tuple(part.shape) != (n,):
+            raise ValueError(f"{name} must have shape ({n},), got {tuple(part.shape)}")
+    for name, part in (("X", X), ("w", w), ("y", y)):
+        if not bool(namespace_of(part).all(namespace_of(part).isfinite(part))):
+            raise ValueError(f"{name} contains NaN or infinity")
+    return w, X, y

@@ -1,0 +1,161 @@
+"""How well every penalty of a grid predicts the rows it leaves out, and the solution of the best."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
+from tractable.base import Rows
+from tractable.data import Source
+from tractable.engines import fold
+from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.placement import Placement, place
+from tractable.linear_model.ridge_dual import DualSpectrum, dual_spectrum
+from tractable.linear_model.ridge_solution import RidgeSolution
+from tractable.linear_model.ridge_spectrum import LeftOutErrors, PrimalSpectrum
+from tractable.statistics import LinearFactor, Moments
+from tractable.statistics.rows import as_rows
+from tractable.value import value
+
+__all__ = ["METHODS", "Found", "search"]
+
+
+@value
+class Found:
+    """What a search found."""
+
+    curve: CVCurve
+    solution: RidgeSolution
+    flat: bool
+
+
+def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
+    """Judge every penalty on rows in memory or in a stream: two passes, or one for GCV.
+
+    Parameters
+    ----------
+    rows : Rows
+    alphas : array (k,)
+    method : {"loo", "gcv"}
+    **intercept
+        `fit_intercept` and `penalize_intercept`.
+    """
+    if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
+        return _few_rows(rows, alphas, method, **intercept)
+    spectrum, flat = _decomposed(rows, alphas, method, **intercept)
+    penalties = _like(alphas, spectrum.basis)
+    if method == "gcv":
+        squares, left = spectrum.squares(penalties)
+        curve = _gcv(alphas, squares, left, spectrum.weight)
+    else:
+        errors = fold(
+            spectrum.left_out(penalties), rows.data, rows.y, weights=rows.weights, label="leaving out"
+        )
+        squares, curve = errors.residual, _loo(alphas, errors, spectrum.weight)
+    solution = spectrum.solution(curve.best_alpha, squares[:, curve.best])
+    return Found(curve=curve, solution=solution, flat=flat)
+
+
+def _decomposed(
+    rows: Rows, alphas: np.ndarray, method: str, **intercept: bool
+) -> tuple[PrimalSpectrum, bool]:
+    """Decompose many rows: by their scatter where that is safe and rows are read again, else by QR."""
+    centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
+    if method == "loo" and centred and not isinstance(rows.data, Source):
+        n_targets = 1 if rows.y.ndim == 1 else int(rows.y.shape[1])
+        moments = fold(_moments, rows.data, rows.y, weights=rows.weights)
+        placement = place(moments.mean, n_targets, **intercept)
+        spectrum = PrimalSpectrum.of_moments(moments, placement, float(alphas.min()))
+        if spectrum is not None:
+            return spectrum, rows.y.ndim == 1
+    statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
+    placement = place(statistic.mean, statistic.n_targets, **intercept)
+    return PrimalSpectrum.of_factor(statistic, placement), statistic.flat
+
+
+def _moments(x: Any, y: Any, weights: Any = None) -> Moments:
+    xp = namespace_of(x)
+    x, y = as_rows(x), xp.astype(xp.asarray(y), xp.float64)
+    return Moments.of(xp.concat([x, y[:, None] if y.ndim == 1 else y], axis=1), weights)
+
+
+def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
+    """Search in the space of the rows; those that do not count are left aside."""
+    x, y, weights = _counted(rows)
+    xp = namespace_of(x)
+    flat = y.ndim == 1
+    statistic = LinearFactor.of(x, y, weights, reduce=False)
+    placement = place(statistic.mean, statistic.n_targets, **intercept)
+    root = xp.ones_like(x[:, 0]) if weights is None else xp.sqrt(weights)
+    columns, targets = _weighted(statistic, placement, x, y, root)
+    total = float(statistic.weight)
+    spectrum = dual_spectrum(
+        columns,
+        targets,
+        placement,
+        total,
+        float(alphas.min()),
+        free=root / total**0.5 if placement.n_located else None,
+    )
+    penalties = _like(alphas, x)
+    if method == "gcv":
+        curve = _gcv(alphas, *spectrum.squares(penalties), total)
+    else:
+        curve = _loo(alphas, _left_out(spectrum, penalties, weights), total)
+    return Found(curve=curve, solution=spectrum.solution(curve.best_alpha), flat=flat)
+
+
+def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
+    x, y, weights = as_rows(rows.data), rows.y, rows.weights
+    xp = namespace_of(x)
+    if weights is not None and not bool(xp.all(weights > 0)):
+        kept = xp.nonzero(weights > 0)[0]
+        x, y, weights = (xp.take(part, kept, axis=0) for part in (x, y, weights))
+    return x, xp.astype(xp.asarray(y), xp.float64), weights
+
+
+def _weighted(
+    statistic: LinearFactor, placement: Placement, x: Array, y: Array, root: Array
+) -> tuple[Array, Array]:
+    """Return the penalised columns and the targets of the rows, times the roots of their weights."""
+    if placement.n_located:
+        return statistic.factor[:, : x.shape[1]], statistic.factor[:, x.shape[1] :]
+    return root[:, None] * placement.columns(x), root[:, None] * (y[:, None] if y.ndim == 1 else y)
+
+
+def _left_out(spectrum: DualSpectrum, alphas: Array, weights: Array | None) -> LeftOutErrors:
+    """Leave-one-out errors without cancellation: residuals and 1 - leverage are both sums of α / (λ + α)."""
+    xp = namespace_of(alphas)
+    residuals, stays = spectrum.residuals(alphas)
+    if weights is None:
+        return LeftOutErrors.of(residuals, stays, 0.0, None)
+    # Of a row that counts w > 1 times one copy is left out: 1 - h = 1 - (1 - stays)/w.
+    copies = xp.where(weights > 1.0, weights, xp.ones_like(weights))[:, None]
+    each = residuals / xp.sqrt(weights)[:, None, None]
+    return LeftOutErrors.of(each, (1.0 - 1.0 / copies) + stays / copies, 0.0, weights)
+
+
+def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float) -> CVCurve:
+    squares, fourths = to_numpy(errors.squares), to_numpy(errors.fourths)
+    scores = squares / weight
+    with np.errstate(invalid="ignore"):
+        spread = np.maximum(fourths / weight - scores**2, 0.0) / max(weight - 1.0, 1.0)
+    return CVCurve(alphas=alphas, scores=scores, standard_errors=np.sqrt(spread), method="loo")
+
+
+def _gcv(alphas: np.ndarray, squares: Array, left: Array, weight: float) -> CVCurve:
+    """(Σ r² / n) / (1 - Tr H / n)², the denominator squared."""
+    squares, left = to_numpy(squares), to_numpy(left)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return CVCurve(alphas=alphas, scores=weight * squares.mean(axis=0) / left**2, method="gcv")
+
+
+def _like(alphas: np.ndarray, x: Array) -> Array:
+    if is_numpy_array(x):
+        return alphas
+    xp = namespace_of(x)
+    return xp.asarray(alphas, dtype=xp.float64, device=x.device)
+
+
+#: What a penalty can be judged by.
+METHODS = ("loo", "gcv")
