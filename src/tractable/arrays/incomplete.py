@@ -24,8 +24,7 @@ __all__ = [
     "gammaincc",
     "gammainccinv",
     "gammaincinv",
-    "stdtr",
-    "stdtrit",
+    "halved",
 ]
 
 _HALVINGS = 70  # of a bracket of width 1500, down to the spacing of doubles
@@ -115,30 +114,6 @@ def betaincinv(a: Array, b: Array, q: Array) -> Array:
     return special_function("betaincinv", agnostic_betaincinv, a, b, q)
 
 
-def stdtr(dof: Array, t: Array) -> Array:
-    """Return the distribution function of Student's t, with its digits in the lower tail.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stdtr(np.array(1.0), np.array([-1.0, 0.0, 1.0])).round(12)
-    array([0.25, 0.5 , 0.75])
-    """
-    return special_function("stdtr", agnostic_stdtr, dof, t)
-
-
-def stdtrit(dof: Array, q: Array) -> Array:
-    """Return the quantiles of Student's t.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stdtrit(np.array(1.0), np.array([0.25, 0.5])).round(12)
-    array([-1.,  0.])
-    """
-    return special_function("stdtrit", agnostic_stdtrit, dof, q)
-
-
 def agnostic_gammainc(a: Array, x: Array) -> Array:
     """See `gammainc`."""
     xp, a, x = floats(a, x)
@@ -154,13 +129,13 @@ def agnostic_gammaincc(a: Array, x: Array) -> Array:
 def agnostic_gammaincinv(a: Array, q: Array) -> Array:
     """See `gammaincinv`."""
     xp, a, q = floats(a, q)
-    return xp.exp(_halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), q, 1.0 - q))
+    return xp.exp(halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), q, 1.0 - q))
 
 
 def agnostic_gammainccinv(a: Array, q: Array) -> Array:
     """See `gammainccinv`."""
     xp, a, q = floats(a, q)
-    return xp.exp(_halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), 1.0 - q, q))
+    return xp.exp(halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), 1.0 - q, q))
 
 
 def agnostic_betainc(a: Array, b: Array, x: Array) -> Array:
@@ -178,33 +153,7 @@ def agnostic_betaincc(a: Array, b: Array, x: Array) -> Array:
 def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
     """See `betaincinv`."""
     xp, a, b, q = floats(a, b, q)
-    return sigmoid(_halved(xp, lambda u: beta_tails(xp, a, b, sigmoid(u), sigmoid(-u)), q, 1.0 - q))
-
-
-def agnostic_stdtr(dof: Array, t: Array) -> Array:
-    """See `stdtr`: the tail below -|t| is ½ I_x(ν/2, ½) at x = ν / (ν + t²)."""
-    xp, dof, t = floats(dof, t)
-    with np.errstate(over="ignore"):
-        odds = t * t / dof
-    x, y = 1.0 / (1.0 + odds), xp.where(odds < xp.inf, odds, xp.ones_like(odds)) / (1.0 + odds)
-    y = xp.where(odds < xp.inf, y, xp.ones_like(odds))
-    tail = 0.5 * beta_tails(xp, 0.5 * dof, 0.5 * xp.ones_like(dof), x, y)[0]
-    return xp.where(t > 0.0, 1.0 - tail, tail)
-
-
-def agnostic_stdtrit(dof: Array, q: Array) -> Array:
-    """See `stdtrit`: of the smaller tail, by the sign of q - ½."""
-    xp, dof, q = floats(dof, q)
-    tail = xp.minimum(q, 1.0 - q)
-    u = _halved(xp, lambda u: _student_tails(xp, dof, u), 1.0 - tail, tail)
-    size = xp.exp(u)
-    exact = xp.where(tail == 0.5, xp.zeros_like(size), size)
-    return xp.where(q < 0.5, -exact, exact)
-
-
-def _student_tails(xp: Any, dof: Array, u: Array) -> tuple[Array, Array]:
-    upper = agnostic_stdtr(dof, -xp.exp(u))
-    return 1.0 - upper, upper
+    return sigmoid(halved(xp, lambda u: beta_tails(xp, a, b, sigmoid(u), sigmoid(-u)), q, 1.0 - q))
 
 
 def _by_shape(
@@ -227,7 +176,7 @@ def _large_inverse_of_upper(a: Array, q: Array) -> Array:
     return large_gamma_quantile(a, 1.0 - q, q)
 
 
-def _halved(xp: Any, tails: Callable[[Array], tuple[Array, Array]], lower: Array, upper: Array) -> Array:
+def halved(xp: Any, tails: Callable[[Array], tuple[Array, Array]], lower: Array, upper: Array) -> Array:
     """Return where the tails are as given, by halving [-750, 750]; the smaller tail decides."""
     low = xp.full_like(tails(xp.zeros_like(lower))[0], -750.0)
     high = -low

@@ -10,8 +10,6 @@ from tractable.arrays.incomplete import (
     gammaincc,
     gammainccinv,
     gammaincinv,
-    stdtr,
-    stdtrit,
 )
 from tractable.arrays.log_space import (
     log1m_exp,
@@ -25,6 +23,7 @@ from tractable.arrays.log_space import (
     xlog1py,
     xlogy,
 )
+from tractable.arrays.student import stdtr, stdtrit
 
 __all__ = [
     "betainc",
