@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.counting import count_deviance, factorial_rest
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.special import betainc, betaincc
 from tractable.distributions.bernoulli import Bernoulli
 from tractable.distributions.checks import check_probability
@@ -130,10 +130,14 @@ class Binomial(Counting):
         return ways - count_deviance(k, n * p) - count_deviance(n - k, n * (1.0 - p))
 
     def _cdf(self, k: Array) -> Array:
-        """I_{1-μ}(n - k, k + 1), the regularised incomplete beta function."""
+        """I_{1-μ}(n - k, k + 1), the regularised incomplete beta function; a sum where that is not native."""
+        if not is_numpy_array(k):
+            return super()._cdf(k)
         return betaincc(k + 1.0, self._left(k), self.probability)
 
     def _survival(self, k: Array) -> Array:
+        if not is_numpy_array(k):
+            return super()._survival(k)
         return betainc(k + 1.0, self._left(k), self.probability)
 
     def _left(self, k: Array) -> Array:

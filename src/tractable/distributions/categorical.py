@@ -151,6 +151,13 @@ class Categorical(Counting):
         xp = namespace_of(self.logits)
         return xp.astype(xp.argmax(self.logits, axis=-1), self.logits.dtype)
 
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; never a label after the last that has a share."""
+        xp = namespace_of(self.probabilities)
+        last = xp.max(xp.where(self.probabilities > 0, self._labels, 0.0 * self._labels), axis=-1)
+        found = super().icdf(q)
+        return xp.where(found < last, found, last + 0.0 * found)
+
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ μ_k log μ_k."""
         return namespace_of(self.logits).sum(surprise(self.probabilities, self._log_shares), axis=-1)

@@ -62,26 +62,26 @@ class Counting(Univariate):
         q = self._quantile(q)
         xp = namespace_of(q)
         q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
-        low, high = xp.full_like(q, -1.0), self._above(q)
+        low, high = self._bracket(q)
         while bool(xp.any(high - low > 1.0)):
             middle = xp.floor(0.5 * (low + high))
             reached = self.cdf(middle) >= q
             low, high = xp.where(reached, low, middle), xp.where(reached, middle, high)
-        return xp.where((q == 1.0) & (high < self._end), self._end + 0.0 * q, high)
+        return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: a sum over the support."""
         return self._expected(lambda k: -self._log_mass(k))
 
-    def _above(self, q: Array) -> Array:
-        """Return whole numbers whose cdf is at least q."""
+    def _bracket(self, q: Array) -> tuple[Array, Array]:
+        """Return whole numbers below and not below the quantile, by Cantelli's inequality."""
         xp = namespace_of(q)
-        high = xp.ceil(self.mean + 10.0 * self.stddev + 10.0) + 0.0 * q
-        high = xp.where(high < self._end, high, self._end + 0.0 * q)
-        while bool(xp.any(self.cdf(high) < q)):
-            high = xp.where(self.cdf(high) < q, 2.0 * high, high)
-            high = xp.where(high < self._end, high, self._end + 0.0 * q)
-        return high
+        inner = xp.clip(q, float(xp.finfo(q.dtype).smallest_normal), 1.0 - float(xp.finfo(q.dtype).eps))
+        odds = xp.sqrt(inner / (1.0 - inner))
+        low = xp.floor(self.mean - 1.01 * self.stddev / odds) - 2.0
+        high = xp.ceil(self.mean + 1.01 * self.stddev * odds) + 1.0
+        low = xp.where((low > -1.0) & (q > 0), low, xp.full_like(q, -1.0))
+        return low, xp.where(high < self._end, high, self._end + 0.0 * high)
 
     def _below_end(self, inner: Callable[[Array], Array], x: Any, outside: tuple[float, float]) -> Array:
         """Return a function of whole numbers at floor(x), with its values before and after the support."""

@@ -64,17 +64,17 @@ def _smooth(f: Summand, first: Array, last: Array, edges: Array) -> Array:
     """Return Σ f(k) over first, …, last as an integral over the panels that the edges cut."""
     xp = namespace_of(first)
     a, b = first - 0.5, last + 0.5
-    cuts = xp.concat([a[None], xp.sort(xp.clip(edges, a, b), axis=0), b[None]], axis=0)
-    half = 0.5 * (cuts[1:] - cuts[:-1])
-    middle = 0.5 * (cuts[1:] + cuts[:-1])
+    cuts = xp.concat([a[None, ...], xp.sort(xp.clip(edges, a, b), axis=0), b[None, ...]], axis=0)
+    half, middle = (0.5 * (cuts[1:, ...] + sign * cuts[:-1, ...]) for sign in (-1.0, 1.0))
+    nodes, weights = (_column(rule, first)[:, None, ...] for rule in (_NODES, _WEIGHTS))
+    points, measure = (xp.reshape(x, (-1, *first.shape)) for x in (middle + nodes * half, weights * half))
     total = xp.zeros_like(first)
     step = max(1, _CHUNK // max(1, prod(first.shape)))
-    for start in range(0, half.shape[0], step):
-        centre, reach = middle[start : start + step], half[start : start + step]
-        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-            total = total + float(weight) * xp.sum(reach * f(centre + float(node) * reach), axis=0)
+    for start in range(0, points.shape[0], step):
+        some = slice(start, min(start + step, points.shape[0]))
+        total = total + xp.sum(measure[some, ...] * f(points[some, ...]), axis=0)
     slopes = f(xp.stack([b + 0.5, b - 0.5, a + 0.5, a - 0.5]))
-    return total - ((slopes[0] - slopes[1]) - (slopes[2] - slopes[3])) / 24.0
+    return total - ((slopes[0, ...] - slopes[1, ...]) - (slopes[2, ...] - slopes[3, ...])) / 24.0
 
 
 def _edges(low: Array, high: Array, center: Array, spread: Array) -> Array:

@@ -1,7 +1,7 @@
 """Mixtures of numbers: distribution functions, quantiles, and exact averages."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.expectation import expectation
@@ -27,24 +27,32 @@ class UnivariateMixture(Mixture, Univariate):
 
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
-        return self._averaged(self.components.cdf(self._event(x)[..., None]), 0)  # type: ignore[attr-defined]
+        return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: Σ_k π_k P_k(X > x)."""
+        return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
 
     def probability_between(self, low: Any, high: Any) -> Array:
-        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components in both tails."""
+        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components."""
         low, high = self._event(low, "low"), self._event(high, "high")
-        return self._averaged(self.components.probability_between(low[..., None], high[..., None]), 0)  # type: ignore[attr-defined]
+        return self._averaged(self._numbers.probability_between(low[..., None], high[..., None]), 0)
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`; it lies between the quantiles of the components, and is searched there."""
         q = self._quantile(q)
         xp = namespace_of(q)
         present = self.weights > 0
-        each = self.components.icdf(q[..., None])  # type: ignore[attr-defined]
+        each = self._numbers.icdf(q[..., None])
         low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
         high = xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
         q = xp.broadcast_to(q, low.shape)
         found = self._least_integer(q, low, high) if self.discrete else self._root(q, low, high)
         return xp.where(q == 0, low, xp.where(q == 1, high, found))
+
+    @property
+    def _numbers(self) -> Univariate:
+        return cast("Univariate", self.components)
 
     def _root(self, q: Array, low: Array, high: Array) -> Array:
         xp = namespace_of(q)
@@ -69,7 +77,7 @@ class UnivariateMixture(Mixture, Univariate):
     def _landmarks(self) -> Array:
         xp = namespace_of(self.weights)
         present = [k for k in range(self.n_components) if self.weights[k] > 0]
-        return xp.concat([self.components[k]._landmarks() for k in present])  # type: ignore[attr-defined]  # noqa: SLF001
+        return xp.concat([self._numbers[k]._landmarks() for k in present])  # noqa: SLF001
 
     def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
         if n_samples is not None:
