@@ -4,7 +4,19 @@ import numpy as np
 
 from rows.row import Row
 from tractable.covariance import Diagonal, Isotropic
-from tractable.distributions import Mixture, MultivariateNormal, Normal, Product
+from tractable.distributions import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Gamma,
+    Mixture,
+    MultivariateNormal,
+    MultivariateStudentT,
+    Normal,
+    Poisson,
+    Product,
+    StudentT,
+)
 
 PAIR = MultivariateNormal(
     mean=[[0.0, 0.0], [3.0, 1.0], [-1.0, 4.0]],
@@ -47,8 +59,38 @@ MIXTURES = [
             ),
         ),
     ),
+    Row(
+        "Mixture-Gamma",
+        lambda: Mixture(weights=[0.4, 0.6], components=Gamma(shape=[2.0, 9.0], rate=[2.0, 1.5])),
+    ),
+    Row(
+        "Mixture-Beta",
+        lambda: Mixture(weights=[0.7, 0.3], components=Beta(alpha=[2.0, 8.0], beta=[6.0, 3.0])),
+    ),
+    Row(
+        "Mixture-StudentT",
+        lambda: Mixture(
+            weights=[0.5, 0.5], components=StudentT(dof=[8.0, 20.0], location=[0.0, 4.0], scale=[1.0, 0.5])
+        ),
+    ),
+    Row("Mixture-Poisson", lambda: Mixture(weights=[0.4, 0.6], components=Poisson(rate=[1.5, 30.0]))),
+    Row(
+        "Mixture-Categorical",
+        lambda: Mixture(components=Categorical(probabilities=[[0.2, 0.5, 0.3], [0.9, 0.1, 0.0]])),
+    ),
     Row("Mixture-pair", lambda: Mixture(weights=[0.5, 0.3, 0.2], components=PAIR)),
     Row("Mixture-triple", lambda: Mixture(weights=[0.6, 0.4], components=TRIPLE)),
+    Row(
+        "Mixture-MultivariateStudentT",
+        lambda: Mixture(
+            weights=[0.3, 0.7],
+            components=MultivariateStudentT(
+                dof=[12.0, 30.0],
+                location=[[0.0, 0.0], [3.0, 1.0]],
+                scale=[[[1.0, 0.5], [0.5, 1.0]], [[0.3, -0.1], [-0.1, 0.8]]],
+            ),
+        ),
+    ),
     Row(
         "Mixture-isotropic",
         lambda: Mixture(
@@ -56,6 +98,19 @@ MIXTURES = [
             components=MultivariateNormal(
                 mean=[[[0.0, 0.0], [3.0, 3.0]], [[1.0, -1.0], [1.0, 2.0]]],
                 covariance=Isotropic(variance=[1.0, 0.5], dim=2),
+            ),
+        ),
+    ),
+    Row(
+        "Mixture-table",
+        lambda: Mixture(
+            weights=[0.35, 0.65],
+            components=Product(
+                parts={
+                    "colour": Categorical(probabilities=[[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]),
+                    "count": Poisson(rate=[1.5, 12.0]),
+                    "size": Normal(mean=[0.0, 2.0], variance=[1.0, 0.5]),
+                }
             ),
         ),
     ),
@@ -73,6 +128,16 @@ MIXTURES = [
     ),
 ]
 PRODUCTS = [
+    Row(
+        "Product-families",
+        lambda: Product(
+            parts={
+                "smokes": Bernoulli(probability=0.3),
+                "visits": Poisson(rate=2.5),
+                "age": Gamma(shape=4.0, rate=0.1),
+            }
+        ),
+    ),
     Row("Product", lambda: Product(parts=[Normal(mean=1.0, variance=4.0), Normal(mean=-2.0, stddev=0.1)])),
     Row(
         "Product-named",

@@ -41,8 +41,8 @@ def expectation(
 ) -> Estimate:
     """Return E[f(x)]: Σ p(x) f(x), ∫ p(x) f(x) dx, or the mean of f over draws with its standard error.
 
-    Numbers are summed over (counts) or integrated by adaptive quadrature, to rounding; other events, and all
-    when `n_samples` is given, are drawn.
+    Whole numbers and samples are summed over, other numbers integrated by adaptive quadrature, to rounding;
+    other events, and all when `n_samples` is given, are drawn.
 
     Parameters
     ----------
@@ -73,11 +73,20 @@ def expectation(
     """
     if not isinstance(distribution, Distribution):
         raise ValueError(f"distribution must be a distribution, got {type(distribution).__name__}")
-    if n_samples is None and isinstance(distribution, Univariate):
-        exact = _summed if distribution.discrete else _integrated
+    exact = _exact(distribution) if n_samples is None else None
+    if exact is not None:
         found = over_batch(partial(exact, f), distribution.batch_shape, distribution)
-        return Estimate(value=found, standard_error=0.0 * found)
+        return Estimate(value=found, standard_error=namespace_of(found).zeros_like(found))
     return _drawn(f, distribution, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+
+
+def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:
+    """Return how to find an expectation to rounding, where there is a way."""
+    if hasattr(d, "atoms"):
+        return _over_atoms
+    if isinstance(d, Univariate):
+        return _summed if d.discrete else _integrated
+    return None
 
 
 def _drawn(f: Function, d: Distribution, n: int, rng: Any) -> Estimate:
@@ -110,20 +119,24 @@ def _integrated(f: Function, d: Univariate) -> Array:
 
 
 def _tail(density: Function, end: float, edge: Array, scale: Array) -> Integral:
-    """Integrate from a quantile to the end of the support; x = edge ± scale t / (1 - t) reaches infinity."""
+    """Integrate from the end of the support to a quantile; x = edge ± scale (1 - s)/s starts at infinity."""
     xp = namespace_of(edge)
-    sign = 1.0 if end > float(edge) else -1.0
     place = {"dtype": edge.dtype, "device": device(edge)}
+    unit = xp.asarray([0.0, 0.5, 1.0], **place)
     if np.isfinite(end):
-        gap = xp.asarray(end, **place) - edge
-        return integrate(lambda t: density(edge + gap * t) * xp.abs(gap), xp.asarray([0.0, 1.0], **place))
+        gap = edge - end
+        return integrate(lambda s: density(end + gap * s) * xp.abs(gap), unit)
+    sign = 1.0 if end > 0 else -1.0
 
-    def mapped(t: Array) -> Array:
-        found = density(edge + sign * scale * t / (1.0 - t))
-        slope = xp.reshape(scale / (1.0 - t) ** 2, (-1, *(1,) * (found.ndim - 1)))
-        return _weighted(found, slope)
+    def mapped(s: Array) -> Array:
+        return _weighted(density(edge + sign * scale * (1.0 - s) / s), scale / (s * s))
 
-    return integrate(mapped, xp.asarray([0.0, 0.5, 1.0], **place))
+    return integrate(mapped, unit)
+
+
+def _over_atoms(f: Function, d: Any) -> Array:
+    xp = namespace_of(d.mean)
+    return xp.sum(_weighted(xp.asarray(f(d.atoms)), d.prob(d.atoms)), axis=0)
 
 
 def _summed(f: Function, d: Univariate) -> Array:
@@ -132,6 +145,8 @@ def _summed(f: Function, d: Univariate) -> Array:
     place = {"dtype": d.mean.dtype, "device": device(d.mean)}
     eps = float(xp.finfo(d.mean.dtype).eps)
     low, high = (float(d.icdf(xp.asarray(q, **place))) for q in (eps, 1.0 - eps))
+    if high - low > WIDEST:
+        raise ValueError("distribution has too many values to sum over; give n_samples to draw them instead")
     least, greatest = (float(bound) for bound in d.support or (-np.inf, np.inf))
 
     def block(a: float, b: float) -> tuple[Array, float]:
@@ -162,10 +177,11 @@ def _outwards(edge: float, end: float) -> Iterator[tuple[float, float]]:
 
 
 def _weighted(values: Array, mass: Array) -> Array:
-    """Return values times mass; where there is no mass nothing, however large the value."""
+    """Return values times mass: nothing where there is no mass, and at a single point of infinite density."""
     xp = namespace_of(mass)
     mass = xp.reshape(mass, (-1, *(1,) * (values.ndim - 1)))
-    return xp.where(mass > 0, values, xp.zeros_like(values)) * mass
+    some = (mass > 0) & xp.isfinite(mass)
+    return xp.where(some, values, xp.zeros_like(values)) * xp.where(some, mass, xp.zeros_like(mass))
 
 
 def _settled(found: Integral) -> Array:

@@ -14,6 +14,7 @@ from tractable.distributions.checks import check_shares
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
 from tractable.distributions.members import over_batch
 from tractable.distributions.mixture_draws import averaged_over_draws, draw
+from tractable.distributions.shares import as_shares, log_or_minus_inf
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.vectors import split_mapping
 from tractable.engines.blocks import map_rows
@@ -229,10 +230,7 @@ class Mixture(Distribution):
 
     @cached_property
     def _log_weights(self) -> Array:
-        xp = namespace_of(self.weights)
-        some = self.weights > 0
-        log = xp.log(xp.where(some, self.weights, xp.ones_like(self.weights)))
-        return xp.where(some, log, xp.full_like(log, -xp.inf))
+        return log_or_minus_inf(self.weights)
 
     def _of_components(self, x: Array) -> Array:
         """Return log p_k(x), (*samples, *batch, K)."""
@@ -281,4 +279,4 @@ def _as_weights(weights: Any, components: Distribution) -> Array:
     if weights.ndim < 1 or weights.shape[-1] != k:
         raise ValueError(f"weights must have shape (*batch, {k}), got {tuple(weights.shape)}")
     check_shares("weights", weights)
-    return freeze(xp.astype(weights, like.dtype))
+    return freeze(as_shares(xp.astype(weights, like.dtype)))

@@ -1,6 +1,7 @@
 """Sufficient statistics: small immutable values that merge with ``+``."""
 
 from tractable.statistics.counts import Counts
+from tractable.statistics.cross_covariance import cross_covariance
 from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.statistics.extremes import Extremes
 from tractable.statistics.incomplete_moments import IncompleteMoments
@@ -20,4 +21,5 @@ __all__ = [
     "ReciprocalLogMoments",
     "Totals",
     "UnitLogMoments",
+    "cross_covariance",
 ]
