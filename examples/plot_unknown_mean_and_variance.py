@@ -27,7 +27,7 @@ plugged = Normal.fit(hours)
 axes[1].plot(x, predictive.prob(x), label="predictive, Student-t")
 axes[1].plot(x, plugged.prob(x), label="maximum likelihood, plugged in")
 axes[1].plot(hours, np.zeros_like(hours), "|", color="0.3", markersize=12)
-axes[1].set(xlabel="x", ylabel="density", ylim=(0, None))
+axes[1].set(xlabel="x", ylabel="density", ylim=(0, 0.2))
 axes[1].legend(frameon=False)
 plt.show()
 

@@ -18,7 +18,7 @@ class AdditiveModel(ConjugateModel):
 
     With A(η) the log of the constant that normalises the belief, the log evidence is A(η + t) - A(η), and
     what the likelihood does not share with the belief (its base measure). A model writes `_symbols`, `_gain`,
-    `_with_symbols` and `_log_base`, and A with its two derivatives; the rest follows.
+    `_with_symbols` and `_log_base`, how much A rises, and the derivatives of A; the rest follows.
     """
 
     @abstractmethod
@@ -39,8 +39,8 @@ class AdditiveModel(ConjugateModel):
 
     @staticmethod
     @abstractmethod
-    def _log_normalizer(symbols: Array) -> Array:
-        """Return A(η) over the last axis."""
+    def _rise(symbols: Array, gain: Array) -> Array:
+        """Return A(η + t) - A(η) over the last axis, with its digits however strong the belief."""
 
     @staticmethod
     @abstractmethod
@@ -58,8 +58,7 @@ class AdditiveModel(ConjugateModel):
 
     def log_evidence(self, statistic: Any) -> float:
         """See `ConjugateModel.log_evidence`: A(η + t) - A(η), and the base measure of the rows."""
-        before, gain = self._symbols(), self._gain(statistic)
-        rise = self._log_normalizer(before + gain) - self._log_normalizer(before)
+        rise = self._rise(self._symbols(), self._gain(statistic))
         return float(rise) + float(self._log_base(statistic))
 
     def _search(self, statistics: Sequence[Any]) -> Search:
@@ -69,7 +68,7 @@ class AdditiveModel(ConjugateModel):
         def objective(logs: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             """Minus the summed log evidence of η = exp(logs), its gradient and its Hessian."""
             eta = np.exp(logs)
-            rise = np.sum(self._log_normalizer(eta + gains) - self._log_normalizer(eta))
+            rise = np.sum(self._rise(eta, gains))
             slope = eta * np.sum(self._slope(eta + gains) - self._slope(eta), axis=0)
             bend = np.sum(self._curvature(eta + gains) - self._curvature(eta), axis=0)
             return -(rise + base), -slope, -(bend * eta[:, None] * eta + np.diag(slope))

@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.special import betaln
 from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import check_fraction, check_strength
+from tractable.conjugate.rises import shares_rise
 from tractable.conjugate.shares import shares_curvature, shares_slope
 from tractable.distributions.beta import Beta
 from tractable.distributions.distribution import Distribution
@@ -60,8 +60,8 @@ class BetaBelief(AdditiveModel):
         return self._believing(Beta(alpha=symbols[0], beta=symbols[1]))
 
     @staticmethod
-    def _log_normalizer(symbols: Array) -> Array:
-        return betaln(symbols[..., 0], symbols[..., 1])
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise(symbols, gain)
 
     @staticmethod
     def _slope(symbols: np.ndarray) -> np.ndarray:

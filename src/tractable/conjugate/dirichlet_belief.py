@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.special import gammaln
 from tractable.conjugate.additive import AdditiveModel
+from tractable.conjugate.rises import shares_rise
 from tractable.conjugate.shares import shares_curvature, shares_slope
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.distribution import Distribution
@@ -78,9 +78,8 @@ class DirichletBelief(AdditiveModel):
         return self._believing(Dirichlet(concentration=symbols))
 
     @staticmethod
-    def _log_normalizer(symbols: Array) -> Array:
-        xp = namespace_of(symbols)
-        return xp.sum(gammaln(symbols), axis=-1) - gammaln(xp.sum(symbols, axis=-1))
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise(symbols, gain)
 
     @staticmethod
     def _slope(symbols: np.ndarray) -> np.ndarray:

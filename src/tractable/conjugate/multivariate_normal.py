@@ -113,11 +113,11 @@ class MultivariateNormalModel(ConjugateModel):
 
     def log_evidence(self, statistic: Moments) -> float:
         """See `ConjugateModel.log_evidence`."""
-        strength, _, scatter = self._seen(statistic)
+        _, _, scatter = self._seen(statistic)
         d, xp = self.prior, namespace_of(scatter)
         _, growth = seen_scale(d.scale, scatter)
         rise = wishart_rise(d.dof, statistic.weight, d.scale, growth)
-        return float(rise - 0.5 * self.dim * xp.log(strength / d.strength))
+        return float(rise - 0.5 * self.dim * xp.log1p(statistic.weight / d.strength))
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:
         """See `ConjugateModel.maximum_likelihood`: (x̄, n S⁻¹), of rows that span the space."""

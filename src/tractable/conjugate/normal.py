@@ -4,9 +4,9 @@ from math import log, pi
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.arrays.special import gammaln
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
+from tractable.conjugate.rises import gamma_rise
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision
@@ -82,13 +82,13 @@ class NormalModel(ConjugateModel):
 
     def update(self, statistic: Moments) -> Self:
         """See `ConjugateModel.update`."""
-        strength, step, rate = self._seen(statistic)
+        strength, step, gain = self._seen(statistic)
         return self._believing(
             NormalGamma(
                 mean=self.prior.location + statistic.weight / strength * step,
                 strength=strength,
                 shape=self.prior.shape + 0.5 * statistic.weight,
-                rate=rate,
+                rate=self.prior.rate + gain,
             )
         )
 
@@ -104,12 +104,11 @@ class NormalModel(ConjugateModel):
 
         log Γ(α')/Γ(α) + α log β - α' log β' + ½ log b/b' - ½ n log 2π.
         """
-        strength, _, rate = self._seen(statistic)
+        _, _, gain = self._seen(statistic)
         d, n = self.prior, statistic.weight
-        xp = namespace_of(rate)
-        shape = d.shape + 0.5 * n
-        rise = gammaln(shape) - gammaln(d.shape) - 0.5 * n * xp.log(d.rate) - shape * xp.log(rate / d.rate)
-        return float(rise - 0.5 * xp.log(strength / d.strength) - 0.5 * n * LOG_2PI)
+        xp = namespace_of(gain)
+        rise = gamma_rise(xp.stack([d.shape, d.rate]), xp.stack([0.5 * n + 0.0 * gain, gain]))
+        return float(rise - 0.5 * xp.log1p(n / d.strength) - 0.5 * n * LOG_2PI)
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:
         """See `ConjugateModel.maximum_likelihood`: (x̄, n / S), of rows that differ."""
@@ -128,12 +127,9 @@ class NormalModel(ConjugateModel):
         return self.prior.mode
 
     def _seen(self, statistic: Moments) -> tuple[Array, Array, Array]:
-        """Return b', x̄ - m and β'."""
+        """Return b', x̄ - m and β' - β."""
         check_moments(statistic, 1)
         d, n = self.prior, statistic.weight
         strength, step = d.strength + n, statistic.mean[0] - d.location
-        return (
-            strength,
-            step,
-            d.rate + 0.5 * (statistic.scatter[0, 0] + d.strength * n / strength * step * step),
-        )
+        between = d.strength * n / strength * step * step
+        return strength, step, 0.5 * (statistic.scatter[0, 0] + between)

@@ -9,7 +9,8 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
-from tractable.conjugate.gamma_belief import gamma_curvature, gamma_log_normalizer, gamma_slope
+from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
+from tractable.conjugate.rises import gamma_rise
 from tractable.conjugate.search import Search
 from tractable.conjugate.wishart_interval import wishart_interval
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
@@ -185,8 +186,8 @@ class NormalPrecisionModel(AdditiveModel):
         return -0.5 * LOG_2PI * float(statistic.weight)
 
     @staticmethod
-    def _log_normalizer(symbols: Array) -> Array:
-        return gamma_log_normalizer(symbols)
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return gamma_rise(symbols, gain)
 
     @staticmethod
     def _slope(symbols: np.ndarray) -> np.ndarray:

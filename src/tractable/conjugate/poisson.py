@@ -8,7 +8,8 @@ from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import as_counts, check_columns, check_statistic, check_strength, some_weight
 from tractable.conjugate.count_totals import CountTotals, log_factorial
-from tractable.conjugate.gamma_belief import gamma_curvature, gamma_log_normalizer, gamma_slope
+from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
+from tractable.conjugate.rises import gamma_rise
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
@@ -105,8 +106,8 @@ class PoissonModel(AdditiveModel):
         return statistic.log_base
 
     @staticmethod
-    def _log_normalizer(symbols: Array) -> Array:
-        return gamma_log_normalizer(symbols)
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return gamma_rise(symbols, gain)
 
     @staticmethod
     def _slope(symbols: np.ndarray) -> np.ndarray:

@@ -83,12 +83,15 @@ def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequen
 
 def _plane(x: NormalModel, ax: Any, *, coverages: Sequence[float] = (0.5, 0.9, 0.99)) -> Any:
     """Draw regions of greatest density of the mean and the precision together."""
+    from matplotlib.colors import to_rgba
+
     low, high = x.interval(0.9999)
     mean = np.linspace(low.mean, high.mean, 241)
     precision = np.linspace(low.precision, high.precision, 240)
     density = np.exp(x.prior.log_prob(tuple(np.meshgrid(mean, precision))))
     levels = [_level(density, coverage) for coverage in sorted(coverages, reverse=True)]
-    ax.contourf(mean, precision, density, [*levels, density.max()], colors=COLOURS[0], alpha=0.25)
+    shades = [to_rgba(COLOURS[0], 0.5 * (i + 1) / len(levels)) for i in range(len(levels))]
+    ax.contourf(mean, precision, density, [*levels, density.max()], colors=shades)
     ax.contour(mean, precision, density, levels, colors=COLOURS[0], linewidths=0.8)
     told = ", ".join(f"{coverage:.0%}" for coverage in sorted(coverages))
     ax.set(xlabel="mean", ylabel="precision", title=f"regions of {told}")

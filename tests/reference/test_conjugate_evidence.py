@@ -1,0 +1,128 @@
+"""Log evidence against its textbook formula in eighty digits, from vague priors to sure ones."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from tractable.conjugate import (
+    BernoulliModel,
+    CategoricalModel,
+    MultivariateNormalModel,
+    NormalMeanModel,
+    NormalModel,
+    NormalPrecisionModel,
+    PoissonModel,
+)
+from tractable.distributions import Beta, Dirichlet, Gamma, Normal, NormalGamma, NormalWishart
+from tractable.statistics import Counts, Totals
+
+STRENGTHS = [1e-8, 1e-3, 0.7, 20.0, 1e4, 1e8, 1e12]
+
+
+@pytest.fixture(autouse=True)
+def eighty_digits():
+    with mp.workdps(80):
+        yield
+
+
+def close(found, exact):
+    assert abs(float(mp.mpf(found) - exact)) <= 1e-12 * max(1.0, abs(float(exact)))
+
+
+def log_beta(*alpha):
+    return sum(map(mp.loggamma, alpha)) - mp.loggamma(sum(alpha))
+
+
+@pytest.mark.spec("DIST-05")
+@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize(("n", "s"), [(1, 1), (3, 3), (50, 20), (10**6, 7)])
+def test_bernoulli(strength, n, s):
+    a, b = 0.3 * strength, 0.7 * strength
+    model = BernoulliModel(prior=Beta(alpha=a, beta=b))
+    exact = log_beta(mp.mpf(a) + s, mp.mpf(b) + n - s) - log_beta(mp.mpf(a), mp.mpf(b))
+    close(model.log_evidence(Totals(weight=float(n), total=np.array(float(s)))), exact)
+
+
+@pytest.mark.spec("DIST-14")
+@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize("counts", [[1.0, 0.0, 0.0], [4.0, 0.0, 9.0], [3e5, 7.0, 1e3]])
+def test_categorical(strength, counts):
+    alpha = strength * np.array([0.2, 0.5, 0.3])
+    model = CategoricalModel(prior=Dirichlet(concentration=alpha))
+    before = [mp.mpf(a) for a in alpha]
+    after = [a + int(n) for a, n in zip(before, counts, strict=True)]
+    close(model.log_evidence(Counts(counts=np.array(counts))), log_beta(*after) - log_beta(*before))
+
+
+@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize("rows", [[0], [3, 5, 1], [120, 90, 101, 110]])
+def test_poisson(strength, rows):
+    a, b = 4.0 * strength, strength
+    model = PoissonModel(prior=Gamma(shape=a, rate=b))
+    after, rate = mp.mpf(a) + sum(rows), mp.mpf(b) + len(rows)
+    exact = mp.loggamma(after) - mp.loggamma(mp.mpf(a)) + mp.mpf(a) * mp.log(b) - after * mp.log(rate)
+    close(model.log_evidence(model.summarize(rows)), exact - sum(mp.log(mp.factorial(x)) for x in rows))
+
+
+@pytest.mark.spec("DIST-40")
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_normal_precision(strength):
+    rows, a, b = [0.5, -1.25, 3.0], 0.5 * strength, 0.75 * strength
+    model = NormalPrecisionModel(prior=Gamma(shape=a, rate=b), known_mean=0.25)
+    shape = mp.mpf(a) + mp.mpf(3) / 2
+    rate = mp.mpf(b) + sum((mp.mpf(x) - mp.mpf("0.25")) ** 2 for x in rows) / 2
+    exact = mp.loggamma(shape) - mp.loggamma(mp.mpf(a)) + mp.mpf(a) * mp.log(b) - shape * mp.log(rate)
+    close(model.log_evidence(model.summarize(rows)), exact - mp.mpf(3) / 2 * mp.log(2 * mp.pi))
+
+
+@pytest.mark.spec("DIST-34")
+@pytest.mark.parametrize("variance", [1e-12, 1e-4, 1.0, 1e6, 1e14])
+def test_normal_mean(variance):
+    rows, noise = [5.5, 4.25, 7.0, 4.0], 2.0
+    model = NormalMeanModel(prior=Normal(mean=1.0, variance=variance), variance=noise)
+    v, s = mp.mpf(variance), mp.mpf(noise)
+    gaps = [mp.mpf(x) - 1 for x in rows]
+    squares = sum(g**2 for g in gaps) / s - v * sum(gaps) ** 2 / (s * (s + 4 * v))
+    log_det = 3 * mp.log(s) + mp.log(s + 4 * v)
+    close(model.log_evidence(model.summarize(rows)), -(4 * mp.log(2 * mp.pi) + log_det + squares) / 2)
+
+
+@pytest.mark.spec("DIST-50")
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_normal(strength):
+    rows, m, b = [3.0, 5.0, 7.0, 9.0, 10.0], 1.0, strength
+    a, r = 0.5 * strength, 1.5 * strength
+    model = NormalModel(prior=NormalGamma(mean=m, strength=b, shape=a, rate=r))
+    n, mean = 5, mp.fsum(rows) / 5
+    scatter = sum((x - mean) ** 2 for x in map(mp.mpf, rows))
+    shape, total = mp.mpf(a) + mp.mpf(n) / 2, mp.mpf(b) + n
+    rate = mp.mpf(r) + scatter / 2 + mp.mpf(b) * n / total * (mean - m) ** 2 / 2
+    exact = (
+        mp.loggamma(shape)
+        - mp.loggamma(mp.mpf(a))
+        + mp.mpf(a) * mp.log(r)
+        - shape * mp.log(rate)
+        + mp.log(mp.mpf(b) / total) / 2
+        - mp.mpf(n) / 2 * mp.log(2 * mp.pi)
+    )
+    close(model.log_evidence(model.summarize(rows)), exact)
+
+
+@pytest.mark.spec("DIST-50")
+@pytest.mark.parametrize("strength", STRENGTHS[2:])
+def test_multivariate_normal(strength):
+    rows = mp.matrix([[1, 2], [3, 2], [2, 5], [0, 1]])
+    dof, scale = strength + 1.5, np.array([[1.0, 0.25], [0.25, 0.5]]) / (strength + 1.5)
+    prior = NormalWishart(mean=[0.5, 1.0], strength=strength, dof=dof, scale=scale)
+    model = MultivariateNormalModel(prior=prior)
+    n, b, nu = 4, mp.mpf(strength), mp.mpf(dof)
+    before = mp.inverse(mp.matrix(scale.tolist()))
+    mean = mp.matrix([sum(rows[:, j]) / n for j in range(2)])
+    after = before + b * n / (b + n) * (mean - mp.matrix([0.5, 1])) * (mean - mp.matrix([0.5, 1])).T
+    for i in range(n):
+        after += (rows[i, :].T - mean) * (rows[i, :].T - mean).T
+    exact = (nu * mp.log(mp.det(before)) - (nu + n) * mp.log(mp.det(after))) / 2 + mp.log(b / (b + n))
+    exact += sum(mp.loggamma((nu + n - i) / 2) - mp.loggamma((nu - i) / 2) for i in range(2))
+    close(
+        model.log_evidence(model.summarize(np.array(rows.tolist(), dtype=float))), exact - n * mp.log(mp.pi)
+    )
