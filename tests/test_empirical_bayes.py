@@ -108,8 +108,13 @@ def test_empty_groups_say_nothing(rng):
     nothing = model.summarize(np.zeros(0))
     a, b = empirical_bayes(model, groups), empirical_bayes(model, [nothing, *groups])
     np.testing.assert_allclose([a.prior.mean, a.prior.variance], [b.prior.mean, b.prior.variance], rtol=1e-9)
-    with pytest.raises(ValueError, match="statistics"):
-        empirical_bayes(model, [nothing])
+    for make in MODELS.values():
+        with pytest.raises(ValueError, match="statistics"):
+            empirical_bayes(make(), [_no_rows(make())])
+
+
+def _no_rows(model):
+    return model.summarize(model.likelihood(model.mean()).sample(0))
 
 
 def test_models_without_a_search_say_so():

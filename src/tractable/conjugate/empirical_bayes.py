@@ -53,7 +53,7 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     1.6
     """
     groups = list(statistics)
-    if not any(_is_evidence(model, group) for group in groups):
+    if not any(float(group.weight) > 0.0 for group in groups):
         raise ValueError("statistics must have a group with data in it")
     search = model._search(groups)  # noqa: SLF001
     found = newton(search.objective, search.start, tol=1e-14, max_iter=max_iter)
@@ -67,7 +67,3 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     elif not found.converged:
         warnings.warn(f"not converged after {found.n_iter} steps", RuntimeWarning, stacklevel=2)
     return best
-
-
-def _is_evidence(model: ConjugateModel, group: Any) -> bool:
-    return model.log_evidence(group) != 0.0
