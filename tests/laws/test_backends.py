@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.arrays import gradient, linalg, special
+from tractable.arrays import counting, gradient, linalg, special
 from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.testing.array_laws import ARRAY_LAWS, ArrayFunction
 
@@ -58,9 +58,11 @@ FUNCTIONS = {
     "truncated_svd": (lambda a: linalg.truncated_svd(a, 2), lambda rng: (rng.standard_normal((5, 3)),)),
     "symmetrize": (linalg.symmetrize, lambda rng: (matrix(rng),)),
     "betaln": (special.betaln, lambda rng: (*positive(rng), *positive(rng))),
+    "count_deviance": (counting.count_deviance, lambda rng: (*positive(rng), *positive(rng))),
     "digamma": (special.digamma, positive),
     "erf": (special.erf, line),
     "erfc": (special.erfc, line),
+    "factorial_rest": (counting.factorial_rest, positive),
     "gammaln": (special.gammaln, positive),
     "log1m_exp": (special.log1m_exp, lambda rng: (-rng.gamma(1.0, 3.0, 5) - 0.01,)),
     "log1p_exp": (special.log1p_exp, line),

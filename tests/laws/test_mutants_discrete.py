@@ -195,7 +195,7 @@ MUTANTS = [
     (sample_laws.samples_follow_the_cdf, StrictlyBelow(**TRIALS)),
     (sample_laws.draws_are_independent, OneShareForAll(**BETA)),
     (sample_laws.entropy_is_expected_surprise, NormalEntropy(n_trials=2, probability=0.1)),
-    (sample_laws.kl_is_the_expected_log_ratio, ForgetsTheTrials(**TRIALS)),
+    (sample_laws.kl_is_the_expected_log_ratio, ForgetsTheTrials(n_trials=12, probability=[0.3, 0.7])),
     (sample_laws.kl_is_the_expected_log_ratio, AlwaysInfinite(rate=[1.0, 2.0])),
     (sample_laws.fit_is_the_most_likely, MedianForMean(rate=0.6)),
     (sample_laws.fit_is_the_most_likely, MomentsForLikelihood(**BETA)),
