@@ -208,6 +208,20 @@ def test_fewer_rows_than_columns_give_the_shortest_coefficients(rng, solver, int
     np.testing.assert_allclose(model.predict(X), y, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_wide_table_is_kept_by_its_rows(rng, intercept):
+    X, y = rng.standard_normal((20, 3000)) + 1.0, rng.standard_normal(20)
+    model = LinearRegression(fit_intercept=intercept).fit(X, y)
+    assert model.statistic_.factor.shape == (20, 3001)
+    assert model.rank_ == 20 - intercept
+    theirs = linear_model.LinearRegression(fit_intercept=intercept).fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(model.singular_[:19], theirs.singular_[:19], rtol=1e-9)
+    half = [LinearRegression(fit_intercept=intercept).fit(X[k::2, :30], y[k::2]) for k in (0, 1)]
+    whole = LinearRegression(fit_intercept=intercept).fit(X[:, :30], y)
+    np.testing.assert_allclose(half[0].merge(half[1]).coef_, whole.coef_, rtol=1e-8, atol=1e-12)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_constant_column_is_no_direction(X, y, solver):
     both = np.column_stack([X, np.full(60, 0.1)])

@@ -1,13 +1,14 @@
 """Learning is a fold: summarise every block of rows, and add."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from tractable.arrays.namespace import is_numpy_array, namespace_of
 from tractable.data import Batch, Source, as_source
-from tractable.engines.blocks import block_rows
+from tractable.engines.blocks import BLOCK_BYTES, block_rows
 from tractable.engines.progress import progress
-from tractable.engines.threads import ordered_map
+from tractable.engines.threads import ordered_map, single_threaded_blas
 
 __all__ = ["fold", "tree_sum"]
 
@@ -31,7 +32,8 @@ def fold(
     ----------
     of : callable
         Maps a block to a statistic: ``of(X, weights=w)``, or ``of(X, y, weights=w)`` where there is a target.
-        Statistics are merged with ``+``.
+        Statistics are merged with ``+``. Where that is much work, the class of the statistic may say in
+        ``least_rows(n_columns)`` how many rows are worth it.
     data : array, frame, source, or re-iterable of batches
         What :func:`tractable.scan` returns, for instance.
     y, weights : array or column name, optional
@@ -57,13 +59,17 @@ def fold(
     if not isinstance(data, Source) and hasattr(data, "__array_namespace__") and not is_numpy_array(data):
         return _on_device(of, data, y, weights)
     source = as_source(data, y, weights)
-    with progress(label, source.n_rows) as line:
+    # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
+    small = block_rows(source.n_features) * source.n_features * 8 <= BLOCK_BYTES
+    with progress(label, source.n_rows) as line, single_threaded_blas() if small else nullcontext():
 
         def summarise(block: Batch) -> tuple[int, Any]:
             return len(block.X), _apply(of, block.X, block.y, block.weights)
 
         def parts() -> Iterator[Any]:
-            for n, part in ordered_map(summarise, _blocks(source, rows), n_threads):
+            for n, part in ordered_map(
+                summarise, _blocks(source, rows or _rows_for(of, source.n_features)), n_threads
+            ):
                 line.advance(n)
                 yield part
 
@@ -97,9 +103,14 @@ def _apply(of: Callable[..., Any], x: Any, y: Any, weights: Any) -> Any:
     return of(x, weights=weights) if y is None else of(x, y, weights=weights)
 
 
-def _blocks(source: Source, rows: int | None) -> Iterator[Batch]:
+def _rows_for(of: Callable[..., Any], n_columns: int) -> int:
+    """Return the rows of a block: as many as the cache holds, or as the statistic asks for."""
+    least = getattr(getattr(of, "__self__", None), "least_rows", None)
+    return max(block_rows(n_columns), least(n_columns) if least else 0)
+
+
+def _blocks(source: Source, step: int) -> Iterator[Batch]:
     for batch in source.batches():
-        step = rows or block_rows(batch.X.shape[1])
         if len(batch.X) <= step:
             yield batch
             continue

@@ -6,10 +6,11 @@ from typing import Any
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives.triangle import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = ["SOLVERS", "LeastSquares", "least_squares"]
+__all__ = ["SOLVERS", "LeastSquares", "least_squares", "reduced_rows"]
 
 
 @value
@@ -124,18 +125,18 @@ def least_squares(
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    factor = statistic.factor if fit_intercept else statistic.uncentred()
+    r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
     # Columns are known to a rounding of their length about the origin, so a constant column is no direction.
-    scale = xp.hypot(_lengths(xp, statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5)[
-        :d
-    ]
+    scale = xp.hypot(_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5)[:d]
     scale = xp.where(scale > 0, scale, xp.ones_like(scale))
     tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
-    coef, spread, null, lost = SOLVERS[solver](factor[:d, :d] / scale, factor[:d, d:], tol)
-    coef, spread, null = (part / scale[:, None] for part in (coef, spread, null))
-    if null.shape[1]:
-        basis = xp.linalg.qr(null / _lengths(xp, null))[0]
-        coef, spread = (part - basis @ (basis.T @ part) for part in (coef, spread))
+    found = SOLVERS[solver](r / scale, z, tol)
+    spread = found.spread / scale[:, None]
+    coef = found.coef / scale[:, None]
+    if spread.shape[1] < d:
+        # The shortest coefficients are combinations of rows, in the units that were given.
+        basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
+        coef, spread = (basis @ (basis.T @ part) for part in (coef, spread))
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
     return LeastSquares(
@@ -144,64 +145,95 @@ def least_squares(
         centre=centre,
         offset=offset,
         spread=spread,
-        residual=lost + xp.sum(factor[d:, d:] ** 2, axis=0),
+        residual=found.lost + rest,
         weight=statistic.weight,
         n_located=int(fit_intercept),
     )
 
 
-#: Coefficients, the factor of their covariance, the directions not seen, and the squares lost in those.
-Solved = tuple[Array, Array, Array, Array]
+def reduced_rows(statistic: LinearFactor, *, fit_intercept: bool) -> tuple[Array, Array, Array]:
+    """Return rows R and targets z with the same least squares as all rows, and the squares beyond them, (t,).
+
+    R is triangular, (d, d), or has fewer rows than columns.
+    """
+    xp = namespace_of(statistic.mean)
+    d = statistic.dim
+    factor = statistic.factor
+    if not fit_intercept:
+        middle = xp.sqrt(xp.asarray(statistic.weight, dtype=xp.float64)) * statistic.mean
+        factor = xp.concat([middle[None, :], factor])
+    if factor.shape[0] < d:
+        return factor[:, :d], factor[:, d:], xp.zeros_like(statistic.mean[d:])
+    factor = statistic.triangular() if fit_intercept else triangle(factor)
+    return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
 
 
-def _by_qr(r: Array, z: Array, tol: float) -> Solved:
+@value
+class _Solved:
+    """Coefficients in scaled units, (d, t), and what was found on the way."""
+
+    coef: Array
+    spread: Array  # (d, rank), a factor of their covariance
+    directions: Array  # (d, rank), orthonormal: those in which the rows vary
+    lost: Array  # (t,), squares of the targets in no such direction
+
+
+def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
     """Solve R w = z by substitution; where R may be singular, ask the SVD."""
     xp = namespace_of(r)
-    d = r.shape[0]
-    if d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol:
+    n, d = r.shape
+    if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
-    # The lower triangle is Rᵀ, so transposing is all there is to do.
-    inverse = solve_triangular(r.T, xp.eye(d, dtype=r.dtype, device=device(r)), transposed=True)
+    identity = xp.eye(d, dtype=r.dtype, device=device(r))
+    inverse = solve_triangular(r.T, identity, transposed=True)
     # |R⁻¹| ≥ 1/σ_min: a short inverse is a proof of full rank, a long one a doubt.
     if float(xp.sqrt(xp.sum(inverse**2))) * tol >= 1.0 and float(xp.min(xp.linalg.svdvals(r))) <= tol:
         return _by_svd(r, z, tol)
-    return solve_triangular(r.T, z, transposed=True), inverse, r[:, :0], xp.zeros_like(z[0, :] if d else z)
+    coef = solve_triangular(r.T, z, transposed=True)
+    return _Solved(coef=coef, spread=inverse, directions=identity, lost=xp.zeros_like(xp.sum(z, axis=0)))
 
 
-def _by_svd(r: Array, z: Array, tol: float) -> Solved:
+def _by_svd(r: Array, z: Array, tol: float) -> _Solved:
     """Return w = V Σ⁻¹ Uᵀ z over the singular values above the tolerance."""
     xp = namespace_of(r)
     u, s, vt = xp.linalg.svd(r, full_matrices=False)
     rank = int(xp.sum(xp.astype(s > tol, xp.int64)))
-    spread, turned = vt.T[:, :rank] / s[:rank], u.T @ z
-    return spread @ turned[:rank, :], spread, vt.T[:, rank:], xp.sum(turned[rank:, :] ** 2, axis=0)
+    u, v = u[:, :rank], vt.T[:, :rank]
+    spread, turned = v / s[:rank], u.T @ z
+    return _Solved(
+        coef=spread @ turned, spread=spread, directions=v, lost=xp.sum((z - u @ turned) ** 2, axis=0)
+    )
 
 
-def _by_normal_equations(r: Array, z: Array, tol: float) -> Solved:
+def _by_normal_equations(r: Array, z: Array, tol: float) -> _Solved:
     """Return w = (RᵀR)⁻¹ Rᵀz: squares the condition, so half of the digits are gone before it begins."""
     xp = namespace_of(r)
-    d = r.shape[0]
-    lengths = _lengths(xp, r)
+    d = r.shape[1]
+    lengths = _lengths(r)
     lengths = xp.where(lengths > tol, lengths, xp.ones_like(lengths))
-    r = r / lengths
-    eigenvalues, v = xp.linalg.eigh(r.T @ r)
-    rank = int(xp.sum(xp.astype(eigenvalues > 10.0 * d * float(xp.finfo(r.dtype).eps), xp.int64)))
-    spread = v[:, d - rank :] / xp.sqrt(eigenvalues[d - rank :])
-    coef = spread @ (spread.T @ (r.T @ z))
-    lost = xp.sum(z**2, axis=0) - xp.sum((spread.T @ (r.T @ z)) ** 2, axis=0)
-    spread, coef, null = (part / lengths[:, None] for part in (spread, coef, v[:, : d - rank]))
-    return coef, spread, null, xp.where(lost > 0, lost, xp.zeros_like(lost))
+    unit = r / lengths
+    eigenvalues, v = xp.linalg.eigh(unit.T @ unit)
+    seen = int(xp.sum(xp.astype(eigenvalues > 10.0 * d * float(xp.finfo(r.dtype).eps), xp.int64)))
+    v = v[:, d - seen :]
+    spread = v / xp.sqrt(eigenvalues[d - seen :])
+    coef = spread @ (spread.T @ (unit.T @ z))
+    directions = xp.linalg.qr(v * lengths[:, None])[0]
+    lost = xp.sum((z - unit @ coef) ** 2, axis=0)
+    return _Solved(
+        coef=coef / lengths[:, None], spread=spread / lengths[:, None], directions=directions, lost=lost
+    )
 
 
-SOLVERS: dict[str, Callable[[Array, Array, float], Solved]] = {
+SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
     "qr": _by_qr,
     "svd": _by_svd,
     "normal": _by_normal_equations,
 }
 
 
-def _lengths(xp: Any, a: Array) -> Array:
+def _lengths(a: Array) -> Array:
     """Return the Euclidean lengths of the columns, without overflow."""
+    xp = namespace_of(a)
     if not a.shape[0]:
         return xp.sum(a, axis=0)
     peak = xp.max(xp.abs(a), axis=0)

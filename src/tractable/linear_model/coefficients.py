@@ -4,6 +4,7 @@ from typing import Any
 
 from tractable.arrays import Array, as_float_array, namespace_of
 from tractable.base import check_columns, check_fitted
+from tractable.distributions import StudentT
 from tractable.engines import LeastSquares
 from tractable.statistics import LinearFactor
 
@@ -109,8 +110,6 @@ class CoefficientsMixin:
         return fit
 
     def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
-        from tractable.distributions import StudentT
-
         xp = namespace_of(estimate)
         width = StudentT(dof=self._with_noise().dof, location=0.0, scale=1.0).interval(coverage)[1]
         reach = float(width) * error

@@ -16,8 +16,10 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.data import Source
+from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.least_squares import SOLVERS
+from tractable.engines.least_squares import SOLVERS, reduced_rows
 from tractable.engines.refinement import refine
 from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
 from tractable.statistics import LinearFactor
@@ -56,7 +58,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
     intercept_ : float or array of shape (n_targets,)
     rank_ : int
         Rank of the columns, centred where there is an intercept.
-    singular_ : array of shape (n_features,)
+    singular_ : array of shape (min(n_samples, n_features),)
         Their singular values.
     sigma2_ : float or array of shape (n_targets,)
         Unbiased variance of the noise, Σ r² / dof; NaN where `dof_` is not positive.
@@ -90,9 +92,9 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
     >>> model.coef_.round(3), round(float(model.intercept_), 3)
     (array([1.96]), 1.1)
     >>> model.coef_interval(0.95).round(2)
-    array([[1.69, 2.23]])
+    array([[1.72, 2.2 ]])
     >>> model.predict_interval([[5.0]], coverage=0.95).round(2)
-    array([[ 9.91, 11.89]])
+    array([[10.04, 11.76]])
 
     Half of the rows here and half there make the same model:
 
@@ -139,7 +141,10 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         """
         statistic = self._statistic()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        self._learn(fold(statistic, rows.data, rows.y, weights=rows.weights))
+        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
+            self._learn(statistic(rows.data, rows.y, rows.weights, reduce=False))
+        else:
+            self._learn(fold(statistic, rows.data, rows.y, weights=rows.weights))
         if self.refine:
             found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
             self._name(found)
@@ -164,7 +169,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         check_fitted(self)
         return self._flat(self.solution_.predict(as_floats(check_columns(self, X))))
 
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
         """Return the predictive distribution of each row's target: Student's t about the plane.
 
         Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the plane itself; it covers new
@@ -180,8 +185,6 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         StudentT
             Of batch shape (n_samples,) or (n_samples, n_targets).
         """
-        from tractable.distributions import StudentT
-
         check_fitted(self)
         rows = as_floats(check_columns(self, X))
         xp = namespace_of(rows)
@@ -197,9 +200,8 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
     def singular_(self) -> Array:
         """Singular values of the columns, centred where there is an intercept."""
         check_fitted(self)
-        s: LinearFactor = self.statistic_
-        factor = s.factor if self.solution_.n_located else s.uncentred()
-        return namespace_of(factor).linalg.svdvals(factor[: s.dim, : s.dim])
+        rows = reduced_rows(self.statistic_, fit_intercept=bool(self.solution_.n_located))[0]
+        return namespace_of(rows).linalg.svdvals(rows)
 
     def _statistic(self) -> Callable[..., Any]:
         if self.solver not in SOLVERS:

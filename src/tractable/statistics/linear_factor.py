@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.triangle import triangle
+from tractable.primitives.triangle import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import replace, value
@@ -58,23 +58,31 @@ class LinearFactor:
         x = as_rows(x)
         xp = namespace_of(x)
         y, flat = _as_targets(y, x)
-        both = xp.concat([x, y], axis=1)
         w = as_weights(weights, x)
         one = counts(w, x)
         total = xp.sum(one)
-        mean = one @ both / or_one(total, xp)
-        _check_finite(mean, x.shape[1])
-        # What rounding left of the mean is far below the spread, or the spread is lost already.
-        mean = mean + one @ (both - mean) / or_one(total, xp)
-        centred = both - mean
-        root = centred if w is None else centred * xp.sqrt(w)[:, None]
-        factor = triangle(root) if reduce else root
+        centre = xp.concat([one @ x, one @ y]) / or_one(total, xp)
+        _check_finite(centre, x.shape[1])
+        root = None if w is None else xp.sqrt(w)
+        if reduce:
+            factor, rest = centred_triangle(x, y, centre, root)
+        else:
+            factor = xp.concat([x, y], axis=1) - centre
+            rest = one @ factor
+            factor = factor if root is None else factor * root[:, None]
+        # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
+        mean = centre + rest / or_one(total, xp)
         return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":
         """Return the statistic of no rows of `dim` columns."""
         return cls.of(np.zeros((0, dim)), np.zeros(0) if n_targets == 1 else np.zeros((0, n_targets)))
+
+    @staticmethod
+    def least_rows(n_columns: int) -> int:
+        """Return how many rows make a block worth a merge, which costs as much as n_columns of them."""
+        return 4 * n_columns
 
     @property
     def dim(self) -> int:
@@ -98,10 +106,18 @@ class LinearFactor:
         return LinearFactor(
             weight=weight,
             mean=self.mean + share * step,
-            factor=triangle(xp.concat([self.factor, other.factor, between])),
+            factor=merged_triangle(self.triangular(), other.triangular(), between),
             n_targets=self.n_targets,
             flat=self.flat and other.flat,
         )
+
+    def triangular(self) -> Array:
+        """Return the factor as a triangle, (d + t, d + t), whether it is rows or a triangle already."""
+        xp = namespace_of(self.factor)
+        n, width = self.factor.shape
+        if n == width and not bool(xp.any(xp.tril(self.factor, k=-1) != 0)):
+            return self.factor
+        return triangle(self.factor)
 
     def discount(self, rate: float) -> "LinearFactor":
         """Forget: the same fit, believed `rate` times as strongly."""

@@ -14,6 +14,10 @@ from tractable.value import value
 __all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
 
 
+def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    return rng.standard_normal(shape) + 2.0
+
+
 @value
 class StatisticOfRows:
     """A statistic under examination that is not for rows of any numbers: it says how to draw its own.
@@ -30,7 +34,7 @@ class StatisticOfRows:
     """
 
     statistic: Any
-    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray] | None = None
+    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray] = _any_numbers
     n_targets: int = 0
 
     def of(self, x: np.ndarray, weights: np.ndarray | None = None) -> Any:
@@ -48,7 +52,7 @@ class StatisticOfRows:
 
 
 def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-10) -> None:
-    """Raise unless two statistics are equal: in their `canonical()` form if they have one, else field by field."""
+    """Raise unless two statistics are equal, in their `canonical()` form where they have one."""
     assert type(a) is type(b), f"{type(a).__name__} is not {type(b).__name__}"
     if hasattr(a, "canonical"):
         assert_same_statistic(a.canonical(), b.canonical(), rtol, atol)
@@ -66,7 +70,7 @@ def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-
 def _blocks(statistic: Any, rng: np.random.Generator) -> list[np.ndarray]:
     """Draw a few rows, one row and some more, of three columns."""
     shapes = ((7, 3), (1, 3), (12, 3))
-    if getattr(statistic, "draw", None) is not None:
+    if hasattr(statistic, "draw"):
         return [statistic.draw(rng, shape) for shape in shapes]
     shifts = (0.0, 5.0, -2.0)
     return [rng.standard_normal(shape) + shift for shape, shift in zip(shapes, shifts, strict=True)]

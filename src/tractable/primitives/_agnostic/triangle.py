@@ -2,7 +2,7 @@
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["triangle"]
+__all__ = ["centred_triangle", "triangle"]
 
 
 def triangle(rows: Array) -> Array:
@@ -14,3 +14,13 @@ def triangle(rows: Array) -> Array:
     factor = xp.linalg.qr(rows, mode="reduced")[1]
     diagonal = xp.linalg.diagonal(factor)
     return factor * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[:, None]
+
+
+def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
+    """See `tractable.primitives.triangle.centred_triangle`."""
+    xp = namespace_of(x)
+    rows = xp.concat([x, y], axis=1) - centre
+    if roots is None:
+        return triangle(rows), xp.sum(rows, axis=0)
+    rows = rows * roots[:, None]
+    return triangle(rows), roots @ rows

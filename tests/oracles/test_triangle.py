@@ -1,0 +1,79 @@
+"""Triangular factors: panel by panel, merged and in the array API, against one QR of all rows."""
+
+import numpy as np
+import pytest
+
+from tractable.arrays import to_numpy
+from tractable.primitives import centred_triangle, merged_triangle, triangle
+from tractable.primitives._agnostic.triangle import centred_triangle as agnostic_centred
+from tractable.primitives._agnostic.triangle import triangle as agnostic
+
+SHAPES = [(0, 3), (1, 3), (3, 3), (50, 4), (2501, 5), (40, 60), (700, 230), (5, 0)]
+
+
+def assert_factors(factor, rows):
+    """R is triangular, its diagonal not negative, and RᵀR the Gram matrix of the rows."""
+    d = rows.shape[1]
+    assert factor.shape == (d, d)
+    np.testing.assert_array_equal(np.tril(factor, -1), 0.0)
+    assert np.all(np.diagonal(factor) >= 0)
+    gram = rows.T @ rows
+    np.testing.assert_allclose(factor.T @ factor, gram, atol=1e-12 * max(1.0, np.abs(gram).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("twin", [triangle, agnostic])
+def test_a_triangle_has_the_gram_matrix_of_its_rows(twin, shape, rng):
+    rows = rng.standard_normal(shape)
+    before = rows.copy()
+    assert_factors(twin(rows), rows)
+    np.testing.assert_array_equal(rows, before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [s for s in SHAPES if s[1]])
+@pytest.mark.parametrize("twin", [centred_triangle, agnostic_centred])
+def test_rows_are_centred_and_weighted_on_the_way(twin, shape, weighted, rng):
+    x, y = rng.standard_normal(shape) + 3.0, rng.standard_normal((shape[0], 2))
+    centre = rng.standard_normal(shape[1] + 2)
+    roots = rng.random(shape[0]) if weighted else None
+    factor, rest = twin(x, y, centre, roots)
+    rows = np.column_stack([x, y]) - centre
+    scaled = rows if roots is None else rows * roots[:, None]
+    assert_factors(factor, scaled)
+    np.testing.assert_allclose(rest, scaled.sum(axis=0) if roots is None else roots @ scaled, atol=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 4, 230])
+def test_merged_factors_are_the_factor_of_all_rows(d, rng):
+    a, b, rows = (
+        rng.standard_normal((2 * d, d)),
+        rng.standard_normal((d // 2 + 1, d)),
+        rng.standard_normal((2, d)),
+    )
+    first, second = triangle(a), triangle(b)
+    kept = first.copy(), second.copy()
+    assert_factors(merged_triangle(first, second, rows), np.concatenate([a, b, rows]))
+    np.testing.assert_array_equal(first, kept[0])
+    np.testing.assert_array_equal(second, kept[1])
+
+
+def test_every_library_has_its_own(backend, rng):
+    x, y = rng.standard_normal((30, 3)), rng.standard_normal((30, 1))
+    rows, centre, roots = np.column_stack([x, y]), rng.standard_normal(4), rng.random(30)
+    found = triangle(backend.asarray(rows))
+    assert backend.owns(found)
+    np.testing.assert_allclose(to_numpy(found), triangle(rows), atol=1e-12)
+    given = tuple(map(backend.asarray, (x, y, centre, roots)))
+    for mine, theirs in zip(centred_triangle(x, y, centre, roots), centred_triangle(*given), strict=True):
+        assert backend.owns(theirs)
+        np.testing.assert_allclose(to_numpy(theirs), mine, atol=1e-12)
+    merged = merged_triangle(found, found, backend.asarray(rows[:1]))
+    assert backend.owns(merged)
+    np.testing.assert_allclose(to_numpy(merged), triangle(np.concatenate([rows, rows, rows[:1]])), atol=1e-12)
+
+
+def test_tiny_and_huge_columns_keep_their_digits(rng):
+    rows = rng.standard_normal((2000, 3)) * [1e-150, 1.0, 1e150]
+    plain = triangle(rows / [1e-150, 1.0, 1e150])
+    np.testing.assert_allclose(triangle(rows) / [1e-150, 1.0, 1e150], plain, rtol=1e-10)
