@@ -33,7 +33,7 @@ SIMPLEX = [
 MATRICES = [
     Row("Wishart", lambda: Wishart(dof=5.0, scale=PAIR)),
     Row("Wishart-1d", lambda: Wishart(dof=3.0, scale=[[0.5]])),
-    Row("Wishart-few", lambda: Wishart(dof=1.6, scale=PAIR)),
+    Row("Wishart-few", lambda: Wishart(dof=2.2, scale=PAIR)),
     Row("Wishart-three", lambda: Wishart(dof=4.5, scale=THREE)),
     Row("Wishart-strong", lambda: Wishart(dof=1e5, scale=PAIR)),
     Row("Wishart-batch", lambda: Wishart(dof=[[3.5, 4.0, 9.0]], scale=SEVERAL)),
@@ -104,7 +104,7 @@ PAIRS = [
     ),
     Row("NormalWishart", lambda: NormalWishart(mean=[1.0, -1.0], strength=2.0, dof=12.0, scale=PAIR)),
     Row("NormalWishart-1d", lambda: NormalWishart(mean=[1.0], strength=0.5, dof=14.0, scale=[[2.0]])),
-    Row("NormalWishart-few", lambda: NormalWishart(mean=[0.0, 1.0], strength=1.0, dof=1.8, scale=PAIR)),
+    Row("NormalWishart-few", lambda: NormalWishart(mean=[0.0, 1.0], strength=1.0, dof=1.95, scale=PAIR)),
     Row(
         "NormalWishart-batch",
         lambda: NormalWishart(

@@ -1,17 +1,15 @@
 """The Dirichlet distribution of shares."""
 
 from collections.abc import Mapping, Sequence
-from math import log, pi
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import log_standard_gamma
-from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.covariance import other_dims, resolve_dims
 from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
+from tractable.distributions.dirichlet_density import dirichlet_log_density
 from tractable.distributions.dirichlet_fit import fitted_concentration
 from tractable.distributions.distribution import Distribution, as_parameters
 from tractable.distributions.vectors import taken
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from tractable.distributions.beta import Beta
 
 __all__ = ["Dirichlet"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 @value
@@ -160,7 +156,7 @@ class Dirichlet(Distribution):
         """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
-        log_prob = self._log_density(x)
+        log_prob = dirichlet_log_density(x, self.concentration)
         empty = x == 0
         off = xp.abs(xp.sum(x, axis=-1) - 1.0) > float(xp.finfo(x.dtype).eps) ** 0.5
         infinite = xp.any(empty & (self.concentration < 1), axis=-1)
@@ -227,19 +223,6 @@ class Dirichlet(Distribution):
 
         rest = self.strength[..., None] - self.concentration
         return Beta(alpha=self.concentration, beta=rest).interval(coverage)
-
-    def _log_density(self, x: Array) -> Array:
-        """Return the log density inside the simplex, in Loader's form: large α cancel on paper."""
-        xp = namespace_of(x)
-        alpha, strength = self.concentration, self.strength
-        inside = x > 0
-        # A share of 0 counts as the limit for α_k = 1, where x_k^(α_k - 1) = 1 throughout.
-        some = xp.where(inside, x, xp.ones_like(x))
-        kernel = -deviance(alpha, strength[..., None] * some) - xp.log(some)
-        kernel = xp.where(inside, kernel, 1.0 + xp.log(strength)[..., None])
-        scale = 0.5 * xp.log(alpha) - stirling_rest(alpha)
-        whole = stirling_rest(strength) - 0.5 * xp.log(strength) - 0.5 * (self.dim - 1) * LOG_2PI
-        return xp.sum(kernel + scale, axis=-1) + whole
 
     def _sample(self, n: int, rng: Any) -> Array:
         # As logarithms: of very small α all gamma variables of a draw may underflow together.

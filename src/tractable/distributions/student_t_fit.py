@@ -8,7 +8,6 @@ import numpy as np
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
-from tractable.arrays.special import betaln, gammaln
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.engines.em import em
 from tractable.value import value
@@ -86,48 +85,43 @@ def _weighted(X: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _log_density(squared: Array, log_det: float, dof: float, dim: int) -> Array:
-    xp = namespace_of(squared)
-    nu, half_dim = xp.asarray(0.5 * dof, dtype=squared.dtype), xp.asarray(0.5 * dim, dtype=squared.dtype)
-    norm = gammaln(half_dim) - betaln(nu, half_dim) - 0.5 * (dim * log(dof * pi) + log_det)
-    return norm - 0.5 * (dof + dim) * xp.log1p(squared / dof)
+    from scipy.special import betaln, gammaln
+
+    norm = float(gammaln(0.5 * dim) - betaln(0.5 * dof, 0.5 * dim)) - 0.5 * (dim * log(dof * pi) + log_det)
+    return norm - 0.5 * (dof + dim) * namespace_of(squared).log1p(squared / dof)
 
 
 def _with_best_dof(expected: _Expected, weights: Array) -> _Params:
-    """Return the parameters with the dof that makes the rows likeliest: where the slope in log ν is zero."""
-    from scipy.optimize import brentq, minimize_scalar
+    """Return the parameters with the next dof uphill at which the likelihood stops growing."""
+    from scipy.optimize import brentq
 
     params, dim = expected.params, int(expected.params.location.shape[0])
-    xp = namespace_of(weights)
-    ends = log(LEAST), log(GREATEST)
-
-    def loss(u: float) -> float:
-        return -float(xp.sum(weights * _log_density(expected.squared, expected.log_det, exp(u), dim)))
 
     def slope(u: float) -> float:
-        return float(xp.sum(weights * _slope(expected.squared, exp(u), dim)))
+        return _slope(expected.squared, weights, exp(u), dim)
 
-    near = float(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-5}).x)
-    low, high = max(near - 1e-2, ends[0]), min(near + 1e-2, ends[1])
-    # A minimum is known to half the digits only; the zero of the slope to all of them.
-    inside = brentq(slope, low, high, xtol=1e-14) if slope(low) > 0.0 > slope(high) else near
-    before = log(params.dof)
-    # Elsewhere must be better by more than rounding, or the answer would be a matter of luck.
-    slack = 1e-13 * (1.0 + abs(loss(before)))
-    best = min((inside, *ends, before), key=lambda u: loss(u) + slack * (u != inside))
+    here = log(params.dof)
+    end, step = (log(GREATEST), 0.25) if slope(here) > 0.0 else (log(LEAST), -0.25)
+    there = here
+    while there != end and slope(there) * step > 0.0:
+        here, there = there, min(max(there + step, log(LEAST)), log(GREATEST))
+        step *= 2.0
+    uphill = slope(there) * step > 0.0 or here == there
+    best = there if uphill else brentq(slope, here, there, xtol=1e-14)
     return _Params(dof=exp(best), location=params.location, scale=params.scale)
 
 
-def _slope(squared: Array, dof: float, dim: int) -> Array:
-    """Return the derivative of the log density by log ν, written so that nothing cancels when ν is large.
+def _slope(squared: Array, weights: Array, dof: float, dim: int) -> float:
+    """Return the derivative of the mean log density by log ν, written so that nothing cancels for large ν.
 
-    With r = Δ²/ν it is ½ν (ψ((ν+d)/2) - ψ(ν/2) - d/ν - log(1 + r) + (1 + d/ν) r/(1 + r)).
+    With r = Δ²/ν it is the mean of ½ν (ψ((ν+d)/2) - ψ(ν/2) - d/ν - log(1 + r) + (1 + d/ν) r/(1 + r)).
     """
-    xp = namespace_of(squared)
-    half, step = xp.asarray(0.5 * dof, dtype=squared.dtype), xp.asarray(dim / dof, dtype=squared.dtype)
+    half, step = np.asarray(0.5 * dof), np.asarray(dim / dof)
     change = log_minus_digamma(half) - log_minus_digamma(half + 0.5 * dim) - _excess(step)
     ratio = squared / dof
     pulled = ratio / (1.0 + ratio)
-    return half * (change - _excess(-pulled) + step * pulled)
+    total = namespace_of(weights).sum(weights * (float(step) * pulled - _excess(-pulled)))
+    return float(half) * (float(change) + float(total))
 
 
 def _excess(t: Array) -> Array:
