@@ -1,14 +1,15 @@
 """Beliefs before and after data, and what they predict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalMeanModel, NormalModel, Updates
 from tractable.conjugate.dirichlet_belief import DirichletBelief
-from tractable.distributions import Distribution
+from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.plot import draw
+from tractable.plotting.regions import draw_regions, level_holding
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -43,28 +44,24 @@ def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str]
     names = ["prior", *(f"after {i}" for i in range(1, len(shown)))] if labels is None else list(labels)
     if len(names) != len(shown):
         raise ValueError(f"labels must have {len(shown)} entries, got {len(names)}")
-    points = _points(shown)
+    points = np.unique(np.concatenate([curve_points(d) for d in shown]))
     for i, (d, name) in enumerate(zip(shown, names, strict=True)):
-        shade = 0.25 + 0.75 * i / max(len(shown) - 1, 1)
-        style = {"marker": "o", "ms": 4, "lw": 0.8} if d.discrete else {"lw": 1.6}
-        colour = COLOURS[5] if i == 0 else COLOURS[0]
-        ax.plot(points, d.prob(points), color=colour, alpha=1.0 if i == 0 else shade, label=name, **style)
-    unknown = x.models[0].unknown if show == "belief" else "x"
-    ax.set(xlabel=unknown, ylabel="probability" if shown[0].discrete else "density", ylim=(0, None))
+        style: dict[str, Any] = {
+            "color": COLOURS[0],
+            "alpha": 0.25 + 0.75 * i / max(len(shown) - 1, 1),
+            "label": name,
+        }
+        style |= {"color": COLOURS[5], "alpha": 1.0} if i == 0 else {}
+        if d.discrete:
+            ax.plot(points, prob_at(d, points), "o-", ms=4, lw=0.8, **style)
+        else:
+            draw_curve(d, ax, points, **style)
+    ax.set(xlabel=x.models[0].unknown if show == "belief" else "x")
+    ax.set(ylabel="probability" if shown[0].discrete else "density")
+    ax.set_ylim(bottom=0)
     quiet(ax)
     legend(ax)
     return ax
-
-
-def _points(shown: Iterable[Distribution]) -> np.ndarray:
-    """Return where curves of several distributions are worth drawing: where any of them has its mass."""
-    shown = list(shown)
-    ends = np.array([[float(d.icdf(0.001)), float(d.icdf(0.999))] for d in shown])  # type: ignore[attr-defined]
-    if shown[0].discrete:
-        return np.arange(ends.min(), ends.max() + 1.0)
-    # The narrow curves need their own points, the wide ones cover the rest.
-    grids = [np.linspace(low, high, 300) for low, high in ends]
-    return np.unique(np.concatenate(grids))
 
 
 def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
@@ -83,27 +80,16 @@ def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequen
 
 def _plane(x: NormalModel, ax: Any, *, coverages: Sequence[float] = (0.5, 0.9, 0.99)) -> Any:
     """Draw regions of greatest density of the mean and the precision together."""
-    from matplotlib.colors import to_rgba
-
     low, high = x.interval(0.9999)
     mean = np.linspace(low.mean, high.mean, 241)
     precision = np.linspace(low.precision, high.precision, 240)
-    density = np.exp(x.prior.log_prob(tuple(np.meshgrid(mean, precision))))
-    levels = [_level(density, coverage) for coverage in sorted(coverages, reverse=True)]
-    shades = [to_rgba(COLOURS[0], 0.5 * (i + 1) / len(levels)) for i in range(len(levels))]
-    ax.contourf(mean, precision, density, [*levels, density.max()], colors=shades)
-    ax.contour(mean, precision, density, levels, colors=COLOURS[0], linewidths=0.8)
-    told = ", ".join(f"{coverage:.0%}" for coverage in sorted(coverages))
-    ax.set(xlabel="mean", ylabel="precision", title=f"regions of {told}")
+    density = np.asarray(x.prior.prob(tuple(np.meshgrid(mean, precision))))
+    levels = [level_holding(density, density, coverage) for coverage in coverages]
+    draw_regions(ax, mean, precision, density, levels, coverages)
+    ax.set(xlabel="mean", ylabel="precision")
     quiet(ax)
+    legend(ax)
     return ax
-
-
-def _level(density: np.ndarray, coverage: float) -> float:
-    """Return the density above which the probability is `coverage`."""
-    falling = np.sort(density.ravel())[::-1]
-    held = np.cumsum(falling) / falling.sum()
-    return float(falling[np.searchsorted(held, coverage)])
 
 
 def _checked(show: str) -> str:
