@@ -118,9 +118,8 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         """
         of = self._statistic()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        few = not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]
-        if few and self.alpha > 0:
-            self._learn(LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False))
+        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
+            self._learn(of(rows.data, rows.y, rows.weights, reduce=False))
         else:
             self._learn(fold(of, rows.data, rows.y, weights=rows.weights))
         return self

@@ -43,7 +43,7 @@ def ridge(
     factor = placement.factor(statistic)
     p = factor.shape[1] - statistic.n_targets
     weight = float(statistic.weight)
-    if factor.shape[0] < p:
+    if alpha > 0.0 and factor.shape[0] < p:
         return dual_spectrum(factor[:, :p], factor[:, p:], placement, weight, alpha).solution(alpha)
     xp = namespace_of(factor)
     mean = statistic.mean if placement.n_located else xp.zeros_like(factor[0, :])

@@ -9,7 +9,7 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
 from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.placement import Placement, place
+from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import DualSpectrum, dual_spectrum
 from tractable.linear_model.ridge_solution import RidgeSolution
 from tractable.linear_model.ridge_spectrum import LeftOutErrors, PrimalSpectrum
@@ -83,44 +83,33 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     """Search in the space of the rows; those that do not count are left aside."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
-    flat = y.ndim == 1
-    statistic = LinearFactor.of(x, y, weights, reduce=False)
-    placement = place(statistic.mean, statistic.n_targets, **intercept)
-    root = xp.ones_like(x[:, 0]) if weights is None else xp.sqrt(weights)
-    columns, targets = _weighted(statistic, placement, x, y, root)
-    total = float(statistic.weight)
-    spectrum = dual_spectrum(
-        columns,
-        targets,
-        placement,
-        total,
-        float(alphas.min()),
-        free=root / total**0.5 if placement.n_located else None,
-    )
+    root = xp.ones_like(y[:, 0]) if weights is None else xp.sqrt(weights)
+    total = float(root @ root)
+    mean = xp.concat([(root * root) @ x, (root * root) @ y]) / total
+    placement = place(mean, int(y.shape[1]), **intercept)
+    columns, targets = placement.columns(x), y - placement.offset
+    if weights is not None:
+        columns, targets = columns * root[:, None], targets * root[:, None]
+    # Rounding of the means moves rows along `free` alone, which the decomposition leaves aside.
+    free = root / total**0.5 if placement.n_located else None
+    spectrum = dual_spectrum(columns, targets, placement, total, float(alphas.min()), free)
     penalties = _like(alphas, x)
     if method == "gcv":
         curve = _gcv(alphas, *spectrum.squares(penalties), total)
     else:
         curve = _loo(alphas, _left_out(spectrum, penalties, weights), total)
-    return Found(curve=curve, solution=spectrum.solution(curve.best_alpha), flat=flat)
+    return Found(curve=curve, solution=spectrum.solution(curve.best_alpha), flat=rows.y.ndim == 1)
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
-    x, y, weights = as_rows(rows.data), rows.y, rows.weights
+    x, weights = as_rows(rows.data), rows.weights
     xp = namespace_of(x)
+    y = xp.astype(xp.asarray(rows.y), xp.float64)
+    y = y[:, None] if y.ndim == 1 else y
     if weights is not None and not bool(xp.all(weights > 0)):
         kept = xp.nonzero(weights > 0)[0]
         x, y, weights = (xp.take(part, kept, axis=0) for part in (x, y, weights))
-    return x, xp.astype(xp.asarray(y), xp.float64), weights
-
-
-def _weighted(
-    statistic: LinearFactor, placement: Placement, x: Array, y: Array, root: Array
-) -> tuple[Array, Array]:
-    """Return the penalised columns and the targets of the rows, times the roots of their weights."""
-    if placement.n_located:
-        return statistic.factor[:, : x.shape[1]], statistic.factor[:, x.shape[1] :]
-    return root[:, None] * placement.columns(x), root[:, None] * (y[:, None] if y.ndim == 1 else y)
+    return x, y, weights
 
 
 def _left_out(spectrum: DualSpectrum, alphas: Array, weights: Array | None) -> LeftOutErrors:

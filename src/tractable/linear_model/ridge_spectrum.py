@@ -51,7 +51,8 @@ class LeftOutErrors:
         xp = namespace_of(residuals)
         known = stays > least
         out = residuals / xp.where(known, stays, 1.0)[:, None, :]
-        out = xp.where(known, xp.mean(out * out, axis=1), xp.inf)
+        out = out * out
+        out = xp.where(known, xp.mean(out, axis=1) if out.shape[1] > 1 else out[:, 0, :], xp.inf)
         one = xp.ones_like(out[:, 0]) if weights is None else weights
         shape = tuple(residuals.shape)
         squared = xp.reshape(residuals * residuals, (shape[0], -1))

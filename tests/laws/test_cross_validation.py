@@ -1,0 +1,67 @@
+"""The criteria of ridge regression obey their laws, and the laws have teeth."""
+
+import numpy as np
+import pytest
+
+from tractable.linear_model import CVCurve, RidgeCV, ridge_search
+from tractable.linear_model.ridge_spectrum import PrimalSpectrum
+from tractable.testing import cross_validation_laws as laws
+from tractable.value import replace
+
+ALPHAS = (0.01, 0.1, 3.0, 1e3)
+PLACEMENTS = {
+    "free": RidgeCV(ALPHAS),
+    "penalised": RidgeCV(ALPHAS, penalize_intercept=True),
+    "origin": RidgeCV(ALPHAS, fit_intercept=False),
+}
+
+
+@pytest.mark.parametrize("law", laws.CROSS_VALIDATION_LAWS)
+@pytest.mark.parametrize("estimator", PLACEMENTS.values(), ids=PLACEMENTS)
+@pytest.mark.spec("LIN-39", "LIN-41", "E001-17", "ASSESS-11")
+def test_cross_validation_law(law, estimator, rng):
+    law(estimator, rng)
+
+
+def unsquared(alphas, squares, left, weight):
+    """The course's misprint: MSE / (1 - Tr H / n)."""
+    return CVCurve(alphas=alphas, scores=squares.mean(axis=0) / left, method="gcv")
+
+
+def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, rng):
+    monkeypatch.setattr(ridge_search, "_gcv", unsquared)
+    with pytest.raises(AssertionError):
+        laws.generalised_is_the_formula(RidgeCV(ALPHAS), rng)
+
+
+def test_the_law_of_leaving_out_rejects_leverages_without_the_intercept(monkeypatch, rng):
+    """The classic slip: centred columns alone, without 1/n."""
+    whole = PrimalSpectrum.left_out
+
+    def without(self, alphas):
+        return whole(replace(self, placement=replace(self.placement, n_located=0)), alphas)
+
+    monkeypatch.setattr(PrimalSpectrum, "left_out", without)
+    with pytest.raises(AssertionError):
+        laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
+
+
+def test_the_law_of_leaving_out_rejects_the_constant_direction_of_few_rows(monkeypatch, rng):
+    """Few rows: the direction of the intercept must not count as one that the penalty shrinks."""
+    whole = ridge_search.dual_spectrum
+    monkeypatch.setattr(ridge_search, "dual_spectrum", lambda *args: whole(*args[:5], None))
+    with pytest.raises(AssertionError):
+        laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
+
+
+def test_the_law_of_copies_rejects_leaving_all_copies_out(monkeypatch, rng):
+    """What scikit-learn's RidgeCV does with weights: the whole row goes."""
+    whole = PrimalSpectrum.left_out
+
+    def all_copies(self, alphas):
+        of = whole(self, alphas)
+        return lambda x, y, weights=None: of(x, y, weights if weights is None else np.minimum(weights, 1.0))
+
+    monkeypatch.setattr(PrimalSpectrum, "left_out", all_copies)
+    with pytest.raises(AssertionError):
+        laws.copies_are_left_out_one_by_one(RidgeCV(ALPHAS), rng)
