@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.incomplete import betainc, betaincc
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_positive, check_probability, exactly_one
 from tractable.distributions.counting import Counting, as_counts, check_same_family
@@ -84,7 +84,8 @@ class NegativeBinomial(Counting):
         Counts that vary no more than Poisson ones are best explained by an infinite shape; the shape is then
         10⁸ times the mean.
         """
-        shape, mean = fitted_shape(statistic)
+        xp, where = namespace_of(statistic.counts), device(statistic.counts)
+        shape, mean = (xp.asarray(x, dtype=xp.float64, device=where) for x in fitted_shape(statistic))
         return cls(shape=shape, mean=mean)
 
     @property
