@@ -15,6 +15,7 @@ from rows import (
     linear_ridge,
     multivariate,
     negative_binomial,
+    pictures,
     scalars,
 )
 from rows.row import Row
@@ -157,3 +158,4 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+PICTURES = pictures.PICTURES

@@ -17,8 +17,9 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     ax : matplotlib Axes, optional
         Where to draw; new axes when not given.
     **options
-        What the picture of this kind of object takes. Densities: `data`, rows to show behind it; `dims`, the
-        one or two columns to show; `coverages`, the probabilities that regions hold.
+        What the picture of this kind of object takes. Distributions: `data`, rows to show behind it; `dims`,
+        the one or two columns to show; `coverage` or `coverages`, the probabilities that intervals and
+        regions hold; `label`, what a number is called; `labels`, what the members of a batch are.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from tractable.testing.gaussian_laws import check_gaussian
 from tractable.testing.joint_laws import check_joint
 from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
+from tractable.testing.picture_laws import check_picture
 from tractable.testing.product_laws import check_product
 from tractable.testing.statistic_laws import check_statistic
 
@@ -28,6 +29,7 @@ __all__ = [
     "check_joint",
     "check_mixture",
     "check_persistence",
+    "check_picture",
     "check_product",
     "check_statistic",
 ]

@@ -1,4 +1,4 @@
-"""Gaussian densities: a curve in one dimension, ellipses in two."""
+"""Gaussian densities: a curve of one column, ellipses of two."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,8 @@ import numpy as np
 
 from tractable.base import check_fitted
 from tractable.density import GaussianDensity
-from tractable.distributions import MultivariateNormal, Normal
+from tractable.distributions import MultivariateNormal
+from tractable.plotting.columns import as_number, check_single, chosen_columns, named_columns, shown_data
 from tractable.plotting.plot import draw
 from tractable.plotting.style import COLOURS, legend, quiet
 
@@ -23,16 +24,6 @@ def _estimator(x: GaussianDensity, ax: Any, **options: Any) -> Any:
 
 
 @draw.register
-def _normal(x: Normal, ax: Any, *, data: Any = None, label: str = "", coverage: float = 0.9) -> Any:
-    if x.batch_shape:
-        raise ValueError(f"x must be one distribution, got a batch of shape {x.batch_shape}")
-    if data is not None:
-        rows = np.asarray(data, dtype=float).reshape(-1)
-        ax.hist(rows[~np.isnan(rows)], bins="fd", density=True, color="0.85", label="data")
-    return _curve(x, ax, name=label or "x", coverage=coverage)
-
-
-@draw.register
 def _multivariate(
     x: MultivariateNormal,
     ax: Any,
@@ -41,42 +32,16 @@ def _multivariate(
     dims: Any = None,
     coverages: Sequence[float] = COVERAGES,
 ) -> Any:
-    if x.batch_shape:
-        raise ValueError(f"x must be one distribution, got a batch of shape {x.batch_shape}")
-    dim = x.event_shape[0]
-    shown = x.marginal(range(min(dim, 2)) if dims is None else dims)
-    positions = _positions(x, dims, dim)
-    names = [x.names[j] if x.names else f"x{j}" for j in positions]
-    rows = None if data is None else np.asarray(data, dtype=float)[:, positions]
-    if len(positions) == 1:
-        one = Normal(mean=shown.mean[0], variance=shown.variance[0])
-        ax = _normal(one, ax, data=rows, label=names[0], coverage=max(coverages))
-    elif len(positions) == 2:
-        _ellipses(shown, ax, rows, names, coverages)
+    check_single(x)
+    columns = chosen_columns(x, dims)
+    shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(data, columns)
+    if len(columns) == 1:
+        ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=max(coverages))
     else:
-        raise ValueError(f"dims must name one or two columns, got {dims!r}")
-    if dim > len(positions):
+        _ellipses(shown, ax, rows, names, coverages)
+    dim = x.event_shape[0]
+    if dim > len(columns):
         ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
-    return ax
-
-
-def _positions(x: MultivariateNormal, dims: Any, dim: int) -> list[int]:
-    from tractable.covariance.dims import resolve_dims
-
-    return list(resolve_dims(range(min(dim, 2)) if dims is None else dims, dim, x.names))
-
-
-def _curve(x: Normal, ax: Any, *, name: str, coverage: float) -> Any:
-    mean, sd = float(x.mean), float(x.stddev)
-    grid = np.linspace(mean - 4 * sd, mean + 4 * sd, 400)
-    density = x.prob(grid)
-    low, high = x.interval(coverage)
-    inside = (grid >= low) & (grid <= high)
-    ax.fill_between(grid[inside], density[inside], color=COLOURS[0], alpha=0.2, lw=0, label=f"{coverage:.0%}")
-    ax.plot(grid, density, color=COLOURS[0], label="density")
-    ax.set(xlabel=name, ylabel="density", ylim=(0, None))
-    quiet(ax)
-    legend(ax)
     return ax
 
 

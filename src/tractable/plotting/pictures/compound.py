@@ -1,0 +1,95 @@
+"""Mixtures with their components, products by the column, and other joint densities."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tractable.distributions import (
+    Distribution,
+    Mixture,
+    MultivariateNormal,
+    MultivariateStudentT,
+    Product,
+    Univariate,
+    UnivariateMixture,
+)
+from tractable.plotting.columns import as_number, check_single, chosen_columns, named_columns, shown_data
+from tractable.plotting.curves import curve_points, prob_at
+from tractable.plotting.plot import draw
+from tractable.plotting.regions import draw_plane
+from tractable.plotting.style import COLOURS
+
+__all__: list[str] = []
+
+COVERAGES = (0.5, 0.9, 0.99)
+
+#: Components beyond this many are only seen in the whole.
+MOST_COMPONENTS = 20
+
+
+@draw.register
+def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
+    """Draw the density, and under it each component times its weight."""
+    if not x.batch_shape and x.n_components <= MOST_COMPONENTS:
+        points = curve_points(x)
+        style = {"lw": 0.8, "ls": ":", "marker": "."} if x.discrete else {"lw": 1.0, "ls": "--"}
+        for k in range(x.n_components):
+            height = float(x.weights[k]) * prob_at(x.components[k], points)
+            colour, label = COLOURS[1 + k % (len(COLOURS) - 1)], "components" if k == 0 else None
+            ax.plot(points, height, color=colour, label=label, zorder=3, **style)
+    return draw.dispatch(Univariate)(x, ax, **options)
+
+
+@draw.register(Mixture)
+@draw.register(Product)
+@draw.register(MultivariateStudentT)
+def _joint(
+    x: Distribution,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    coverages: Sequence[float] = COVERAGES,
+) -> Any:
+    """Draw one column as a curve, or two as regions; of a product the first column when not told."""
+    check_single(x)
+    columns = chosen_columns(x, dims, most=1 if isinstance(x, Product) else 2)
+    names, rows = named_columns(x, columns), shown_data(data, columns)
+    part: Any = x.marginal(columns)  # type: ignore[attr-defined]
+    if len(columns) == 1:
+        ax = draw(as_number(part), ax, data=rows, label=names[0], coverage=max(coverages))
+    else:
+        ax = _pair(part, ax, rows, names, coverages)
+    dim = x.event_shape[0]
+    if dim > len(columns):
+        ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
+    return ax
+
+
+def _pair(
+    x: Distribution, ax: Any, rows: np.ndarray | None, names: Sequence[str], coverages: Sequence[float]
+) -> Any:
+    if _has_counts(x):
+        raise ValueError("dims must name one column where columns are counted, or two that are not")
+    if isinstance(x, Mixture) and isinstance(x.components, MultivariateNormal):
+        _components(x, ax)
+    return draw_plane(x, ax, data=rows, names=names, coverages=coverages)
+
+
+def _components(x: Mixture, ax: Any) -> None:
+    """Draw the half of each component nearest its mean, the fainter the smaller its weight."""
+    angle = np.linspace(0, 2 * np.pi, 120)
+    circle = np.sqrt(2 * np.log(2)) * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    lower = np.linalg.cholesky(x.components.covariance)  # type: ignore[attr-defined]
+    strength = np.sqrt(x.weights / x.weights.max())
+    for k in range(min(x.n_components, MOST_COMPONENTS)):
+        edge = x.components.mean[k] + circle @ lower[k].T
+        label = "components, 50%" if k == 0 else None
+        ax.plot(*edge.T, color=COLOURS[5], lw=1.0, ls="--", alpha=float(strength[k]), label=label)
+
+
+def _has_counts(x: Distribution) -> bool:
+    if isinstance(x, Mixture):
+        return _has_counts(x.components)
+    return any(part.discrete for part in x.parts) if isinstance(x, Product) else x.discrete

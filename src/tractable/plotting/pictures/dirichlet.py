@@ -1,0 +1,61 @@
+"""Dirichlet: three shares on a triangle, two as a curve."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tractable.distributions import Dirichlet
+from tractable.plotting.columns import check_single
+from tractable.plotting.plot import draw
+from tractable.plotting.style import COLOURS, legend
+
+__all__: list[str] = []
+
+#: Where the three shares are whole.
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+
+
+@draw.register
+def _dirichlet(
+    x: Dirichlet, ax: Any, *, data: Any = None, names: Sequence[str] | None = None, coverage: float = 0.9
+) -> Any:
+    """Draw the density over the triangle of three shares with rows of data as points; of two, a curve."""
+    check_single(x)
+    n_shares = x.event_shape[0]
+    names = [f"x{k}" for k in range(n_shares)] if names is None else list(names)
+    if len(names) != n_shares:
+        raise ValueError(f"names must have {n_shares} entries, got {len(names)}")
+    if n_shares == 2:
+        first = None if data is None else np.asarray(data, dtype=float)[:, 0]
+        return draw(x.marginal(0), ax, data=first, label=names[0], coverage=coverage)
+    if n_shares != 3:
+        raise ValueError(f"x must have two or three shares to be drawn, got {n_shares}; take a marginal")
+    shares = _grid()
+    density = np.asarray(x.prob(shares))
+    top = np.quantile(density[np.isfinite(density)], 0.995)
+    ax.tricontourf(*(shares @ CORNERS).T, np.clip(density, 0.0, top), levels=12, cmap="Blues")
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color="0.4", lw=1.0)
+    if data is not None:
+        ax.scatter(*(np.asarray(data, dtype=float) @ CORNERS).T, s=9, color="0.3", lw=0, label="data")
+    ax.plot(*(np.asarray(x.mean) @ CORNERS), marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
+    _frame(ax, names)
+    return ax
+
+
+def _grid(n: int = 90) -> np.ndarray:
+    """Return shares at the points of a triangular lattice, off its edges."""
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    keep = i + j < n
+    whole = np.stack([i[keep], j[keep], n - 1 - (i + j)[keep]], axis=-1) + 1.0 / 3.0
+    return whole / n
+
+
+def _frame(ax: Any, names: Sequence[str]) -> None:
+    ax.set_aspect("equal")
+    ax.set(xticks=[], yticks=[], xlabel=f"{names[0]} → {names[1]}", ylabel=f"→ {names[2]}")
+    ax.spines[:].set_visible(False)
+    offsets = ((0.0, -12.0), (0.0, -12.0), (0.0, 6.0))
+    for name, corner, offset in zip(names, CORNERS, offsets, strict=True):
+        ax.annotate(name, corner, offset, textcoords="offset points", ha="center")
+    legend(ax)

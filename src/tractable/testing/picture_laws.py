@@ -1,0 +1,130 @@
+"""Laws of pictures: they go where they are told, show something, and say what it is."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.plotting import plot
+from tractable.value import value
+
+__all__ = ["PICTURE_LAWS", "Picture", "check_picture"]
+
+
+@value
+class Picture:
+    """Something to draw, and the options to draw it with."""
+
+    shows: Any
+    options: dict[str, Any]
+
+
+def axes_are_new_when_not_given(picture: Picture, rng: np.random.Generator) -> None:
+    """Without axes a figure of its own is made, and its axes are returned."""
+    with _figures() as open_figures:
+        before = open_figures()
+        ax = plot(picture.shows, **picture.options)
+        assert hasattr(ax, "get_xlabel"), f"plot returned {type(ax).__name__}, not axes"
+        assert len(open_figures()) == len(before) + 1
+
+
+def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator) -> None:
+    """Given axes are used and returned, and no other figure is made."""
+    with _figures() as open_figures:
+        ax = _axes()
+        before = open_figures()
+        assert plot(picture.shows, ax=ax, **picture.options) is ax
+        assert open_figures() == before, "a figure was made though axes were given"
+
+
+def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
+    """There are marks inside the limits of the axes."""
+    with _figures():
+        ax = plot(picture.shows, **picture.options)
+        assert ax.has_data(), "the axes are empty"
+        box, limits = ax.dataLim, ax.viewLim
+        assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
+        assert box.x0 < limits.x1 and box.x1 > limits.x0, "the marks are outside the picture"  # noqa: PT018
+
+
+def axes_are_labelled(picture: Picture, rng: np.random.Generator) -> None:
+    """Both axes say what they show."""
+    with _figures():
+        ax = plot(picture.shows, **picture.options)
+        assert ax.get_xlabel(), "the horizontal axis has no label"
+        assert ax.get_ylabel(), "the vertical axis has no label"
+
+
+def drawing_is_quiet(picture: Picture, rng: np.random.Generator) -> None:
+    """Neither making the picture nor rendering it warns."""
+    with _figures(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            plot(picture.shows, **picture.options).figure.canvas.draw()
+        except Warning as warning:
+            raise AssertionError(f"drawing warns: {warning}") from warning
+
+
+def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
+    """The same thing drawn twice is the same picture."""
+    with _figures():
+        first, second = (plot(picture.shows, **picture.options) for _ in range(2))
+        assert len(first.get_children()) == len(second.get_children())
+        for a, b in zip(first.lines, second.lines, strict=True):
+            np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
+        np.testing.assert_array_equal(first.viewLim.get_points(), second.viewLim.get_points())
+
+
+def unknown_options_are_refused(picture: Picture, rng: np.random.Generator) -> None:
+    """A misspelt option is an error, not a picture without it."""
+    with _figures():
+        try:
+            plot(picture.shows, **picture.options, colour_of_nothing="red")
+        except TypeError:
+            return
+        raise AssertionError("an unknown option was taken")
+
+
+@contextmanager
+def _figures() -> Iterator[Callable[[], list[int]]]:
+    """Close what a law opens; gives the function that lists open figures."""
+    from matplotlib import pyplot as plt
+
+    before = set(plt.get_fignums())
+    try:
+        yield plt.get_fignums
+    finally:
+        for number in set(plt.get_fignums()) - before:
+            plt.close(number)
+
+
+def _axes() -> Any:
+    from matplotlib import pyplot as plt
+
+    return plt.subplots()[1]
+
+
+PICTURE_LAWS: tuple[Callable[[Picture, np.random.Generator], None], ...] = (
+    axes_are_new_when_not_given,
+    axes_that_are_given_are_drawn_on,
+    something_is_drawn,
+    axes_are_labelled,
+    drawing_is_quiet,
+    pictures_repeat,
+    unknown_options_are_refused,
+)
+
+
+def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:
+    """Run every law of pictures on what `tractable.plot` makes of something.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> check_picture(tractable.Normal(mean=0.0, variance=1.0), coverage=0.5)
+    """
+    for law in PICTURE_LAWS:
+        law(Picture(shows=shows, options=options), as_generator(rng))

@@ -1,0 +1,111 @@
+"""Everything `tractable.plot` draws, with the options it takes."""
+
+import numpy as np
+
+from rows.compound import PAIR
+from rows.row import Row
+from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
+from tractable.density import GaussianDensity
+from tractable.distributions import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Dirichlet,
+    Empirical,
+    Gamma,
+    Laplace,
+    Mixture,
+    MultivariateNormal,
+    MultivariateStudentT,
+    Normal,
+    NormalGamma,
+    Poisson,
+    Product,
+    StudentT,
+    Uniform,
+    compare_likelihood,
+    grid_posterior,
+)
+from tractable.linear_model import LinearRegression
+from tractable.testing.picture_laws import Picture
+
+RNG = np.random.default_rng(0)
+NUMBERS, ROWS, COUNTS = RNG.normal(size=80), RNG.normal(size=(80, 3)), RNG.poisson(4.0, 80)
+TABLE = Product(
+    parts={"n": Poisson(rate=3.0), "x": Normal(mean=0.0, variance=1.0), "y": Gamma(shape=3.0, rate=1.0)}
+)
+TRIPLE = MultivariateNormal(mean=[0.0, 1.0, 2.0], covariance=np.eye(3) + 0.5, names=("a", "b", "c"))
+COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
+
+
+def row(name, shows, **options):
+    return Row(name, lambda: Picture(shows=shows(), options=options))
+
+
+def posterior():
+    """A mean and a precision, on a grid."""
+    return grid_posterior(
+        lambda m, p: Normal(mean=m[..., None], variance=1.0 / p[..., None]).log_prob(NUMBERS[:9]).sum(-1),
+        lambda m, p: -0.5 * m**2 - p,
+        (np.linspace(-3.0, 3.0, 61), np.linspace(0.05, 6.0, 71)),
+    )
+
+
+PICTURES = [
+    row("Normal", lambda: Normal(mean=0.0, variance=1.0)),
+    row("Normal-data", lambda: Normal(mean=0.0, variance=1.0), data=NUMBERS, label="height", coverage=0.5),
+    row("Normal-batch", lambda: Normal(mean=[0.0, 5.0], variance=[1.0, 0.1]), labels=["before", "after"]),
+    row("Normal-tiny", lambda: Normal(mean=0.0, stddev=1e-100)),
+    row("Gamma-pole", lambda: Gamma(shape=0.3, rate=1.0)),
+    row("Beta-poles", lambda: Beta(alpha=0.5, beta=0.5)),
+    row("StudentT-Cauchy", lambda: StudentT(dof=1.0, location=0.0, scale=1.0)),
+    row("Laplace", lambda: Laplace(location=0.0, scale=1.0)),
+    row("Uniform", lambda: Uniform(low=-1.0, high=2.0)),
+    row("Bernoulli", lambda: Bernoulli(probability=0.3)),
+    row("Categorical", lambda: Categorical(probabilities=[0.2, 0.5, 0.3])),
+    row("Poisson", lambda: Poisson(rate=4.0), data=COUNTS, label="visits"),
+    row("Poisson-batch", lambda: Poisson(rate=[1.0, 6.0])),
+    row("Poisson-large", lambda: Poisson(rate=1e5)),
+    row("Empirical", lambda: Empirical(values=[3.0, 1.0, 2.5, 2.5])),
+    row("Mixture", lambda: Mixture(components=Normal(mean=[-2.0, 3.0], variance=[1.0, 0.2])), data=NUMBERS),
+    row(
+        "Mixture-batch",
+        lambda: Mixture(weights=[[0.2, 0.8], [0.9, 0.1]], components=Normal(mean=[0.0, 4.0], variance=1.0)),
+    ),
+    row("Mixture-counts", lambda: Mixture(components=Poisson(rate=[2.0, 12.0]))),
+    row("Mixture-pair", lambda: Mixture(weights=[0.5, 0.3, 0.2], components=PAIR), data=ROWS[:, :2]),
+    row("Mixture-column", lambda: Mixture(weights=[0.5, 0.3, 0.2], components=PAIR), dims="b"),
+    row("Mixture-table", lambda: Mixture(components=TABLE.expand((2,))), dims=["x", "y"]),
+    row("Mixture-table-column", lambda: Mixture(components=TABLE.expand((2,))), dims=["n"]),
+    row("MultivariateNormal", lambda: TRIPLE, data=ROWS, coverages=(0.3, 0.8)),
+    row("MultivariateNormal-column", lambda: TRIPLE, dims="c", data=ROWS),
+    row("MultivariateStudentT", lambda: MultivariateStudentT(dof=3.0, location=[0.0, 1.0], scale=np.eye(2))),
+    row("MultivariateStudentT-1d", lambda: MultivariateStudentT(dof=3.0, location=[0.0], scale=[[4.0]])),
+    row("Product", lambda: TABLE),
+    row("Product-pair", lambda: TABLE, dims=["y", "x"]),
+    row("Dirichlet", lambda: Dirichlet(concentration=[2.0, 3.0, 5.0]), data=RNG.dirichlet([2, 3, 5], 40)),
+    row("Dirichlet-edges", lambda: Dirichlet(concentration=[0.5, 0.5, 0.5]), names=["r", "g", "b"]),
+    row("Dirichlet-two", lambda: Dirichlet(concentration=[2.0, 3.0]), coverage=0.8),
+    row("GridPosterior", posterior, names=["mean", "precision"]),
+    row("GridPosterior-one", lambda: posterior().marginal(0), coverage=0.5),
+    row(
+        "LikelihoodComparison",
+        lambda: compare_likelihood(
+            {
+                "box": Uniform(low=-0.1, high=0.1),
+                "wide": Normal(mean=0.0, variance=9.0),
+                "Laplace": Laplace(location=0.0, scale=1.0),
+            },
+            NUMBERS,
+        ),
+    ),
+    row("GaussianDensity", lambda: GaussianDensity().fit(ROWS), data=ROWS),
+    row("BernoulliModel", lambda: COIN),
+    row(
+        "NormalModel",
+        lambda: NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0)),
+    ),
+    row("Updates", lambda: COIN.trace(COIN.summarize(tosses) for tosses in ([1, 1, 0], [0] * 9))),
+    row("regression", lambda: LinearRegression().fit(ROWS[:, :1], NUMBERS), X=ROWS[:, :1], y=NUMBERS),
+    row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[1.0, 2.0, 3.0]))),
+]
