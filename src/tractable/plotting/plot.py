@@ -19,7 +19,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     **options
         What the picture of this kind of object takes. Distributions: `data`, rows to show behind it; `dims`,
         the one or two columns to show; `coverage` or `coverages`, the probabilities that intervals and
-        regions hold; `label`, what a number is called; `labels`, what the members of a batch are.
+        regions hold; `label`, what a number is called; `labels`, what the members of a batch are. Regressions
+        on one column: `X` and `y`, the rows to show; `coverage`, of the band; `grid`, where to draw it.
 
     Returns
     -------
