@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tractable import fold
+from tractable.arrays.namespace import to_numpy
 from tractable.distributions import (
     Bernoulli,
     BetaBinomial,
@@ -398,3 +399,13 @@ def test_saved_and_loaded():
         Counts.of([0, 1, 1]),
     ):
         check_persistence(d)
+
+
+def test_many_of_few_numbers_are_looked_up(backend):
+    """A table of the numbers that occur gives what each would give by itself."""
+    d = Binomial(n_trials=50, probability=backend.asarray(np.array(0.3)))
+    x = Binomial(n_trials=50, probability=0.3).sample(2000, rng=0)
+    for name in ("log_prob", "cdf", "survival"):
+        together = to_numpy(getattr(d, name)(backend.asarray(x)))
+        alone = np.array([float(getattr(d, name)(float(k))) for k in range(51)])
+        np.testing.assert_allclose(together, alone[x.astype(int)], rtol=1e-13)

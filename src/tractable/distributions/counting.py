@@ -14,6 +14,8 @@ from tractable.distributions.univariate import Univariate
 
 __all__ = ["Counting", "as_counts", "check_same_family", "check_whole", "looked_up", "only_where"]
 
+_MANY = 256  # numbers from which on a table may pay
+
 
 class Counting(Univariate):
     """A distribution of the whole numbers from 0 on, up to the end of its support.
@@ -46,7 +48,7 @@ class Counting(Univariate):
         x = self._event(x)
         xp = namespace_of(x)
         possible = (x >= 0) & (x <= self._end) & (x == xp.floor(x)) & xp.isfinite(x)
-        found = self._log_mass(xp.where(possible, x, xp.zeros_like(x)))
+        found = self._tabled(self._log_mass, xp.where(possible, x, xp.zeros_like(x)))
         return only_where(possible, found, -np.inf, xp.isnan(x))
 
     def cdf(self, x: Any) -> Array:
@@ -89,9 +91,21 @@ class Counting(Univariate):
         xp = namespace_of(x)
         k = xp.floor(x)
         within = (k >= 0) & (k < self._end)
-        found = inner(xp.where(within, k, xp.zeros_like(k)))
+        found = self._tabled(inner, xp.where(within, k, xp.zeros_like(k)))
         before, after = (xp.full_like(found, value) for value in outside)
         return only_where(within, found, xp.where(k < 0, before, after), xp.isnan(x))
+
+    def _tabled(self, f: Callable[[Array], Array], k: Array) -> Array:
+        """Return f(k), once for each number where one distribution is asked for the same few many times."""
+        xp = namespace_of(k)
+        if self.batch_shape or prod(k.shape) < _MANY:
+            return f(k)
+        low = xp.min(k)
+        n = int(xp.max(k) - low) + 1
+        if n > prod(k.shape) // 4:
+            return f(k)
+        table = f(low + xp.arange(n, dtype=k.dtype, device=device(k)))
+        return looked_up(table, k - low)
 
     def _expected(self, f: Callable[[Array], Array]) -> Array:
         """Return E[f(X)] to rounding."""
