@@ -12,7 +12,7 @@ from tractable.data import Batch, Source
 from tractable.engines.blocks import block_rows, map_rows
 from tractable.engines.fold import tree_sum
 from tractable.engines.threads import default_threads, ordered_map, single_threaded_blas
-from tractable.statistics import Moments
+from tractable.statistics import LinearFactor, Moments
 from tractable.testing.statistic_laws import assert_same_statistic
 
 
@@ -34,6 +34,34 @@ def test_threads_do_not_change_a_bit(x, threads):
     alone = fold(Moments.of, x, rows=64, n_threads=1)
     together = fold(Moments.of, x, rows=64, n_threads=threads)
     assert_same_statistic(alone, together, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_do_not_change_a_bit_of_a_triangle(x, threads):
+    alone = fold(LinearFactor.of, x, x[:, 0], rows=64)
+    together = fold(LinearFactor.of, x, x[:, 0], rows=64, n_threads=threads)
+    np.testing.assert_array_equal(alone.factor, together.factor)
+
+
+def test_a_statistic_may_ask_for_larger_blocks(rng):
+    seen = []
+
+    class Sizes:
+        @staticmethod
+        def least_rows(n_columns):
+            return 50 * n_columns
+
+        @classmethod
+        def of(cls, X, weights=None):  # noqa: ARG003
+            seen.append(len(X))
+            return len(X)
+
+    x = rng.standard_normal((8 * block_rows(400), 400))
+    assert fold(Sizes.of, x, n_threads=1) == len(x)
+    assert max(seen) == min(len(x), 2**23 // (8 * 400))  # a batch has no more
+    seen.clear()
+    assert fold(Sizes.of, x, rows=100, n_threads=1) == len(x)
+    assert max(seen) == 100
 
 
 def test_weights_follow_their_rows(x, rng):
