@@ -184,7 +184,11 @@ def test_a_model_loads_what_it_needs_and_no_more():
 def test_numba_kernels_follow_the_house():
     """Cached, free of the interpreter lock, never parallel: threads come from the fold."""
     for path in (SOURCE / "primitives" / "_compiled").glob("*.py"):
-        for call in re.findall(r"njit\(([^)]*)\)", path.read_text()):
-            assert "cache=True" in call, path.name
-            assert "nogil=True" in call, path.name
-            assert "parallel" not in call, path.name
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "njit":
+                options = {k.arg: ast.unparse(k.value) for k in node.keywords}
+                assert options.get("cache") == options.get("nogil") == "True", path.name
+                assert "parallel" not in options, path.name
+                assert not {"nnan", "ninf", "fast"} & set(re.findall(r"\w+", options.get("fastmath", ""))), (
+                    path.name
+                )
