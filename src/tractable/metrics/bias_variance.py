@@ -1,5 +1,6 @@
 """Where the squared error of a model comes from: its bias, its variance, and noise."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,8 @@ def decompose(
 ) -> BiasVariance:
     """Return the parts of the squared error of predictions from many training sets.
 
-    E[(y - ŷ)²] = (f - E[ŷ])² + E[(ŷ - E[ŷ])²] + σ². Standard errors are the jackknife's over training sets,
-    since the predictions of one training set go wrong together.
+    E[(y - ŷ)²] = (f - E[ŷ])² + E[(ŷ - E[ŷ])²] + σ². Standard errors come from the scatter over training
+    sets, since the predictions of one training set go wrong together.
 
     Parameters
     ----------
@@ -100,13 +101,18 @@ def decompose(
     """
     if len(predictions) < 3:
         raise ValueError(f"predictions must come from at least 3 training sets, got {len(predictions)}")
-    bias2, variance = _unbiased(predictions, truth)
+    step = predictions - predictions.mean(axis=0)
+    bias = predictions.mean(axis=0) - truth
+    shift = len(predictions) / (len(predictions) - 1)  # makes the variance unbiased
     error = (targets - predictions) ** 2
 
-    def parts(across: Any) -> ErrorParts:
+    def parts(across: Callable[[np.ndarray], Any], spread: Any) -> ErrorParts:
+        variance = _mean(shift * across(step**2))
         return ErrorParts(
-            bias2=_jackknifed(across(bias2[0]), across(bias2[1])),
-            variance=_jackknifed(across(variance[0]), across(variance[1])),
+            bias2=Estimate(
+                value=across(bias**2) - variance.value / len(step), standard_error=spread(step, bias)
+            ),
+            variance=variance,
             noise=_known(noise_variance + 0.0 * across(truth)),
             error=_mean(across(error)),
         )
@@ -115,29 +121,25 @@ def decompose(
         points=points,
         truth=truth,
         mean_prediction=predictions.mean(axis=0),
-        pointwise=parts(lambda x: x),
-        average=parts(lambda x: x.mean(axis=-1)),
+        pointwise=parts(lambda x: x, _bias_error),
+        average=parts(lambda x: x.mean(axis=-1), _average_bias_error),
         n_repeats=len(predictions),
     )
 
 
-def _unbiased(predictions: np.ndarray, truth: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return squared bias and variance, each from all training sets, (n,), and without each one, (r, n)."""
-    r = len(predictions)
-    mean = predictions.mean(axis=0)
-    step = predictions - mean
-    scatter = (step**2).sum(axis=0)
-    mean_without, scatter_without = mean - step / (r - 1), scatter - step**2 * (r / (r - 1))
-    variance, variance_without = scatter / (r - 1), scatter_without / (r - 2)
-    bias2 = (mean - truth) ** 2 - variance / r
-    bias2_without = (mean_without - truth) ** 2 - variance_without / (r - 1)
-    return (bias2, bias2_without), (variance, variance_without)
+def _bias_error(step: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Standard error of each squared bias: 4 b² v + 2 v², with v the variance of the mean prediction."""
+    v = step.var(axis=0, ddof=1) / len(step)
+    return np.sqrt(4.0 * np.maximum(bias**2 - v, 0.0) * v + 2.0 * v**2)
 
 
-def _jackknifed(whole: Any, without: np.ndarray) -> Estimate:
-    r = len(without)
-    spread = np.sqrt((r - 1) / r * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    return Estimate(value=whole, standard_error=spread)
+def _average_bias_error(step: np.ndarray, bias: np.ndarray) -> Any:
+    """Return the same for the mean over points: (4 bᵀVb + 2 Tr V²) / n², with V their covariance."""
+    r, n = step.shape
+    small = step @ step.T if r < n else step.T @ step
+    along = np.sum((step @ bias) ** 2) / (r * (r - 1))
+    squared = np.sum(small**2) / (r * (r - 1)) ** 2
+    return np.sqrt(4.0 * max(along - squared, 0.0) + 2.0 * squared) / n
 
 
 def _mean(each: np.ndarray) -> Estimate:
