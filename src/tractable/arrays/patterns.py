@@ -2,15 +2,15 @@
 
 import numpy as np
 
-__all__ = ["group_rows"]
+__all__ = ["by_pattern"]
 
 
-def group_rows(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def by_pattern(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return each different row of a boolean table, and the positions where it stands, in order.
 
     Examples
     --------
-    >>> for pattern, rows in group_rows(np.array([[True, False], [False, False], [True, False]])):
+    >>> for pattern, rows in by_pattern(np.array([[True, False], [False, False], [True, False]])):
     ...     print(pattern, rows)
     [False False] [1]
     [ True False] [0 2]

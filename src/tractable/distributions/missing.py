@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.arrays.patterns import group_rows
+from tractable.arrays.patterns import by_pattern
 
 __all__ = ["over_observed"]
 
@@ -40,7 +40,7 @@ def _grouped(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     samples, rest = tuple(x.shape[:n_axes]), tuple(x.shape[n_axes:])
     rows = xp.reshape(x, (prod(samples), *rest))
     missing = to_numpy(xp.isnan(rows)).reshape(prod(samples), rest[-1])
-    groups = group_rows(missing)
+    groups = by_pattern(missing)
     parts = [
         _measured(measure, pattern, xp.take(rows, _index(group, x), axis=0), batch_shape)
         for pattern, group in groups
@@ -55,7 +55,7 @@ def _selected(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array
     xp = namespace_of(x)
     missing = xp.isnan(x)
     out = xp.zeros(np.broadcast_shapes(tuple(x.shape[:-1]), batch_shape), dtype=x.dtype, device=device(x))
-    for pattern, _ in group_rows(to_numpy(missing).reshape(-1, x.shape[-1])):
+    for pattern, _ in by_pattern(to_numpy(missing).reshape(-1, x.shape[-1])):
         here = xp.all(missing == xp.asarray(pattern, device=device(x)), axis=-1)
         out = xp.where(here, _measured(measure, pattern, x, batch_shape), out)
     return out

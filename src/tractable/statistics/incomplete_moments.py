@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.arrays.patterns import group_rows
+from tractable.arrays.patterns import by_pattern
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_overflow
 from tractable.value import value
@@ -54,7 +54,7 @@ class IncompleteMoments:
         if not is_numpy_array(x):
             raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
         with np.errstate(over="ignore"):
-            parts = _by_pattern(x, w)
+            parts = _parts(x, w)
         for part in parts.values():
             check_overflow(part.scatter)
         return cls(dim=len(everything), parts=parts)
@@ -113,11 +113,11 @@ class IncompleteMoments:
         return weight, mean, scatter
 
 
-def _by_pattern(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments]:
+def _parts(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments]:
     if np.isinf(x).any():
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
     parts = {}
-    for pattern, rows in group_rows(~np.isnan(x)):
+    for pattern, rows in by_pattern(~np.isnan(x)):
         observed = np.flatnonzero(pattern)
         block = x[np.ix_(rows, observed)]
         parts[tuple(observed.tolist())] = Moments.of(block, None if w is None else w[rows])
