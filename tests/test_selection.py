@@ -60,7 +60,7 @@ def measured():
 def test_the_parts_are_right_and_add_up(degree, measured):
     found = measured[degree]
     bias2, variance = exact(degree)
-    # The published ones come from 2,000 repeats themselves, bias with the variance of its mean, and are rounded.
+    # The published ones are rounded, come from 2,000 repeats, and leave the mean's variance in the bias.
     published = (W24[degree][0] - W24[degree][1] / 2000, W24[degree][1])
     for part, truth, known in zip(("bias2", "variance"), (bias2, variance), published, strict=True):
         average, pointwise = getattr(found.average, part), getattr(found.pointwise, part)

@@ -1,6 +1,7 @@
 """One module for each kind of picture; importing it registers what it draws."""
 
 from tractable.plotting.pictures import (
+    assessment,
     compound,
     conjugate,
     dirichlet,
@@ -10,4 +11,13 @@ from tractable.plotting.pictures import (
     univariate,
 )
 
-__all__ = ["compound", "conjugate", "dirichlet", "gaussian", "regression", "results", "univariate"]
+__all__ = [
+    "assessment",
+    "compound",
+    "conjugate",
+    "dirichlet",
+    "gaussian",
+    "regression",
+    "results",
+    "univariate",
+]
