@@ -40,9 +40,10 @@ class Univariate(Distribution):
         return self.icdf(tail), self.icdf(1.0 - tail)
 
     def _landmarks(self) -> Array:
-        """Return where the density of one distribution changes: where quadrature parts the line."""
+        """Return where densities of the batch change, (m,): where quadrature parts the line."""
         xp = namespace_of(self.mean)
-        return self.icdf(xp.asarray(_LEVELS, dtype=self.mean.dtype, device=device(self.mean)))
+        levels = xp.asarray(_LEVELS, dtype=self.mean.dtype, device=device(self.mean))
+        return xp.reshape(self.icdf(xp.reshape(levels, (-1, *(1,) * len(self.batch_shape)))), (-1,))
 
     def _quantile(self, q: Any) -> Array:
         """Return probabilities as an array of the parameters' library."""

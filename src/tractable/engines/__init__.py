@@ -4,10 +4,13 @@ from tractable.engines.em import EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
+from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
+from tractable.engines.roots import increasing_root
 
 __all__ = [
     "EMResult",
+    "Integral",
     "LeastSquares",
     "NewtonResult",
     "RobbinsMonroResult",
@@ -15,6 +18,8 @@ __all__ = [
     "best_of",
     "em",
     "fold",
+    "increasing_root",
+    "integrate",
     "least_squares",
     "newton",
     "robbins_monro",
