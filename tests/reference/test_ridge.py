@@ -7,6 +7,7 @@ from sklearn import linear_model as sk
 import tractable
 from tractable import LinearRegression, Ridge, RidgeCV
 from tractable.linear_model import negative_log_posterior, ridge_objective, tikhonov
+from tractable.testing.persistence_laws import survives_saving
 
 X01 = np.linspace(1, 5, 15)[:, None]
 Y01 = np.exp(X01[:, 0])
@@ -248,6 +249,12 @@ def test_no_penalty_on_few_rows_is_the_limit_of_small_ones(rng):
         np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9)
     many = RidgeCV([0.0, 1.0]).fit(X[:, :7], y)
     assert np.isinf(many.cv_curve_.scores[0]) or many.cv_curve_.scores[0] > many.cv_curve_.scores[1]
+
+
+def test_models_of_few_rows_survive_saving(rng):
+    X, y = rng.standard_normal((6, 15)), rng.standard_normal(6)
+    for make in (Ridge, RidgeCV, lambda: RidgeCV(penalize_intercept=True)):
+        survives_saving(make().fit(X, y), rng)
 
 
 def test_a_model_of_few_rows_takes_more(rng):

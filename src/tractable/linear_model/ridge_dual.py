@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
 from tractable.value import value
@@ -61,7 +61,7 @@ class DualSpectrum:
         values = xp.take(self.eigenvalues, seen)
         weights = self.rows.T @ (basis @ (turned / (values + alpha)[:, None]))
         coef, intercept = self.placement.split(weights)
-        squares, _ = self.squares(xp.asarray([alpha], dtype=self.rows.dtype))
+        squares, _ = self.squares(xp.asarray([alpha], dtype=self.rows.dtype, device=device(self.rows)))
         return RidgeSolution(
             coef=coef,
             intercept=intercept,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
@@ -140,10 +140,8 @@ def _gcv(alphas: np.ndarray, squares: Array, left: Array, weight: float) -> CVCu
 
 
 def _like(alphas: np.ndarray, x: Array) -> Array:
-    if is_numpy_array(x):
-        return alphas
     xp = namespace_of(x)
-    return xp.asarray(alphas, dtype=xp.float64, device=x.device)
+    return xp.asarray(alphas, dtype=xp.float64, device=device(x))
 
 
 #: What a penalty can be judged by.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_dual import SAFE, left_over
 from tractable.linear_model.ridge_solution import PrimalSpread, RidgeSolution
@@ -165,7 +165,7 @@ class PrimalSpectrum:
     def solution(self, alpha: float, residual: Array) -> RidgeSolution:
         """Return the solution for one penalty, w = V s/(s² + α) Uᵀy."""
         xp = namespace_of(self.basis)
-        inverse = self._inverse(xp.asarray([alpha], dtype=self.basis.dtype))[:, 0]
+        inverse = self._inverse(xp.asarray([alpha], dtype=self.basis.dtype, device=device(self.basis)))[:, 0]
         gain = self.singular * inverse
         coef, intercept = self.placement.split(self.basis @ (gain[:, None] * self.turned))
         return RidgeSolution(

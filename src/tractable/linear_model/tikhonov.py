@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import as_reals
 from tractable.engines import least_squares
 from tractable.primitives.triangle import triangle
@@ -41,7 +41,7 @@ def tikhonov(A: Any, b: Any, Gamma: Any) -> Array:
     xp = namespace_of(A)
     flat = b.ndim == 1
     targets = b[:, None] if flat else b
-    below = xp.zeros((Gamma.shape[0], targets.shape[1]), dtype=targets.dtype)
+    below = xp.zeros((Gamma.shape[0], targets.shape[1]), dtype=targets.dtype, device=device(A))
     rows = xp.concat([xp.concat([A, targets], axis=1), xp.concat([Gamma, below], axis=1)])
     fit = least_squares(
         LinearFactor(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import betaln, erf
 from tractable.covariance.rows import as_reals
 from tractable.distributions import (
@@ -164,7 +164,7 @@ def _of_draws(draws: Array, y: Any) -> Array:
         )
     n = int(draws.shape[0])
     x = xp.sort(draws, axis=0)
-    below = xp.reshape(xp.arange(1, n, dtype=x.dtype) / n, (-1, *(1,) * (x.ndim - 1)))
+    below = xp.reshape(xp.arange(1, n, dtype=x.dtype, device=device(x)) / n, (-1, *(1,) * (x.ndim - 1)))
     spread = xp.sum(below * (1.0 - below) * (x[1:, ...] - x[:-1, ...]), axis=0)
     return xp.mean(xp.abs(x - y), axis=0) - spread
 
