@@ -1,19 +1,19 @@
 """The incomplete gamma and beta functions, and their inverses.
 
 NumPy arrays go to SciPy and tensors to torch where it has the function. The agnostic versions sum a series or
-a continued fraction until it settles, in about √a steps, and invert by halving in log space. Gamma functions
-of shapes above 1e4 have an expansion of their own in every library: SciPy's lose the digits of their tails.
+a continued fraction until it settles, in about √a steps, and invert by Newton's method in log space. Gamma
+functions of shapes above 1e4 have an expansion of their own in every library: SciPy's lose their tails.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tractable.arrays.large_gamma import LARGE_SHAPE, large_gamma_quantile, large_gamma_tails
 from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, special_function
+from tractable.arrays.quantile import quantile
+from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
 from tractable.arrays.tails import beta_tails, gamma_tails
 
 __all__ = [
@@ -24,10 +24,7 @@ __all__ = [
     "gammaincc",
     "gammainccinv",
     "gammaincinv",
-    "halved",
 ]
-
-_HALVINGS = 70  # of a bracket of width 1500, down to the spacing of doubles
 
 
 def gammainc(a: Array, x: Array) -> Array:
@@ -129,13 +126,13 @@ def agnostic_gammaincc(a: Array, x: Array) -> Array:
 def agnostic_gammaincinv(a: Array, q: Array) -> Array:
     """See `gammaincinv`."""
     xp, a, q = floats(a, q)
-    return xp.exp(halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), q, 1.0 - q))
+    return _gamma_quantile(xp, a, q, 1.0 - q)
 
 
 def agnostic_gammainccinv(a: Array, q: Array) -> Array:
     """See `gammainccinv`."""
     xp, a, q = floats(a, q)
-    return xp.exp(halved(xp, lambda u: gamma_tails(xp, a, xp.exp(u)), 1.0 - q, q))
+    return _gamma_quantile(xp, a, 1.0 - q, q)
 
 
 def agnostic_betainc(a: Array, b: Array, x: Array) -> Array:
@@ -153,7 +150,23 @@ def agnostic_betaincc(a: Array, b: Array, x: Array) -> Array:
 def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
     """See `betaincinv`."""
     xp, a, b, q = floats(a, b, q)
-    return sigmoid(halved(xp, lambda u: beta_tails(xp, a, b, sigmoid(u), sigmoid(-u)), q, 1.0 - q))
+    a, b, q = xp.broadcast_arrays(a, b, q)
+
+    def tails(u: Array) -> tuple[Array, Array, Array]:
+        x, y = sigmoid(u), sigmoid(-u)
+        return *beta_tails(xp, a, b, x, y), xp.exp(log_beta_kernel(a, b, x, y))
+
+    return sigmoid(quantile(xp, tails, q, 1.0 - q, xp.log(a) - xp.log(b)))
+
+
+def _gamma_quantile(xp: Any, a: Array, lower: Array, upper: Array) -> Array:
+    a, lower, upper = xp.broadcast_arrays(a, lower, upper)
+
+    def tails(u: Array) -> tuple[Array, Array, Array]:
+        x = xp.exp(u)
+        return *gamma_tails(xp, a, x), xp.exp(log_gamma_kernel(a, x))
+
+    return xp.exp(quantile(xp, tails, lower, upper, xp.log(a)))
 
 
 def _by_shape(
@@ -174,17 +187,3 @@ def _large_inverse(a: Array, q: Array) -> Array:
 
 def _large_inverse_of_upper(a: Array, q: Array) -> Array:
     return large_gamma_quantile(a, 1.0 - q, q)
-
-
-def halved(xp: Any, tails: Callable[[Array], tuple[Array, Array]], lower: Array, upper: Array) -> Array:
-    """Return where the tails are as given, by halving [-750, 750]; the smaller tail decides."""
-    low = xp.full_like(tails(xp.zeros_like(lower))[0], -750.0)
-    high = -low
-    with np.errstate(over="ignore", under="ignore"):
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            p, q = tails(middle)
-            short = xp.where(lower < upper, p < lower, q > upper)
-            low, high = xp.where(short, middle, low), xp.where(short, high, middle)
-    end = xp.where(upper <= 0.0, xp.full_like(high, xp.inf), 0.5 * (low + high))
-    return xp.where(xp.isnan(lower), lower, xp.where(lower <= 0.0, xp.full_like(high, -xp.inf), end))

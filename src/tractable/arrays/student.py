@@ -7,9 +7,9 @@ import numpy as np
 
 from tractable.arrays.error_function import erfc
 from tractable.arrays.gamma import betaln
-from tractable.arrays.incomplete import halved
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, special_function
+from tractable.arrays.quantile import quantile
 from tractable.arrays.tails import beta_tails
 
 __all__ = ["stdtr", "stdtrit"]
@@ -56,13 +56,21 @@ def agnostic_stdtrit(dof: Array, q: Array) -> Array:
     dof, q = xp.broadcast_arrays(dof, q)
     tail = xp.minimum(q, 1.0 - q)
 
-    def tails(u: Array) -> tuple[Array, Array]:
-        upper = _tail(xp, dof, xp.exp(u))
-        return 1.0 - upper, upper
+    def tails(u: Array) -> tuple[Array, Array, Array]:
+        t = xp.exp(u)
+        upper = _tail(xp, dof, t)
+        return 1.0 - upper, upper, t * xp.exp(_log_density(xp, dof, t))
 
-    size = xp.exp(halved(xp, tails, 1.0 - tail, tail))
-    size = xp.where(tail == 0.5, xp.zeros_like(size), size)
+    centre = tail == 0.5
+    upper = xp.where(centre, xp.full_like(tail, 0.25), tail)
+    size = xp.exp(quantile(xp, tails, 1.0 - upper, upper, xp.zeros_like(tail)))
+    size = xp.where(centre, xp.zeros_like(size), size)
     return xp.where(q < 0.5, -size, size)
+
+
+def _log_density(xp: Any, dof: Array, t: Array) -> Array:
+    peak = -0.5 * xp.log(dof) - betaln(0.5 * dof, 0.5 * xp.ones_like(dof))
+    return peak - 0.5 * (dof + 1.0) * xp.log1p(t * t / dof)
 
 
 def _tail(xp: Any, dof: Array, t: Array) -> Array:

@@ -1,14 +1,16 @@
 """Both tails of gamma and beta distributions, by a series or a continued fraction, in any array library."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, device
 from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
 
 __all__ = ["beta_tails", "gamma_tails"]
 
 _MOST_TERMS = 1_000_000
+_LARGE, _STEP = 1e4, 0.0625
 
 
 def gamma_tails(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
@@ -53,11 +55,32 @@ def beta_tails(xp: Any, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, 
     u, v = xp.where(inside, x, half), xp.where(inside, y, half)
     kernel = xp.exp(log_beta_kernel(a, b, u, v))
     low = u * (b + 1.0) < v * (a + 1.0)
-    p, q, z = xp.where(low, a, b), xp.where(low, b, a), xp.where(low, u, v)
-    tail = kernel / (p * _beta_fraction(xp, p, q, z))
+    p, q = xp.where(low, a, b), xp.where(low, b, a)
+    z, rest = xp.where(low, u, v), xp.where(low, v, u)
+    large = a + b > _LARGE
+    small = xp.where(large, xp.ones_like(p), p), xp.where(large, xp.ones_like(q), q)
+    tail = kernel / (p * _beta_fraction(xp, *small, xp.where(large, half, z)))
+    if bool(xp.any(large)):
+        tail = xp.where(large, _beta_integral(xp, p, q, z, rest), tail)
     lower, upper = xp.where(low, tail, 1.0 - tail), xp.where(low, 1.0 - tail, tail)
     edge = xp.where(xp.isnan(x), x, xp.where(x > 0.0, xp.ones_like(x), xp.zeros_like(x)))
     return xp.where(inside, lower, edge), xp.where(inside, upper, 1.0 - edge)
+
+
+def _beta_integral(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """Return I_x(a, b) below the mean, for large a + b: the density of log x/(1 - x) by quadrature.
+
+    The variable is x/(1 - x) e^-s with s = exp(½π sinh v) in units of the width of the density at x, and v on
+    an even grid (Takahasi & Mori 1974).
+    """
+    v = xp.arange(-4.5, 3.0, _STEP, dtype=x.dtype, device=device(x))
+    v = xp.reshape(v, (-1,) + (1,) * x.ndim)
+    # Slope and curvature of the log density at x.
+    fall, bend = xp.abs(a * y - b * x), xp.sqrt((a + b) * x * y)
+    s = xp.exp(0.5 * math.pi * xp.sinh(v)) / (fall + bend)
+    odds = x / y * xp.exp(-s)
+    inner = log_beta_kernel(a, b, odds / (1.0 + odds), 1.0 / (1.0 + odds))
+    return _STEP * xp.sum(xp.exp(inner) * s * (0.5 * math.pi * xp.cosh(v)), axis=0)
 
 
 def _beta_fraction(xp: Any, a: Array, b: Array, x: Array) -> Array:
