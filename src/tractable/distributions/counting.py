@@ -65,8 +65,11 @@ class Counting(Univariate):
         xp = namespace_of(q)
         q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
         low, high = self._bracket(q)
-        while bool(xp.any(high - low > 1.0)):
+        while True:
             middle = xp.floor(0.5 * (low + high))
+            # Above 2⁵³ neighbouring numbers are more than one apart, and there is none in between.
+            if not bool(xp.any((low < middle) & (middle < high))):
+                break
             reached = self.cdf(middle) >= q
             low, high = xp.where(reached, low, middle), xp.where(reached, middle, high)
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
