@@ -1,8 +1,7 @@
 """What Stirling's formula lacks: large terms of log Γ are then cancelled on paper, not in floating point."""
 
-import math
+from typing import Any
 
-from tractable.arrays.gamma import gammaln
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner
 
@@ -11,11 +10,12 @@ __all__ = ["stirling_rest"]
 # B_2k / (2k (2k - 1)), the asymptotic series of log Γ
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 _LARGE = 10.0  # from here on the eight terms above reach the last digit
-_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def stirling_rest(x: Array) -> Array:
     """Return log Γ(x) - ((x - ½) log x - x + ½ log 2π) for x > 0: what Stirling's formula lacks.
+
+    Below 10 it climbs there by R(x) = R(x + 1) + (x + ½) log(1 + 1/x) - 1, a sum of small positive terms.
 
     Examples
     --------
@@ -24,8 +24,18 @@ def stirling_rest(x: Array) -> Array:
     array([0.083333])
     """
     xp, x = floats(x)
-    large = x >= _LARGE
-    r = 1.0 / xp.where(large, x, xp.ones_like(x))
-    small = xp.where(large, xp.ones_like(x), x)
-    direct = gammaln(small) - ((small - 0.5) * xp.log(small) - small + _HALF_LOG_2PI)
-    return xp.where(large, r * horner(_STIRLING, r * r), direct)
+    climb = xp.zeros_like(x)
+    for _ in range(int(_LARGE)):
+        low = x < _LARGE
+        climb = climb + xp.where(low, (x + 0.5) * _log_next(xp, x) - 1.0, xp.zeros_like(x))
+        x = xp.where(low, x + 1.0, x)
+    r = 1.0 / x
+    return climb + r * horner(_STIRLING, r * r)
+
+
+def _log_next(xp: Any, x: Array) -> Array:
+    """Return log((x + 1) / x)."""
+    small = x < 1.0
+    one = xp.ones_like(x)
+    below = xp.log1p(x) - xp.log(xp.where(small, x, one))
+    return xp.where(small, below, xp.log1p(1.0 / xp.where(small, one, x)))
