@@ -10,10 +10,21 @@ __version__ = "0.1.0.dev0"
 #: Every public name and the module it lives in. It is also the allow-list of :func:`tractable.load`.
 PUBLIC: dict[str, str] = {
     # estimators
+    "ElasticNet": "tractable.linear_model",
+    "BayesianLinearRegression": "tractable.linear_model",
+    "FourierBasis": "tractable.linear_model",
+    "FunctionBasis": "tractable.linear_model",
+    "GaussianBasis": "tractable.linear_model",
     "GaussianDensity": "tractable.density",
+    "Lasso": "tractable.linear_model",
+    "LassoCV": "tractable.linear_model",
+    "LassoLars": "tractable.linear_model",
     "LinearRegression": "tractable.linear_model",
+    "PolynomialBasis": "tractable.linear_model",
     "Ridge": "tractable.linear_model",
     "RidgeCV": "tractable.linear_model",
+    "SigmoidBasis": "tractable.linear_model",
+    "SplineBasis": "tractable.linear_model",
     # distributions
     "Bernoulli": "tractable.distributions",
     "BernoulliModel": "tractable.conjugate",
@@ -60,6 +71,11 @@ PUBLIC: dict[str, str] = {
     "from_one_hot": "tractable.distributions",
     "grid_posterior": "tractable.distributions",
     "one_hot": "tractable.distributions",
+    # functions of linear models
+    "bridge_regression": "tractable.linear_model",
+    "lars_path": "tractable.linear_model",
+    "lasso_path": "tractable.linear_model",
+    "lp_norm": "tractable.linear_model",
     # scores
     "bias_variance": "tractable.selection",
     "calibration_curve": "tractable.metrics",
@@ -68,6 +84,7 @@ PUBLIC: dict[str, str] = {
     "log_predictive_density": "tractable.metrics",
     "mean_absolute_error": "tractable.metrics",
     "mean_squared_error": "tractable.metrics",
+    "n_monomials": "tractable.linear_model",
     "normalized_rmse": "tractable.metrics",
     "pit_values": "tractable.metrics",
     "r2_score": "tractable.metrics",

@@ -1,7 +1,27 @@
 """Linear models: estimators, thin shells around statistics and engines."""
 
+from tractable.linear_model.basis import (
+    FourierBasis,
+    FunctionBasis,
+    GaussianBasis,
+    PolynomialBasis,
+    SigmoidBasis,
+    SplineBasis,
+    n_monomials,
+)
+from tractable.linear_model.bayesian_linear_regression import BayesianLinearRegression
+from tractable.linear_model.bridge import BridgeFit, bridge_regression, lp_norm
 from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.elastic_net import ElasticNet
+from tractable.linear_model.gaussian_prior import GaussianPrior
+from tractable.linear_model.lars_path import LarsPath, lars_path
+from tractable.linear_model.lasso import Lasso
+from tractable.linear_model.lasso_cv import LassoCV
+from tractable.linear_model.lasso_lars import LassoLars
+from tractable.linear_model.lasso_path import LassoPath, lasso_path
+from tractable.linear_model.linear_posterior import LinearPosterior
 from tractable.linear_model.linear_regression import LinearRegression
+from tractable.linear_model.noise_floor import NoiseVanishedWarning
 from tractable.linear_model.objectives import negative_log_posterior, ridge_objective
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge import Ridge
@@ -10,14 +30,36 @@ from tractable.linear_model.ridge_solution import DualSpread, PrimalSpread, Ridg
 from tractable.linear_model.tikhonov import tikhonov
 
 __all__ = [
+    "BayesianLinearRegression",
+    "BridgeFit",
     "CVCurve",
     "DualSpread",
+    "ElasticNet",
+    "FourierBasis",
+    "FunctionBasis",
+    "GaussianBasis",
+    "GaussianPrior",
+    "LarsPath",
+    "Lasso",
+    "LassoCV",
+    "LassoLars",
+    "LassoPath",
+    "LinearPosterior",
     "LinearRegression",
+    "NoiseVanishedWarning",
     "Placement",
+    "PolynomialBasis",
     "PrimalSpread",
     "Ridge",
     "RidgeCV",
     "RidgeSolution",
+    "SigmoidBasis",
+    "SplineBasis",
+    "bridge_regression",
+    "lars_path",
+    "lasso_path",
+    "lp_norm",
+    "n_monomials",
     "negative_log_posterior",
     "ridge_objective",
     "tikhonov",

@@ -1,0 +1,25 @@
+"""Basis functions, with their ways to be placed."""
+
+from rows.row import Row
+from tractable.linear_model import (
+    FourierBasis,
+    FunctionBasis,
+    GaussianBasis,
+    PolynomialBasis,
+    SigmoidBasis,
+    SplineBasis,
+)
+
+ROWS = [
+    Row("PolynomialBasis", lambda: PolynomialBasis(3)),
+    Row("PolynomialBasis-chebyshev", lambda: PolynomialBasis(4, kind="chebyshev", include_bias=True)),
+    Row("PolynomialBasis-monomial", lambda: PolynomialBasis(2, kind="monomial")),
+    Row("PolynomialBasis-apart", lambda: PolynomialBasis(3, interactions=False)),
+    Row("GaussianBasis", lambda: GaussianBasis(4)),
+    Row("GaussianBasis-grid", lambda: GaussianBasis(3, placement="grid", width=2.0)),
+    Row("SigmoidBasis", lambda: SigmoidBasis(4)),
+    Row("FourierBasis", FourierBasis),
+    Row("SplineBasis", SplineBasis),
+    Row("SplineBasis-grid", lambda: SplineBasis(4, degree=2, placement="grid", include_bias=True)),
+    Row("FunctionBasis", lambda: FunctionBasis(("identity", "tanh"))),
+]
