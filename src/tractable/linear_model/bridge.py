@@ -1,0 +1,183 @@
+"""Bridge regression: penalties |w|^q between and beyond the lasso and ridge regression."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.engines import newton
+from tractable.linear_model.lasso_path import summarised
+from tractable.linear_model.sparse_solution import check_penalties, solve_path
+from tractable.primitives.triangle import triangle
+from tractable.value import value
+
+__all__ = ["BridgeFit", "bridge_regression", "lp_norm"]
+
+
+def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
+    """Return ‖x‖_p = (Σ |x_i|^p)^(1/p), the largest |x_i| for p = ∞.
+
+    Parameters
+    ----------
+    x : array
+    p : float
+        At least 1: below, the triangle inequality fails.
+    axis : int
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> x = [3.0, -4.0]
+    >>> [round(float(tractable.lp_norm(x, p)), 3) for p in (1, 2, 3, np.inf)]
+    [7.0, 5.0, 4.498, 4.0]
+    """
+    if not p >= 1.0:
+        raise ValueError(f"p must be at least 1, got {p!r}")
+    x = as_float_array(x)
+    xp = namespace_of(x)
+    size = xp.abs(x)
+    top = xp.max(size, axis=axis, keepdims=True)
+    if p == float("inf"):
+        return xp.squeeze(top, axis=axis)
+    # Relative to the largest entry, so that powers neither overflow nor vanish.
+    safe = xp.where((top > 0) & xp.isfinite(top), top, xp.ones_like(top))
+    return xp.squeeze(safe, axis=axis) * xp.sum((size / safe) ** p, axis=axis) ** (1.0 / p)
+
+
+@value
+class BridgeFit:
+    """A bridge regression that was solved.
+
+    Parameters
+    ----------
+    coef : array (n_features,)
+    intercept : float
+    objective : float
+        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
+    n_iter : int
+    converged : bool
+    """
+
+    coef: np.ndarray
+    intercept: float
+    objective: float
+    n_iter: int
+    converged: bool
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the plane at each row."""
+        return np.asarray(X, dtype=np.float64) @ self.coef + self.intercept
+
+
+def bridge_regression(
+    X: Any,
+    y: Any = None,
+    alpha: float = 1.0,
+    q: float = 1.0,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    tol: float = 1e-15,
+    max_iter: int = 500,
+) -> BridgeFit:
+    """Minimise (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q, for q of at least 1.
+
+    The textbook's ½ Σ (y - xᵀw)² + λ/2 Σ|w_j|^q has alpha = λ / (2n). With q = 1 it is the lasso of the same
+    alpha; with q = 2 ridge regression, whose penalty in scikit-learn's units is 2 n alpha. Only q = 1 sets
+    coefficients to zero: for any larger q the penalty is flat at zero. The larger q, the more the largest
+    coefficients are held back.
+
+    Between 1 and 2 the penalty has infinite curvature at zero, but its conjugate is smooth: Newton's method
+    solves the dual problem, in the residuals, and w_j = sign(z_j) (|z_j| / (n alpha q))^(1/(q-1)) with the
+    correlations z. From 2 on, Newton's method solves the problem itself.
+
+    Parameters
+    ----------
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+    y : array of shape (n_samples,), or column name
+    alpha : float
+        Positive.
+    q : float
+        At least 1; below, there are many local minima.
+    fit_intercept : bool
+    sample_weight : array of shape (n_samples,) or column name, optional
+        How often each row counts.
+    tol : float
+        Decrease of the objective, relative to its size, that a step must promise to be worth taking.
+    max_iter : int
+
+    Returns
+    -------
+    BridgeFit
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X, y = np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])
+    >>> [round(float(tractable.bridge_regression(X, y, 0.5, q).coef[0]), 3) for q in (1.0, 1.5, 2.0)]
+    [1.5, 1.219, 1.0]
+    """
+    if not 1.0 <= q < np.inf:
+        raise ValueError(f"q must be at least 1 and finite, got {q!r}")
+    (alpha,) = check_penalties(alpha, 1.0)
+    if alpha == 0.0:
+        raise ValueError("alpha must be positive; without a penalty it is LinearRegression")
+    columns, _ = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    A, b, a = columns.X, columns.Y[:, 0], columns.weight * float(alpha)
+    if q == 1.0:
+        path = solve_path(columns, np.array([alpha]), tol=max(tol, 1e-12))
+        w, n_iter, converged = path.coefs[:, 0], int(path.n_iter[0]), True
+    else:
+        solve = _dual if q < 2.0 else _primal
+        w, n_iter, converged = solve(A, b, a, q, tol, max_iter)
+    left = b - A @ w
+    return BridgeFit(
+        coef=w,
+        intercept=float(columns.intercepts(w)),
+        objective=float(0.5 * (left @ left) + a * (np.abs(w) ** q).sum()) / columns.weight,
+        n_iter=n_iter,
+        converged=converged,
+    )
+
+
+Solved = tuple[np.ndarray, int, bool]
+
+
+def _primal(A: np.ndarray, b: np.ndarray, a: float, q: float, tol: float, max_iter: int) -> Solved:
+    gram, moment = A.T @ A, A.T @ b
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        size = np.abs(w)
+        bend = a * q * size ** (q - 2.0)
+        value = 0.5 * w @ gram @ w - moment @ w + a * (size**q).sum()
+        return value, gram @ w - moment + bend * w, gram + np.diag((q - 1.0) * bend)
+
+    start = moment / (np.diagonal(gram) + 2.0 * a)
+    found = newton(objective, start, tol=tol, max_iter=max_iter)
+    return found.x, found.n_iter, found.converged
+
+
+def _dual(A: np.ndarray, b: np.ndarray, a: float, q: float, tol: float, max_iter: int) -> Solved:
+    """Minimise ½|θ|² - bᵀθ + Σ h*(A_jᵀθ) over the residuals θ, with h* conjugate to h(w) = a|w|^q."""
+    m, p = A.shape
+    if m > p + 1:
+        factor = triangle(np.column_stack([A, b]))
+        A, b = factor[:, :p], factor[:, p]
+    power = 1.0 / (q - 1.0)
+
+    def coefficients(theta: np.ndarray) -> np.ndarray:
+        z = A.T @ theta
+        return np.sign(z) * (np.abs(z) / (a * q)) ** power
+
+    def value(theta: np.ndarray) -> float:
+        return 0.5 * theta @ theta - b @ theta + a * (q - 1.0) * (np.abs(coefficients(theta)) ** q).sum()
+
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        w = coefficients(theta)
+        bend = power / (a * q) * np.abs(w) ** (2.0 - q)
+        return value(theta), theta - b + A @ w, np.eye(len(b)) + (A * bend) @ A.T
+
+    top = np.abs(A.T @ b).max(initial=0.0)
+    start = b * min(1.0, a * q / top) if top > 0.0 else b
+    found = newton(objective, start, value=value, tol=tol, max_iter=max_iter)
+    return coefficients(found.x), found.n_iter, found.converged

@@ -1,0 +1,176 @@
+"""The exact path of the lasso: least-angle regression with the drop step."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.engines.lars import Knots, lars
+from tractable.linear_model.lasso_path import summarised
+from tractable.linear_model.sparse_columns import Columns
+from tractable.value import value
+
+__all__ = ["LarsPath", "lars_path", "path_of"]
+
+
+@value
+class LarsPath:
+    """Every knot of a piecewise linear path: between knots the coefficients are linear in alpha.
+
+    Parameters
+    ----------
+    alphas : array (m,)
+        The knots, decreasing, from the penalty that leaves no coefficient.
+    coefs : array (n_features, m)
+        Coefficients at the knots.
+    intercepts : array (m,)
+    active : tuple of m tuples of int
+        The columns in use below each knot, in order of entry.
+    dependent : array (n_features,) of bool
+        Columns that were passed over because they follow from others in use.
+    method : {"lasso", "lar"}
+    names : tuple of str, optional
+        Names of the columns.
+    """
+
+    alphas: np.ndarray
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    active: tuple[tuple[int, ...], ...]
+    dependent: np.ndarray
+    method: str = "lasso"
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """Number of coefficients at each knot that are not zero."""
+        return np.count_nonzero(self.coefs, axis=0)
+
+    def at(self, alpha: Any) -> np.ndarray:
+        """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
+
+        Parameters
+        ----------
+        alpha : float or array (k,)
+            Not below the last knot.
+        """
+        asked = np.asarray(alpha, dtype=np.float64)
+        if not np.all(asked >= self.alphas[-1]):
+            raise ValueError(
+                f"alpha must not be below the end of the path, {self.alphas[-1]:g}; got {alpha!r}"
+            )
+        rising, coefs = self.alphas[::-1], self.coefs[:, ::-1]
+        right = np.clip(np.searchsorted(rising, asked), 1, max(len(rising) - 1, 1))
+        if len(rising) == 1:
+            return np.zeros((len(coefs), *asked.shape))
+        low, high = rising[right - 1], rising[right]
+        share = np.clip((asked - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
+        return coefs[:, right - 1] * (1.0 - share) + coefs[:, right] * share
+
+
+def lars_path(
+    X: Any,
+    y: Any = None,
+    *,
+    method: str = "lasso",
+    alpha_min: float = 0.0,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    positive: bool = False,
+    precompute: bool | None = None,
+    max_iter: int | None = None,
+) -> LarsPath:
+    """Follow the lasso from the penalty that leaves no coefficient down to none, knot by knot, exactly.
+
+    The minimiser of (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j| is piecewise linear in alpha. At a knot a column
+    enters, because its correlation with the residual has caught up with those in use, or one leaves, because
+    its coefficient has come to zero. With that drop step least-angle regression is no approximation: it gives
+    the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
+
+    Parameters
+    ----------
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+    y : array of shape (n_samples,), or column name
+    method : {"lasso", "lar"}
+        "lar" is least-angle regression proper: columns never leave.
+    alpha_min : float
+        The penalty to stop at.
+    fit_intercept : bool
+        Scikit-learn's function has none, and takes the columns for centred.
+    sample_weight : array of shape (n_samples,) or column name, optional
+        How often each row counts.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    precompute : bool, optional
+        Whether the Gram matrix of all columns is formed. When not given: where there are at least as many
+        rows as columns, and no more than 1,000 columns.
+    max_iter : int, optional
+        The most knots after the first.
+
+    Returns
+    -------
+    LarsPath
+
+    Notes
+    -----
+    A column that follows from those in use (an equal column, one dummy variable too many) is passed over
+    while they stay: the fit is the same without it. Of equal columns the first is used. `dependent` tells.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> path = tractable.lars_path(X, X @ [3.0, 1.0])
+    >>> path.alphas, path.active
+    (array([1.5, 0.5, 0. ]), ((0,), (0, 1), (0, 1)))
+    >>> path.at(1.0)
+    array([1., 0.])
+    """
+    if method not in ("lasso", "lar"):
+        raise ValueError(f"method must be 'lasso' or 'lar', got {method!r}")
+    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    return path_of(
+        columns,
+        alpha_min=alpha_min,
+        method=method,
+        positive=positive,
+        precompute=precompute,
+        max_iter=max_iter,
+        names=names,
+    )
+
+
+def path_of(
+    columns: Columns,
+    target: int = 0,
+    *,
+    alpha_min: float = 0.0,
+    method: str = "lasso",
+    positive: bool = False,
+    precompute: bool | None = None,
+    max_iter: int | None = None,
+    names: tuple[str, ...] | None = None,
+) -> LarsPath:
+    """Return the path of columns, in scikit-learn's units."""
+    if not 0.0 <= alpha_min < np.inf:
+        raise ValueError(f"alpha_min must be a number from 0, got {alpha_min!r}")
+    if max_iter is not None and not max_iter >= 1:
+        raise ValueError(f"max_iter must be None or at least 1, got {max_iter!r}")
+    if not isinstance(columns.X, np.ndarray):
+        raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
+    n = columns.weight
+    knots: Knots = lars(
+        columns.problem(target, precompute=precompute),
+        least=n * alpha_min,
+        drop=method == "lasso",
+        positive=positive,
+        max_knots=max_iter,
+    )
+    return LarsPath(
+        alphas=knots.penalties / n,
+        coefs=knots.coefs,
+        intercepts=columns.intercepts(knots.coefs, target),
+        active=knots.active,
+        dependent=knots.dependent,
+        method=method,
+        names=names,
+    )

@@ -1,0 +1,114 @@
+"""Rows of a table as the columns that a sparse fit works on: centred, weighted, and the way back."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.engines.sparse_problem import ColumnProblem, GramProblem
+from tractable.statistics import LinearFactor
+from tractable.value import value
+
+__all__ = ["Columns", "columns_of", "columns_of_statistic"]
+
+#: With more columns the Gram matrix of all of them is not formed.
+LARGEST_GRAM = 1000
+#: A column that varies less than this, relative to its distance from zero, varies by rounding.
+CONSTANT = 1e-14
+
+
+@value
+class Columns:
+    """Columns and targets about their means, times the roots of the weights.
+
+    Any rows with the same inner products will do, the triangular factor of the rows among them.
+
+    Parameters
+    ----------
+    X : array (m, p)
+    Y : array (m, t)
+    centre : array (p,)
+    offset : array (t,)
+        What was taken off the columns and the targets; zeros without an intercept.
+    weight : float
+        How many rows there were.
+    flat : bool
+        Whether there is one target, given as a vector.
+    """
+
+    X: Array
+    Y: Array
+    centre: Array
+    offset: Array
+    weight: float
+    flat: bool = True
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return int(self.Y.shape[1])
+
+    def problem(self, target: int = 0, *, precompute: bool | None = None) -> Any:
+        """Return the least-squares problem of one target: by its Gram matrix, or by its columns.
+
+        Without `precompute` the Gram matrix is formed where there are at least as many rows as columns.
+        """
+        X, y = self.X, self.Y[:, target]
+        m, p = X.shape
+        if precompute is None:
+            precompute = p <= min(m, LARGEST_GRAM)
+        if not precompute and is_numpy_array(X):
+            return ColumnProblem(X=np.asfortranarray(X), y=np.ascontiguousarray(y))
+        return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
+
+    def intercepts(self, coefs: Array, target: int = 0) -> Array:
+        """Return the intercepts of coefficients (p, ...)."""
+        return self.offset[target] - self.centre @ coefs
+
+
+def columns_of(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> Columns:
+    """Return the columns of rows held in memory, in column order; a copy is made only where one is needed."""
+    flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    X = np.asarray(X, dtype=np.float64, order="F")
+    weight = float(len(X)) if weights is None else float(weights.sum())
+    centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+    if fit_intercept:
+        centre, offset = _mean(X, weights), _mean(Y, weights)
+        X, Y = _about(X, centre, weight), _about(Y, offset, weight)
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        X, Y = np.asfortranarray(X * root), Y * root
+    return Columns(X=X, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
+
+
+def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Columns:
+    """Return the columns of a statistic: its factor stands for the rows."""
+    xp = namespace_of(statistic.mean)
+    factor = statistic.factor if fit_intercept else statistic.uncentred()
+    mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
+    d = statistic.dim
+    floor = CONSTANT * xp.abs(mean) * float(statistic.weight) ** 0.5 * factor.shape[0] ** 0.5
+    lengths = xp.sqrt(xp.sum(factor * factor, axis=0))
+    factor = xp.where(lengths > floor, factor, xp.zeros_like(factor))
+    return Columns(
+        X=factor[:, :d],
+        Y=factor[:, d:],
+        centre=mean[:d],
+        offset=mean[d:],
+        weight=float(statistic.weight),
+        flat=statistic.flat,
+    )
+
+
+def _mean(columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return the means, corrected once: exact far from the origin."""
+    first = np.average(columns, axis=0, weights=weights)
+    return np.asarray(first + np.average(columns - first, axis=0, weights=weights))
+
+
+def _about(columns: np.ndarray, centre: np.ndarray, weight: float) -> np.ndarray:
+    """Return the columns less their means; what varies by rounding alone is zero."""
+    moved = np.asfortranarray(columns - centre)
+    lengths = np.sqrt(np.einsum("ij,ij->j", moved, moved))
+    moved[:, lengths <= CONSTANT * np.abs(centre) * weight**0.5] = 0.0
+    return moved

@@ -1,0 +1,120 @@
+"""Sparse coefficients for a whole list of penalties, in scikit-learn's units."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import device, is_numpy_array, namespace_of
+from tractable.engines.working_set import SparsePath, sparse_path
+from tractable.linear_model.sparse_columns import Columns
+from tractable.primitives.signed_support import settle
+
+__all__ = ["alpha_grid", "check_penalties", "solve_path"]
+
+
+def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
+    """Return penalties as decreasing numbers if they are such."""
+    try:
+        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"alpha must be a number from 0, got {alphas!r}") from None
+    if found.ndim != 1 or not len(found) or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"alpha must be a finite number from 0, got {alphas!r}")
+    if not 0.0 <= l1_ratio <= 1.0:
+        raise ValueError(f"l1_ratio must be from 0 to 1, got {l1_ratio!r}")
+    return np.sort(found)[::-1]
+
+
+def alpha_grid(
+    columns: Columns, *, l1_ratio: float = 1.0, eps: float = 1e-3, n_alphas: int = 100, positive: bool = False
+) -> np.ndarray:
+    """Return penalties from the smallest that leaves no coefficient down to `eps` times that."""
+    if not 0.0 < eps < 1.0:
+        raise ValueError(f"eps must be between 0 and 1, got {eps!r}")
+    if not n_alphas >= 1:
+        raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
+    if l1_ratio == 0.0:
+        raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
+    moments = columns.X.T @ columns.Y
+    top = float(np.max(moments if positive else np.abs(moments), initial=0.0)) / (columns.weight * l1_ratio)
+    # A constant target asks for nothing, whatever the penalty.
+    top = top if top > 0.0 else float(np.finfo(float).resolution)
+    return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
+
+
+def solve_path(
+    columns: Columns,
+    alphas: np.ndarray,
+    *,
+    target: int = 0,
+    l1_ratio: float = 1.0,
+    precompute: bool | None = None,
+    positive: bool = False,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> SparsePath:
+    """Minimise (1/2n)|y - Xw|² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j² for decreasing alphas.
+
+    Gaps are in the units of this objective.
+    """
+    if not tol > 0.0:
+        raise ValueError(f"tol must be positive, got {tol!r}")
+    if not max_iter >= 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
+    n = columns.weight
+    penalties, ridges = n * alphas * l1_ratio, n * alphas * (1.0 - l1_ratio)
+    sparse = penalties > 0.0
+    options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
+    found = []
+    if sparse.any():
+        problem = columns.problem(target, precompute=precompute)
+        walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
+        found.append(walk(problem, penalties[sparse], ridges[sparse], **options))
+    found.extend(_without_l1(columns, target, ridge, positive) for ridge in ridges[~sparse])
+    xp = namespace_of(columns.X)
+    return SparsePath(
+        coefs=xp.concat([part.coefs for part in found], axis=1),
+        gaps=np.maximum(np.concatenate([part.gaps for part in found]), 0.0) / n,
+        n_iter=np.concatenate([part.n_iter for part in found]),
+    )
+
+
+def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
+    """Solve each penalty from nothing, where the arrays are."""
+    answers = [
+        settle(
+            problem.gram,
+            problem.moment,
+            problem.square,
+            float(penalty),
+            ridge=float(ridge),
+            tol=tol * problem.square,
+            **options,
+        )
+        for penalty, ridge in zip(penalties, ridges, strict=True)
+    ]
+    xp = namespace_of(problem.gram)
+    return SparsePath(
+        coefs=xp.stack([w for w, _, _ in answers], axis=1),
+        gaps=np.array([gap for _, _, gap in answers]),
+        n_iter=np.array([n_iter for _, n_iter, _ in answers]),
+    )
+
+
+def _without_l1(columns: Columns, target: int, ridge: float, positive: bool) -> SparsePath:
+    """Solve ridge regression, or least squares by the shortest coefficients, or either with positive ones."""
+    X, y = columns.X, columns.Y[:, target]
+    xp = namespace_of(X)
+    m, p = X.shape
+    eye = xp.eye(p if positive or m >= p else m, dtype=X.dtype, device=device(X))
+    if positive:
+        from scipy.optimize import nnls
+
+        w = nnls(np.vstack([X, ridge**0.5 * eye]), np.concatenate([y, np.zeros(p)]))[0]
+    elif ridge == 0.0:
+        w = xp.linalg.pinv(X) @ y
+    elif m >= p:
+        w = xp.linalg.solve(X.T @ X + ridge * eye, (X.T @ y)[:, None])[:, 0]
+    else:
+        w = X.T @ xp.linalg.solve(X @ X.T + ridge * eye, y[:, None])[:, 0]
+    return SparsePath(coefs=w[:, None], gaps=np.zeros(1), n_iter=np.ones(1, dtype=np.int64))
