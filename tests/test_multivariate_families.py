@@ -261,6 +261,25 @@ def test_pairs_are_named_and_checked():
         NormalGamma.fit([1.0, 2.0, 3.0])
 
 
+def test_infinite_events_are_impossible_without_a_warning():
+    inf, far = np.inf, 1e300
+    g = NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=1.0)
+    np.testing.assert_array_equal(g.log_prob(([inf, 0.0, -inf, 1e200], [1.0, inf, inf, 1.0])), -inf)
+    w = NormalWishart(mean=[0.0, 1.0], strength=1.0, dof=3.0, scale=W)
+    means, precisions = np.array([[inf, 0.0], [0.0, 0.0], [1e200, 0.0]]), np.stack([W, inf * W, W])
+    np.testing.assert_array_equal(w.log_prob((means, precisions)), -inf)
+    d = Dirichlet(concentration=[1.0, 2.0, 0.5])
+    np.testing.assert_array_equal(d.log_prob([[inf, 0.0, 0.0], [-inf, 1.0, 0.0]]), -inf)
+    t = MultivariateStudentT(dof=3.0, location=[0.0, 0.0], scale=np.eye(2))
+    np.testing.assert_array_equal(t.log_prob([inf, 0.0]), -inf)
+    # A thousandth of the distance is a thousand to the power ν + d more dense, however far out.
+    np.testing.assert_allclose(t.log_prob([far / 1e3, 0.0]) - t.log_prob([far, 0.0]), 5.0 * np.log(1e3))
+    for norm in ("l1", "l2"):
+        e = MultivariateLaplace(location=[0.0, 1.0], scale=1.0, norm=norm)
+        np.testing.assert_array_equal(e.log_prob([[inf, 0.0], [-inf, inf]]), -inf)
+        assert e.log_prob([far, far]) < -far / 2
+
+
 GOOD = {
     Dirichlet: {"concentration": [1.0, 2.0]},
     Wishart: {"dof": 3.0, "scale": W},

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import lgamma, log, pi
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.covariance.rows import diagonal_matrix
@@ -160,7 +162,8 @@ def _check_norm(norm: Any) -> None:
 def _norm(z: Array, norm: str) -> Array:
     xp = namespace_of(z)
     if norm == "l1":
-        return xp.sum(xp.abs(z), axis=-1)
+        with np.errstate(over="ignore"):
+            return xp.sum(xp.abs(z), axis=-1)
     size = xp.max(xp.abs(z), axis=-1, keepdims=True)
     usual = (size > 0) & xp.isfinite(size)
     safe = xp.where(usual, size, xp.ones_like(size))

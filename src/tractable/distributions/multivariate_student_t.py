@@ -279,8 +279,17 @@ class MultivariateStudentT(Distribution):
             return self.structure.mahalanobis(x, self.location)
 
     def _log_density(self, x: Array) -> Array:
-        distance = namespace_of(x).log1p(self._squared(x) / self.dof)
-        return self.log_peak - 0.5 * (self.dof + self.dim) * distance
+        xp = namespace_of(x)
+        squared = self._squared(x)
+        growth = xp.log1p(squared / self.dof)
+        if bool(
+            xp.any(xp.isinf(squared))
+        ):  # so far out that squares overflow, where tails this heavy still count
+            size = xp.max(xp.abs(x - self.location), axis=-1)
+            unit = (x - self.location) / xp.where(size > 0, size, xp.ones_like(size))[..., None]
+            far = xp.log(self.structure.mahalanobis(unit)) + 2.0 * xp.log(size) - xp.log(self.dof)
+            growth = xp.where(xp.isinf(squared), far, growth)
+        return self.log_peak - 0.5 * (self.dof + self.dim) * growth
 
     def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
         return None if self.names is None else tuple(self.names[i] for i in dims)

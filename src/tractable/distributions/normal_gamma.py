@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import e, log, pi
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import log_gamma_kernel
@@ -126,14 +128,17 @@ class NormalGamma(MeanPrecisionDistribution):
         mean, precision = self._pair(x)
         xp = namespace_of(mean)
         some = xp.where(precision > 0, precision, xp.ones_like(precision))
+        some = xp.where(xp.isinf(some), xp.ones_like(some), some)
         gap = mean - self.location
-        inside = (
-            log_gamma_kernel(self.shape, self.rate * some)
-            - 0.5 * (xp.log(some) + self.strength * some * gap * gap)
-            + 0.5 * (xp.log(self.strength) - LOG_2PI)
-        )
+        with np.errstate(over="ignore"):
+            inside = (
+                log_gamma_kernel(self.shape, self.rate * some)
+                - 0.5 * (xp.log(some) + self.strength * some * gap * gap)
+                + 0.5 * (xp.log(self.strength) - LOG_2PI)
+            )
         found = xp.where(precision > 0, inside, self._at_edge() + xp.zeros_like(inside))
-        found = xp.where(precision < 0, xp.full_like(found, -xp.inf), found)
+        impossible = (precision < 0) | xp.isinf(precision)
+        found = xp.where(impossible, xp.full_like(found, -xp.inf), found)
         return xp.where(xp.isnan(mean) | xp.isnan(precision), xp.full_like(found, xp.nan), found)
 
     def entropy(self) -> Array:

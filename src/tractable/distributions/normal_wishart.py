@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import e, log, pi
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tractable.arrays.linalg import log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_normal
@@ -151,15 +153,19 @@ class NormalWishart(MeanPrecisionDistribution):
         belief = self.precision_marginal()
         lower, inside = factored(precision)
         wishart = standard_wishart_log_prob(solve_triangular(belief.cholesky, lower), self.dof)
-        white = _rows(xp.matrix_transpose(lower), mean - self.location)
+        near = xp.all(~xp.isinf(mean), axis=-1)
+        gap = xp.where(near[..., None], mean - self.location, xp.zeros_like(mean))
+        with np.errstate(over="ignore"):
+            white = _rows(xp.matrix_transpose(lower), gap)
+            distance = self.strength * xp.sum(white * white, axis=-1)
         found = (
             wishart
             - 0.5 * (self.dim + 1) * belief.log_det
             + 0.5 * self.dim * (xp.log(self.strength) - LOG_2PI)
             + 0.5 * log_det_cholesky(lower)
-            - 0.5 * self.strength * xp.sum(white * white, axis=-1)
+            - 0.5 * distance
         )
-        return outside_is_impossible(found, inside, precision)
+        return outside_is_impossible(found, inside & near, precision)
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`."""
