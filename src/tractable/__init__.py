@@ -19,6 +19,7 @@ PUBLIC: dict[str, str] = {
     "Lasso": "tractable.linear_model",
     "LassoCV": "tractable.linear_model",
     "LassoLars": "tractable.linear_model",
+    "LeastMeanSquares": "tractable.linear_model",
     "LinearRegression": "tractable.linear_model",
     "PolynomialBasis": "tractable.linear_model",
     "Ridge": "tractable.linear_model",

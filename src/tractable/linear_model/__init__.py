@@ -14,11 +14,13 @@ from tractable.linear_model.bridge import BridgeFit, bridge_regression, lp_norm
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.elastic_net import ElasticNet
 from tractable.linear_model.gaussian_prior import GaussianPrior
+from tractable.linear_model.gradient_steps import Descent, Scaling
 from tractable.linear_model.lars_path import LarsPath, lars_path
 from tractable.linear_model.lasso import Lasso
 from tractable.linear_model.lasso_cv import LassoCV
 from tractable.linear_model.lasso_lars import LassoLars
 from tractable.linear_model.lasso_path import LassoPath, lasso_path
+from tractable.linear_model.least_mean_squares import LeastMeanSquares
 from tractable.linear_model.linear_posterior import LinearPosterior
 from tractable.linear_model.linear_regression import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
@@ -33,6 +35,7 @@ __all__ = [
     "BayesianLinearRegression",
     "BridgeFit",
     "CVCurve",
+    "Descent",
     "DualSpread",
     "ElasticNet",
     "FourierBasis",
@@ -44,6 +47,7 @@ __all__ = [
     "LassoCV",
     "LassoLars",
     "LassoPath",
+    "LeastMeanSquares",
     "LinearPosterior",
     "LinearRegression",
     "NoiseVanishedWarning",
@@ -53,6 +57,7 @@ __all__ = [
     "Ridge",
     "RidgeCV",
     "RidgeSolution",
+    "Scaling",
     "SigmoidBasis",
     "SplineBasis",
     "bridge_regression",

@@ -4,8 +4,16 @@
 in the array API, for every other library, and as the oracle of the compiled ones.
 """
 
+from tractable.primitives.gradient_pass import gradient_pass
 from tractable.primitives.mahalanobis import squared_mahalanobis
 from tractable.primitives.residuals import residual_sums
 from tractable.primitives.triangle import centred_triangle, merged_triangle, triangle
 
-__all__ = ["centred_triangle", "merged_triangle", "residual_sums", "squared_mahalanobis", "triangle"]
+__all__ = [
+    "centred_triangle",
+    "gradient_pass",
+    "merged_triangle",
+    "residual_sums",
+    "squared_mahalanobis",
+    "triangle",
+]

@@ -1,0 +1,223 @@
+"""Linear regression one row at a time, by gradient steps."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from tractable.arrays.namespace import is_numpy_array
+from tractable.arrays.random import as_generator
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
+from tractable.data import Source
+from tractable.linear_model.gradient_steps import Descent, Scaling, auto_step, stable_step
+from tractable.value import replace
+
+__all__ = ["LeastMeanSquares"]
+
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class LeastMeanSquares(RegressorMixin, Estimator):
+    """Linear regression by stochastic gradient steps, w ← w + η (t - wᵀφ) φ for each row.
+
+    It approaches least squares without holding the rows or a matrix of their columns: for streams, and for
+    very many columns. Constant steps converge on average where η < 2 / λmax, with λmax the largest eigenvalue
+    of the average of φφᵀ (φ with a leading 1 for the intercept), and then wander within a distance of order
+    √η; steps that fall as a :class:`tractable.engines.StepSize`, or averaging, come to rest. Steps that
+    diverge are an error that says the bound. Approximate in a stream; :class:`tractable.LinearRegression` is
+    exact there, at the cost of a matrix.
+
+    Parameters
+    ----------
+    step : float, StepSize or callable, optional
+        η; or the step for the N-th update, N from 1. By default 1 / max |φ|² over the rows seen first, with
+        which no update overshoots; 1 / λmax where all rows are one batch.
+    batch_size : int, optional
+        Rows whose average gradient is one update; None for all rows at hand.
+    n_epochs : int
+        How often `fit` goes through the rows.
+    average : bool
+        Whether the answer is the mean of the weights after each update (Polyak and Ruppert), but for those of
+        the first of several epochs.
+    standardize : bool
+        Whether steps are taken in columns of mean zero and variance one, as they are in the rows seen first.
+        It makes the steps fit all directions better; `coef_` is in the units of X.
+    fit_intercept : bool
+    shuffle : bool
+        Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_steps_ : int
+        Updates made so far.
+    loss_curve_ : array of shape (n_epochs,)
+        The mean squared error of each pass, every row before its own update.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.linspace(-1.0, 1.0, 50)[:, None]
+    >>> y = 1.0 + 3.0 * X[:, 0]
+    >>> model = tractable.LeastMeanSquares(random_state=0).fit(X, y)
+    >>> model.coef_.round(6), round(model.intercept_, 6)
+    (array([3.]), 1.0)
+    >>> tractable.LeastMeanSquares(step=9.0, random_state=0).fit(X, y)
+    Traceback (most recent call last):
+    ...
+    ValueError: step is too large: ... 2/λmax = 2 ...
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="approximate")
+    descent_: Descent
+
+    def __init__(
+        self,
+        *,
+        step: float | Callable[[int], float] | None = None,
+        batch_size: int | None = 1,
+        n_epochs: int = 50,
+        average: bool = False,
+        standardize: bool = False,
+        fit_intercept: bool = True,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.step = step
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.average = average
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream that can be walked again.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How much each row pulls, relative to the mean of the weights of rows held in memory.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        rng = as_generator(self.random_state)
+        for epoch in range(self.n_epochs):
+            walked = [self._follow(block) for block in self._blocks(rows, rng)]
+            self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
+            if epoch == 0 and self.n_epochs > 1:
+                self.descent_ = replace(self.descent_, total=0.0 * self.descent_.w, n_summed=0)
+        self._name()
+        return self
+
+    @all_or_nothing(afresh=False)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Go through more rows once, in the order they are given.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            Factors of the steps.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = check_rows(self, X, y, sample_weight, reset=not hasattr(self, "descent_"), supervised=True)
+        walked = [self._follow(block) for block in self._blocks(rows, None)]
+        self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
+        self._name()
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the plane at each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_fitted(self)
+        return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
+
+    def _blocks(self, rows: Rows, rng: np.random.Generator | None) -> Iterator[Block]:
+        if isinstance(rows.data, Source):
+            for batch in rows.data.batches():
+                yield _block(batch.X, batch.y, batch.weights)
+            return
+        if not is_numpy_array(rows.data):
+            raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
+        X, y, w = _block(rows.data, rows.y, rows.weights)
+        if rng is None:
+            yield X, y, w
+            return
+        order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+        yield X[order], y[order], w[order] / w.mean()
+
+    def _follow(self, block: Block) -> tuple[float, int]:
+        """Take the steps of a block, and return its summed squared error and its number of rows."""
+        X, y, w = block
+        if not hasattr(self, "descent_"):
+            self.scaling_ = Scaling.of(X, w, standardize=self.standardize, fit_intercept=self.fit_intercept)
+        phi = self.scaling_.features(X)
+        if not hasattr(self, "descent_"):
+            eta = auto_step(phi, w, whole=self.batch_size is None) if self.step is None else self.step
+            self.descent_ = Descent.at_rest(phi.shape[1], eta)
+        before = self.descent_
+        self.descent_, loss = before.walked(phi, y, w, self.batch_size or len(y))
+        if not self.descent_.sound(loss / len(y)):
+            raise ValueError(
+                f"step is too large: the errors grow without bound after {self.descent_.n_steps} updates. On "
+                f"average steps below 2/λmax = {stable_step(phi, w):.3g} converge; "
+                "smaller ones, or standardize=True, may be needed"
+            )
+        return loss, len(y)
+
+    def _note(self, loss: float) -> None:
+        self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), loss)
+
+    def _name(self) -> None:
+        w = self.descent_.average if self.average else self.descent_.w
+        self.coef_, self.intercept_ = self.scaling_.in_units(w)
+        self.n_steps_ = self.descent_.n_steps
+
+    def _check_parameters(self) -> None:
+        for name, given in (("batch_size", self.batch_size), ("n_epochs", self.n_epochs)):
+            if given is None and name == "batch_size":
+                continue
+            if not isinstance(given, (int, np.integer)) or given < 1:
+                raise ValueError(f"{name} must be a whole number, at least 1; got {given!r}")
+        if self.step is not None and not callable(self.step) and not 0.0 < self.step < np.inf:
+            raise ValueError(f"step must be positive and finite, a schedule or None; got {self.step!r}")
+
+
+def _block(X: Any, y: Any, weights: Any) -> Block:
+    targets = column_or_1d(np.asarray(y, dtype=np.float64), warn=True)
+    w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64), targets, w

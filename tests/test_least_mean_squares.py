@@ -1,0 +1,180 @@
+"""Sequential gradient learning: the sign that converges, schedules, batches, averages, divergence said."""
+
+import numpy as np
+import pytest
+
+import tractable
+from tractable import LeastMeanSquares, LinearRegression
+from tractable.engines import StepSize
+from tractable.primitives._agnostic.gradient_pass import gradient_pass as agnostic
+from tractable.primitives.gradient_pass import gradient_pass
+
+
+def problem(rng, n=400, d=3, noise=0.1):
+    X = rng.normal(size=(n, d))
+    return X, 2.0 + X @ np.arange(1.0, d + 1) + noise * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 7, 30])
+def test_twins_agree(batch_size, backend, rng):
+    rows, targets, weights = rng.normal(size=(30, 3)), rng.normal(size=30), rng.uniform(size=30)
+    given = rows, targets, weights, rng.uniform(0.0, 0.1, size=-(-30 // batch_size))
+    compiled = gradient_pass(*given, batch_size, np.ones(3))
+    theirs = [backend.asarray(part) for part in given]
+    for found in (
+        agnostic(*theirs, batch_size, backend.asarray(np.ones(3))),
+        gradient_pass(*theirs, batch_size, backend.asarray(np.ones(3))),
+    ):
+        for ours, other in zip(compiled, found, strict=True):
+            np.testing.assert_allclose(np.asarray(other), ours, rtol=1e-12)
+
+
+@pytest.mark.spec("SEQ-10", "E004-13")
+def test_a_step_adds_the_error_times_the_features():
+    """One row, one update: w + η (t - wᵀφ) φ with φ = (1, x). Subtracting it goes away from the target."""
+    model = LeastMeanSquares(step=0.1).partial_fit([[2.0]], [3.0])
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [0.3, 0.6])
+    model.partial_fit([[1.0]], [2.0])
+    error = 2.0 - (0.3 + 0.6)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [0.3 + 0.1 * error, 0.6 + 0.1 * error])
+    assert model.n_steps_ == 2
+
+
+@pytest.mark.spec("E004-13")
+def test_the_printed_sign_diverges(rng):
+    X, y = problem(rng)
+    phi, ones = np.column_stack([np.ones(len(X)), X]), np.ones(len(X))
+    steps = np.full(len(X), 0.02)
+    right = gradient_pass(phi, y, ones, steps, 1, np.zeros(4))[0]
+    wrong = gradient_pass(phi, y, ones, -steps, 1, np.zeros(4))[0]
+    np.testing.assert_allclose(right, [2.0, 1.0, 2.0, 3.0], atol=0.2)
+    assert np.abs(wrong).max() > 1e3
+
+
+@pytest.mark.spec("SEQ-10")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"step": StepSize(offset=10.0)},
+        {"step": 0.02, "average": True},
+        {"step": 0.1, "average": True, "batch_size": 16, "standardize": True},
+        {"batch_size": None, "n_epochs": 200},
+        {"step": lambda k: 0.5 / k**0.75, "batch_size": 4},
+    ],
+    ids=["schedule", "average", "batches", "all rows", "function"],
+)
+def test_it_approaches_least_squares(options, rng):
+    """Nearer than the coefficients' own standard errors."""
+    X, y = problem(rng)
+    exact = LinearRegression().fit(X, y)
+    model = LeastMeanSquares(random_state=0, **options).fit(X, y)
+    np.testing.assert_array_less(np.abs(model.coef_ - exact.coef_), exact.coef_std_errors_)
+    assert abs(model.intercept_ - exact.intercept_) < exact.intercept_std_error_
+    assert model.loss_curve_.shape == (model.n_epochs,)
+    assert model.loss_curve_[-1] < 0.1 * model.loss_curve_[0]
+
+
+def test_falling_steps_come_to_rest_and_constant_ones_wander(rng):
+    X, y = problem(rng, noise=1.0)
+    exact = LinearRegression().fit(X, y).coef_
+    far = [
+        np.abs(LeastMeanSquares(step=step, average=average, random_state=1).fit(X, y).coef_ - exact).max()
+        for step, average in ((0.05, False), (0.05, True), (StepSize(offset=5.0), False))
+    ]
+    assert max(far[1:]) < 0.1 * far[0]
+
+
+@pytest.mark.spec("SEQ-11")
+def test_one_batch_of_all_rows_is_gradient_descent(rng):
+    """w ← w - η dE/dw with E the mean squared error halved; weights are how often a row counts."""
+    X, y = problem(rng, n=30)
+    times = rng.integers(1, 4, size=30)
+    phi, w = np.column_stack([np.ones(30), X]), np.zeros(4)
+    for _ in range(3):
+        w = w + 0.1 * phi.T @ (times * (y - phi @ w)) / times.sum()
+    model = LeastMeanSquares(step=0.1, batch_size=None, n_epochs=3).fit(X, y, sample_weight=times)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], w)
+    few = LeastMeanSquares(batch_size=7, n_epochs=1, random_state=0).fit(X, y)
+    assert few.n_steps_ == 5
+
+
+@pytest.mark.spec("SEQ-12")
+def test_steps_above_the_bound_diverge_and_it_is_said(rng):
+    X, y = problem(rng)
+    phi = np.column_stack([np.ones(len(X)), X])
+    bound = 2.0 / np.linalg.eigvalsh(phi.T @ phi / len(X)).max()
+    below = LeastMeanSquares(step=0.99 * bound, batch_size=None, n_epochs=2000).fit(X, y)
+    np.testing.assert_allclose(below.coef_, LinearRegression().fit(X, y).coef_, atol=1e-6)
+    with pytest.raises(ValueError, match=f"step is too large.*2/λmax = {bound:.3g}"):
+        LeastMeanSquares(step=1.01 * bound, batch_size=None, n_epochs=2000).fit(X, y)
+    with pytest.raises(ValueError, match="step is too large"):
+        LeastMeanSquares(step=5.0 * bound, random_state=0).fit(X, y)
+
+
+@pytest.mark.spec("SEQ-12")
+def test_a_stream_that_diverges_leaves_the_model_as_it_was(rng):
+    X, y = problem(rng)
+    model = LeastMeanSquares(step=0.05).partial_fit(X[:100], y[:100])
+    before = model.coef_
+    with pytest.raises(ValueError, match="step is too large"):
+        model.partial_fit(1e3 * X[100:], y[100:])
+    assert model.coef_ is before
+    assert model.n_steps_ == 100
+
+
+@pytest.mark.spec("SEQ-10")
+def test_a_stream_of_pieces_is_one_pass_in_order(rng):
+    X, y = problem(rng)
+    pieces = LeastMeanSquares(step=StepSize(offset=20.0), average=True)
+    for part in np.array_split(np.arange(len(X)), 7):
+        pieces.partial_fit(X[part], y[part])
+    options = {"step": StepSize(offset=20.0), "average": True, "shuffle": False, "n_epochs": 1}
+    whole = LeastMeanSquares(**options).fit(X, y)
+    np.testing.assert_allclose(pieces.coef_, whole.coef_, rtol=1e-12)
+    batches = [(X[:150], y[:150]), (X[150:], y[150:])]
+    np.testing.assert_allclose(LeastMeanSquares(**options).fit(batches).coef_, whole.coef_, rtol=1e-12)
+
+
+def test_standardised_columns_give_coefficients_in_their_own_units(rng):
+    X, y = problem(rng)
+    scales, shift = np.array([1e-3, 1.0, 1e4]), np.array([5.0, -1e3, 1e6])
+    exact = LinearRegression().fit(X * scales + shift, y)
+    model = LeastMeanSquares(standardize=True, average=True, random_state=0).fit(X * scales + shift, y)
+    np.testing.assert_allclose(model.coef_ * scales, exact.coef_ * scales, atol=2e-3)
+    np.testing.assert_allclose(
+        model.predict(X * scales + shift), exact.predict(X * scales + shift), atol=0.02
+    )
+    origin = LeastMeanSquares(standardize=True, fit_intercept=False, random_state=0).fit(X, y)
+    assert origin.intercept_ == 0.0
+
+
+def test_a_seed_settles_the_order_and_a_saved_stream_goes_on(rng, tmp_path):
+    X, y = problem(rng)
+    first, second, other = (LeastMeanSquares(random_state=seed).fit(X, y).coef_ for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, other)
+    model = LeastMeanSquares(step=StepSize(offset=20.0)).partial_fit(X[:200], y[:200])
+    tractable.save(model, tmp_path / "half")
+    loaded = tractable.load(tmp_path / "half").partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(loaded.coef_, model.partial_fit(X[200:], y[200:]).coef_)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"step": 0.0}, "step"),
+        ({"step": np.inf}, "step"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"n_epochs": 0}, "n_epochs"),
+        ({"n_epochs": None}, "n_epochs"),
+    ],
+)
+def test_bad_parameters_are_refused(options, named):
+    with pytest.raises(ValueError, match=named):
+        LeastMeanSquares(**options).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_arrays_of_other_libraries_are_refused():
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(ValueError, match="NumPy"):
+        LeastMeanSquares().fit(strict.asarray([[0.0], [1.0]]), strict.asarray([0.0, 1.0]))
