@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of, to_numpy
 
-__all__ = ["as_generator", "log_standard_gamma", "standard_gamma", "standard_normal", "uniform"]
+__all__ = ["as_generator", "log_standard_gamma", "moved", "standard_gamma", "standard_normal", "uniform"]
 
 
 def as_generator(rng: Any = None) -> np.random.Generator:
@@ -28,18 +28,18 @@ def as_generator(rng: Any = None) -> np.random.Generator:
 
 def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
     """Draw standard normals as an array of `like`'s library, dtype and device."""
-    return _moved(as_generator(rng).standard_normal(shape), like)
+    return moved(as_generator(rng).standard_normal(shape), like)
 
 
 def uniform(rng: Any, shape: tuple[int, ...], like: Array) -> Array:
     """Draw from [0, 1) as an array of `like`'s library, dtype and device."""
-    return _moved(as_generator(rng).random(shape), like)
+    return moved(as_generator(rng).random(shape), like)
 
 
 def standard_gamma(rng: Any, shape: Array, n: int) -> Array:
     """Draw n times from each Gamma(shape, 1), (n, *shape.shape), as arrays like `shape`."""
     a = to_numpy(shape)
-    return _moved(as_generator(rng).standard_gamma(a, size=(n, *a.shape)), like=shape)
+    return moved(as_generator(rng).standard_gamma(a, size=(n, *a.shape)), like=shape)
 
 
 def log_standard_gamma(rng: Any, shape: Array, n: int) -> Array:
@@ -57,11 +57,14 @@ def log_standard_gamma(rng: Any, shape: Array, n: int) -> Array:
     a = to_numpy(shape).astype(np.float64)
     size = (n, *a.shape)
     draws = np.log(rng.standard_gamma(a + 1.0, size=size)) - rng.standard_exponential(size) / a
-    return _moved(draws, like=shape)
+    return moved(draws, like=shape)
 
 
-def _moved(draws: np.ndarray, like: Array) -> Array:
-    # Drawn on the host for every library, so that one seed gives one answer whatever the device.
+def moved(draws: np.ndarray, like: Array) -> Array:
+    """Return draws as an array of `like`'s library, dtype and device.
+
+    They are made on the host for every library, so that one seed gives one answer whatever the device.
+    """
     if is_numpy_array(like):
         return draws.astype(like.dtype, copy=False)
     xp = namespace_of(like)

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.exact import two_product
-from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.random import standard_gamma
+from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.random import moved
 from tractable.arrays.saddle_point import log_gamma_kernel
 from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
 from tractable.distributions.checks import check_positive, exactly_one
@@ -15,6 +15,7 @@ from tractable.distributions.columns import fit_columns
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.gamma_family import gamma_divergence, gamma_entropy, gamma_shape, reciprocal
 from tractable.distributions.univariate import Univariate
+from tractable.engines.draws import map_draws
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
 
@@ -175,7 +176,14 @@ class Gamma(Univariate):
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return standard_gamma(rng, self.shape, n) / self.rate
+        shape, rate = to_numpy(self.shape), to_numpy(self.rate)
+
+        def fill(generator: np.random.Generator, out: np.ndarray) -> None:
+            generator.standard_gamma(shape, size=out.shape, out=out)
+            with np.errstate(over="ignore"):
+                np.divide(out, rate, out=out)
+
+        return moved(map_draws(fill, (n, *self.batch_shape), rng), like=self.shape)
 
     def _scaled(self, x: Any) -> Array:
         """Return bx, and 0 below the support."""

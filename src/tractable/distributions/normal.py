@@ -6,13 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
-from tractable.covariance.rows import as_reals
-from tractable.distributions.checks import check_finite, check_positive, check_sample_weight, exactly_one
+from tractable.distributions.checks import check_finite, check_positive, exactly_one
+from tractable.distributions.columns import fit_columns
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.univariate import Univariate
+from tractable.engines.blocks import BLOCK_ENTRIES, map_entries
+from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.value import value
 
 __all__ = ["Normal"]
@@ -47,6 +49,9 @@ class Normal(Univariate):
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 0, "variance": 0}
 
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[type[DiagonalMoments]] = DiagonalMoments
+
     mean: Array
     variance: Array
 
@@ -71,23 +76,15 @@ class Normal(Univariate):
         ddof : float
             1 makes the variance unbiased (Bessel); 0 is maximum likelihood.
         """
-        X = as_reals("X", X)
-        if X.ndim < 1 or not X.shape[0]:
-            raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")
-        check_finite("X", X)
-        xp = namespace_of(X)
-        weights = check_sample_weight(sample_weight, X.shape[0], X)
-        weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
-        total = xp.sum(weights)
-        if not bool(total > ddof):
-            raise ValueError(f"X must have a weight above ddof={ddof}, got {float(total)!r}")
-        weights = xp.reshape(weights, (-1,) + (1,) * (X.ndim - 1))
-        mean = xp.sum(weights * X, axis=0) / total
-        centred = X - mean
-        # The mean of what is left corrects the rounding of the mean itself, far from the origin.
-        rest = xp.sum(weights * centred, axis=0) / total
-        scatter = xp.sum(weights * centred * centred, axis=0) - total * rest * rest
-        return cls(mean=mean + rest, variance=scatter / (total - ddof))
+        return fit_columns(cls, X, sample_weight, ddof=ddof)
+
+    @classmethod
+    def from_statistic(cls, statistic: DiagonalMoments, *, ddof: float = 0.0) -> Self:
+        """Return the maximum likelihood estimate of each column: mean, and scatter / (weight - ddof)."""
+        rest = statistic.weight - ddof
+        if not bool(namespace_of(rest).all(rest > 0.0)):
+            raise ValueError(f"X must have a weight above ddof={ddof}, got {statistic.weight}")
+        return cls(mean=statistic.mean, variance=statistic.scatter / rest)
 
     @property
     def stddev(self) -> Array:
@@ -101,10 +98,10 @@ class Normal(Univariate):
 
     def log_prob(self, x: Any) -> Array:
         """See `Distribution.log_prob`."""
-        xp = namespace_of(self.mean)
-        z = self._standardized(x)
-        with np.errstate(over="ignore"):
-            return -0.5 * z * z - (0.5 * xp.log(self.variance) + HALF_LOG_2PI)
+        x = self._event(x)
+        if is_numpy_array(x) and max(x.size, self.mean.size) > BLOCK_ENTRIES:
+            return map_entries(_fill_log_density, x, self.mean, self.variance)
+        return _log_density(x, self.mean, self.variance)
 
     def cdf(self, x: Any) -> Array:
         """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2): all its digits in the lower tail."""
@@ -149,6 +146,24 @@ class Normal(Univariate):
     def _standardized(self, x: Any) -> Array:
         with np.errstate(over="ignore"):
             return (self._event(x) - self.mean) / self.stddev
+
+
+def _log_density(x: Array, mean: Array, variance: Array) -> Array:
+    xp = namespace_of(variance)
+    with np.errstate(over="ignore"):
+        gap = x - mean
+        # One factor divided first: neither square nor quotient leaves the range of numbers before its time.
+        return -0.5 * (gap * (gap / variance) + xp.log(variance)) - HALF_LOG_2PI
+
+
+def _fill_log_density(x: np.ndarray, mean: np.ndarray, variance: np.ndarray, out: np.ndarray) -> None:
+    """See `_log_density`; in place."""
+    gap = x - mean
+    np.divide(gap, variance, out=out)
+    out *= gap
+    out += np.log(variance)
+    out *= -0.5
+    out -= HALF_LOG_2PI
 
 
 def _squared(stddev: Array) -> Array:

@@ -7,10 +7,16 @@ import numpy as np
 
 from tractable.engines.threads import ordered_map
 
-__all__ = ["block_rows", "map_rows"]
+__all__ = ["block_rows", "map_entries", "map_rows"]
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
+
+#: Entries of a block: the arrays that a formula makes on the way stay in the cache.
+BLOCK_ENTRIES = 2**14
+
+#: Blocks that a thread is handed at a time.
+BLOCKS_A_TASK = 8
 
 
 def block_rows(n_columns: int) -> int:
@@ -37,5 +43,42 @@ def map_rows(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, **opti
         out[start : start + step] = function(x[start : start + step])
 
     for _ in ordered_map(fill, range(step, len(x), step), **options):
+        pass
+    return out
+
+
+def map_entries(fill: Callable[..., None], *arrays: np.ndarray, **options: Any) -> np.ndarray:
+    """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis, on all cores.
+
+    A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
+    would pass through.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(*blocks, out)`` writes its result to a block of the answer. Floating-point warnings are off.
+    arrays : array
+
+    Examples
+    --------
+    >>> map_entries(np.add, np.arange(3.0), np.array(1.0)).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    out = np.empty(shape, dtype=np.result_type(*arrays))
+    step = max(1, BLOCK_ENTRIES // max(1, int(np.prod(shape[1:]))))
+    walked = [len(shape) > 0 and a.ndim == len(shape) and len(a) > 1 for a in arrays]
+
+    def several(first: int) -> None:
+        with np.errstate(all="ignore"):
+            for start in range(first, min(first + BLOCKS_A_TASK * step, shape[0]), step):
+                part = slice(start, start + step)
+                fill(*(a[part] if walks else a for a, walks in zip(arrays, walked, strict=True)), out[part])
+
+    if not shape:
+        with np.errstate(all="ignore"):
+            fill(*arrays, out)
+        return out
+    for _ in ordered_map(several, range(0, shape[0], BLOCKS_A_TASK * step), **options):
         pass
     return out
