@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.engines.fold import tree_sum
+from tractable.engines.threads import ordered_map
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
 from tractable.value import value
@@ -100,7 +102,8 @@ def dual_spectrum(
     least_alpha : float
         The smallest penalty that will be asked for.
     free : array (m,), optional
-        The unit vector along which a free intercept moves the rows; it is orthogonal to `rows` and `y`.
+        The unit vector along which a free intercept moves the rows; what `rows` and `y` have along it is
+        rounding, and is left out.
     """
     basis, values = _by_gram(rows, free)
     if values.shape[0] and not float(values[-1]) <= SAFE * (float(values[0]) + least_alpha):
@@ -117,40 +120,38 @@ def dual_spectrum(
 
 def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
-    gram = rows @ rows.T
-    if free is None:
-        values, basis = xp.linalg.eigh(gram)
-    else:
-        mirror = _mirror(free)
-        values, inner = xp.linalg.eigh(_reflected(_reflected(gram, mirror).T, mirror)[1:, 1:])
-        basis = _reflected(_below(inner), mirror)
-    return basis, xp.where(values > 0, values, xp.zeros_like(values))
+    gram = _gram(rows)
+    if free is not None:
+        # Taken out, and put back as the largest eigenvalue of all, which is then the last.
+        along = gram @ free
+        along = along - (0.5 * float(free @ along) + float(xp.linalg.trace(gram))) * free
+        gram = gram - (free[:, None] * along[None, :] + along[:, None] * free[None, :])
+    values, basis = xp.linalg.eigh(gram)
+    n = values.shape[0] - (free is not None)
+    values = values[:n]
+    return basis[:, :n], xp.where(values > 0, values, xp.zeros_like(values))
 
 
 def _by_svd(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
-    mirror = None if free is None else _mirror(free)
-    inside = rows if mirror is None else _reflected(rows, mirror)[1:, :]
-    basis, s, _ = xp.linalg.svd(inside, full_matrices=False)
-    tol = 10.0 * max(inside.shape) * float(xp.finfo(s.dtype).eps)
-    s = xp.where(s > tol * (s[0] if s.shape[0] else 0.0), s, xp.zeros_like(s))
-    return basis if mirror is None else _reflected(_below(basis), mirror), s * s
+    if free is not None:
+        # A column along `free`, longer than all others together, makes it the first.
+        rows = rows - free[:, None] * (free @ rows)[None, :]
+        longest = 2.0 * float(xp.sqrt(xp.sum(rows * rows))) or 1.0
+        rows = xp.concat([longest * free[:, None], rows], axis=1)
+    basis, s, _ = xp.linalg.svd(rows, full_matrices=False)
+    first = int(free is not None)
+    basis, s = basis[:, first:], s[first:]
+    tol = 10.0 * max(rows.shape) * float(xp.finfo(s.dtype).eps) * (float(s[0]) if s.shape[0] else 0.0)
+    s = xp.where(s > tol, s, xp.zeros_like(s))
+    return basis, s * s
 
 
-def _mirror(free: Array) -> Array:
-    """Return the unit vector v of the reflection I - 2 v vᵀ that turns `free` into the first axis."""
-    xp = namespace_of(free)
-    first = xp.concat([xp.ones_like(free[:1]), xp.zeros_like(free[1:])])
-    # The sign that does not cancel.
-    v = free + xp.where(free[0] < 0, -first, first)
-    return v / xp.sqrt(xp.sum(v * v))
-
-
-def _reflected(a: Array, v: Array) -> Array:
-    return a - 2.0 * v[:, None] * (v @ a)[None, :]
-
-
-def _below(a: Array) -> Array:
-    """Put a line of zeros on top."""
-    xp = namespace_of(a)
-    return xp.concat([xp.zeros_like(a[:1, :]) if a.shape[0] else a[:0, :], a])
+def _gram(rows: Array) -> Array:
+    """Return A Aᵀ: the sum over blocks of columns, on all cores."""
+    if not is_numpy_array(rows):
+        return rows @ rows.T
+    p = rows.shape[1]
+    step = max(512, -(-p // 16))
+    parts = (rows[:, start : start + step] for start in range(0, p, step))
+    return tree_sum(ordered_map(lambda part: part @ part.T, parts))

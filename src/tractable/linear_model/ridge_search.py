@@ -8,6 +8,7 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
+from tractable.engines.blocks import block_rows
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import DualSpectrum, dual_spectrum
@@ -49,7 +50,13 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Fo
         curve = _gcv(alphas, squares, left, spectrum.weight)
     else:
         errors = fold(
-            spectrum.left_out(penalties), rows.data, rows.y, weights=rows.weights, label="leaving out"
+            spectrum.left_out(penalties),
+            rows.data,
+            rows.y,
+            weights=rows.weights,
+            # Beside the rows, the cache holds them turned and squared, and the errors of all penalties.
+            rows=block_rows(2 * (spectrum.basis.shape[0] + len(alphas))),
+            label="leaving out",
         )
         squares, curve = errors.residual, _loo(alphas, errors, spectrum.weight)
     solution = spectrum.solution(curve.best_alpha, squares[:, curve.best])
@@ -90,7 +97,7 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     columns, targets = placement.columns(x), y - placement.offset
     if weights is not None:
         columns, targets = columns * root[:, None], targets * root[:, None]
-    # Rounding of the means moves rows along `free` alone, which the decomposition leaves aside.
+    # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if placement.n_located else None
     spectrum = dual_spectrum(columns, targets, placement, total, float(alphas.min()), free)
     penalties = _like(alphas, x)
