@@ -14,7 +14,7 @@ from tractable.arrays.namespace import Array, device, namespace_of
 
 __all__ = ["expected_log_ratio"]
 
-_STEP, _REACH = 0.0625, 6.125
+_STEP = 0.0625
 
 Density = Callable[[Array, Array], Array]
 
@@ -40,13 +40,19 @@ def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
         mass = xp.exp(ours)
         return xp.where(mass > 0.0, mass * (ours - theirs), xp.zeros_like(mass))
 
-    u = xp.arange(-_REACH, _REACH, _STEP, dtype=apart.dtype, device=device(apart))
-    u = xp.reshape(u, (-1,) + (1,) * n_axes)
-    rise, slope = 0.5 * pi * xp.sinh(u), 0.5 * pi * xp.cosh(u)
+    def grid(low: float, high: float, step: float) -> tuple[Array, Array]:
+        """Return ½π sinh u, and its slope times the step, for u on an even grid."""
+        u = xp.arange(low, high, step, dtype=apart.dtype, device=device(apart))
+        u = xp.reshape(u, (-1,) + (1,) * n_axes)
+        return 0.5 * pi * xp.sinh(u), (0.5 * pi * step) * xp.cosh(u)
+
     with np.errstate(over="ignore", under="ignore"):
-        # Outwards from either centre, x = exp(π/2 sinh u); between them, the share is its logistic twin.
+        # Outwards from either centre, x = exp(½π sinh u).
+        rise, weight = grid(-4.0, 6.0, _STEP)
         out = xp.exp(rise)
-        tails = out * slope * (integrand(out, apart + out) + integrand(apart + out, out))
+        tails = xp.sum(out * weight * (integrand(out, apart + out) + integrand(apart + out, out)), axis=0)
+        # Between them, the share is its logistic twin; far apart, p's peak is narrow and needs more points.
+        rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * float(xp.max(xp.log1p(apart)))))
         one, other = 1.0 / (1.0 + xp.exp(-2.0 * rise)), 1.0 / (1.0 + xp.exp(2.0 * rise))
-        middle = apart * 2.0 * slope * one * other * integrand(apart * one, apart * other)
-        return _STEP * xp.sum(tails + middle, axis=0)
+        share = 2.0 * weight * one * other
+        return tails + apart * xp.sum(share * integrand(apart * one, apart * other), axis=0)
