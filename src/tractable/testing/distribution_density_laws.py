@@ -55,7 +55,9 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
 
     inner = cuts if np.isinf(least) else cuts[1:]
     inner = inner if np.isinf(greatest) else inner[:-1]
-    pieces = [(density, a, b) for a, b in pairwise(inner)]
+    pieces: list[tuple[Callable[[float], float], float, float]] = [
+        (density, a, b) for a, b in pairwise(inner)
+    ]
     for end, bound, cut in ((least, d.support[0], cuts[1]), (greatest, d.support[1], cuts[-2])):
         if np.isfinite(end):
             pieces.append((towards(float(np.min(bound)), scale * (cut - end)), -np.inf, 0.0))
