@@ -12,6 +12,7 @@ PUBLIC: dict[str, str] = {
     # estimators
     "ElasticNet": "tractable.linear_model",
     "BayesianLinearRegression": "tractable.linear_model",
+    "BayesianRidge": "tractable.linear_model",
     "FourierBasis": "tractable.linear_model",
     "FunctionBasis": "tractable.linear_model",
     "GaussianBasis": "tractable.linear_model",

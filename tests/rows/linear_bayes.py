@@ -1,7 +1,7 @@
 """Linear regression with priors, and with priors that are learned."""
 
 from rows.row import Row
-from tractable.linear_model import BayesianLinearRegression
+from tractable.linear_model import BayesianLinearRegression, BayesianRidge
 
 ROWS = [
     Row("BayesianLinearRegression", BayesianLinearRegression),
@@ -17,4 +17,8 @@ ROWS = [
             prior_precision=0.1, noise_shape=2.0, noise_scale=1.0, penalize_intercept=True
         ),
     ),
+    Row("BayesianRidge", BayesianRidge),
+    Row("BayesianRidge-em", lambda: BayesianRidge(method="em", tol=1e-4)),
+    Row("BayesianRidge-origin", lambda: BayesianRidge(fit_intercept=False, compute_score=True)),
+    Row("BayesianRidge-flat", lambda: BayesianRidge(alpha_1=0.0, alpha_2=0.0, lambda_1=0.0, lambda_2=0.0)),
 ]

@@ -10,9 +10,11 @@ from tractable.linear_model.basis import (
     n_monomials,
 )
 from tractable.linear_model.bayesian_linear_regression import BayesianLinearRegression
+from tractable.linear_model.bayesian_ridge import BayesianRidge
 from tractable.linear_model.bridge import BridgeFit, bridge_regression, lp_norm
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.elastic_net import ElasticNet
+from tractable.linear_model.evidence import log_evidence
 from tractable.linear_model.gaussian_prior import GaussianPrior
 from tractable.linear_model.gradient_steps import Descent, Scaling
 from tractable.linear_model.lars_path import LarsPath, lars_path
@@ -26,6 +28,7 @@ from tractable.linear_model.linear_regression import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
 from tractable.linear_model.objectives import negative_log_posterior, ridge_objective
 from tractable.linear_model.placement import Placement
+from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.linear_model.ridge import Ridge
 from tractable.linear_model.ridge_cv import RidgeCV
 from tractable.linear_model.ridge_solution import DualSpread, PrimalSpread, RidgeSolution
@@ -33,6 +36,7 @@ from tractable.linear_model.tikhonov import tikhonov
 
 __all__ = [
     "BayesianLinearRegression",
+    "BayesianRidge",
     "BridgeFit",
     "CVCurve",
     "Descent",
@@ -52,6 +56,7 @@ __all__ = [
     "LinearRegression",
     "NoiseVanishedWarning",
     "Placement",
+    "PlaneBelief",
     "PolynomialBasis",
     "PrimalSpread",
     "Ridge",
@@ -63,6 +68,7 @@ __all__ = [
     "bridge_regression",
     "lars_path",
     "lasso_path",
+    "log_evidence",
     "lp_norm",
     "n_monomials",
     "negative_log_posterior",

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from tractable.arrays.namespace import namespace_of
 from tractable.base import Estimator, ModelTags
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
@@ -178,13 +177,14 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
             like=statistic.mean,
         )
         if self.noise_variance == "conjugate":
-            self._name(linear_posterior(statistic, prior))
-            self._believe_noise(self.belief_)
+            belief = linear_posterior(statistic, prior)
+            self._believe_noise(belief)
         else:
             self.noise_variance_ = self._plugged_in(statistic)
-            self._name(linear_posterior(statistic, prior, noise_variance=self.noise_variance_))
+            belief = linear_posterior(statistic, prior, noise_variance=self.noise_variance_)
             self.noise_dof_, self.noise_posterior_ = inf, None
-            self.log_evidence_ = self.belief_.log_evidence(self.noise_variance_)
+            self.log_evidence_ = belief.log_evidence(self.noise_variance_)
+        self._name(belief)
 
     def _plugged_in(self, statistic: LinearFactor) -> float:
         """Return the noise that is known, or its maximum likelihood estimate."""
@@ -214,10 +214,3 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
         rise = lgamma(shape) - shape * log(scale) if told else nan
         self.log_evidence_ = prior + rise + 0.5 * (belief.log_det_ratio - belief.n_told * log(2.0 * pi))
-
-    def _name(self, belief: LinearPosterior) -> None:
-        self.belief_ = belief
-        mean = belief.parameters()[0]
-        self.coef_ = mean[belief.n_located :]
-        xp = namespace_of(mean)
-        self.intercept_ = mean[0] if belief.n_located else xp.zeros_like(mean[0])

@@ -5,6 +5,7 @@ from math import log, pi
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.linear_model.gaussian_prior import GaussianPrior
+from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -13,17 +14,13 @@ __all__ = ["LinearPosterior", "linear_posterior"]
 
 
 @value
-class LinearPosterior:
-    """A Gaussian belief of a plane: its level at a centre, then its coefficients.
+class LinearPosterior(PlaneBelief):
+    """The belief of a plane after rows, and what is left for the noise to explain.
 
     Parameters
     ----------
-    centre : array (d,)
-        Mean of the rows; zeros where the plane goes through the origin.
-    location : array (p,)
-        The expected level and coefficients, p = d + 1, or the coefficients alone, p = d.
-    root : array (p, p)
-        G: their covariance is σ² G Gᵀ.
+    centre, location, root : array
+        See `PlaneBelief`.
     rest : float
         Least value of Σ r² + σ² |K (w - m)|²: what neither rows nor prior explain.
     weight : float
@@ -34,54 +31,20 @@ class LinearPosterior:
         Log determinant of the precision before the rows less the one after, both in units of the noise.
     """
 
-    centre: Array
-    location: Array
-    root: Array
     rest: float
     weight: float
     n_flat: int
     log_det_ratio: float
 
     @property
-    def n_located(self) -> int:
-        """1 where there is an intercept, else 0."""
-        return int(self.location.shape[0]) - int(self.centre.shape[0])
-
-    @property
     def n_told(self) -> float:
         """Rows that are left to tell of the noise."""
         return self.weight - self.n_flat
-
-    def columns(self, x: Array) -> Array:
-        """Return the columns that the parameters multiply, (n, p)."""
-        moved = x - self.centre
-        xp = namespace_of(moved)
-        return xp.concat([xp.ones_like(moved[:, :1]), moved], axis=1) if self.n_located else moved
-
-    def predict(self, x: Array) -> Array:
-        """Return the expected plane at the rows of x, (n,)."""
-        return self.columns(x) @ self.location
-
-    def spread(self, x: Array) -> Array:
-        """Return a factor of the covariance of the plane at the rows of x, (n, p), in units of the noise."""
-        return self.columns(x) @ self.root
-
-    def parameters(self) -> tuple[Array, Array]:
-        """Return the expected intercept and coefficients, (p,), and a factor of their covariance, (p, p)."""
-        return self._at_origin(self.location), self._at_origin(self.root)
 
     def log_evidence(self, noise_variance: float) -> float:
         """Return log ∫ p(y | w, σ²) p(w) dw; a flat prior has density one."""
         level = self.n_told * log(2.0 * pi * noise_variance) + self.rest / noise_variance
         return 0.5 * (self.log_det_ratio - level)
-
-    def _at_origin(self, part: Array) -> Array:
-        """Return what is said of the level at the centre as said of the intercept."""
-        if not self.n_located:
-            return part
-        xp = namespace_of(part)
-        intercept = part[0, ...] - self.centre @ part[1:, ...]
-        return xp.concat([intercept[None, ...], part[1:, ...]])
 
 
 def linear_posterior(

@@ -1,9 +1,19 @@
 """Noise that is lost in the rounding of the targets."""
 
+import warnings
+
 from tractable.arrays.namespace import namespace_of
 from tractable.statistics import LinearFactor
 
-__all__ = ["NoiseVanishedWarning", "mean_square", "no_noise", "noise_floor"]
+__all__ = [
+    "NoiseVanishedWarning",
+    "least_noise",
+    "mean_square",
+    "no_noise",
+    "noise_floor",
+    "target_variance",
+    "warn_of_no_noise",
+]
 
 #: Rounding of a target that was computed, relative to its size.
 ROUNDING = 1e-13
@@ -15,11 +25,15 @@ class NoiseVanishedWarning(UserWarning):
     """The targets are fitted without error: evidence would make the noise vanish."""
 
 
+def target_variance(statistic: LinearFactor) -> float:
+    """Return the variance of the targets, with the weight of the rows for divisor."""
+    xp = namespace_of(statistic.mean)
+    return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / float(statistic.weight)
+
+
 def mean_square(statistic: LinearFactor) -> float:
     """Return the mean square of the targets, about the origin."""
-    xp = namespace_of(statistic.mean)
-    d, weight = statistic.dim, float(statistic.weight)
-    return float(xp.sum(statistic.factor[:, d] ** 2)) / weight + float(statistic.mean[d]) ** 2
+    return target_variance(statistic) + float(statistic.mean[statistic.dim]) ** 2
 
 
 def no_noise(noise_variance: float, statistic: LinearFactor) -> bool:
@@ -30,3 +44,22 @@ def no_noise(noise_variance: float, statistic: LinearFactor) -> bool:
 def noise_floor(statistic: LinearFactor) -> float:
     """Return the variance that stands for a noise that vanished: 1e-16 of the mean square of the targets."""
     return max(FLOOR**2 * mean_square(statistic), 1e-200)
+
+
+def least_noise(statistic: LinearFactor, residual: float, rank: int, n_located: int) -> tuple[float, bool]:
+    """Return the least noise that can be learned, and whether one plane alone fits all rows without error."""
+    weight = float(statistic.weight)
+    one = rank == statistic.dim and weight > rank + n_located
+    if one and no_noise(residual / weight, statistic):
+        return noise_floor(statistic), True
+    return max(ROUNDING**2 * mean_square(statistic), 1e-200), False
+
+
+def warn_of_no_noise(precision: str, rate: str) -> None:
+    """Say that the noise vanished."""
+    warnings.warn(
+        f"y is fitted without error, so the noise vanished: {precision} would grow without end, and stops "
+        f"where {rate} or the rounding of y stops it; predictions are surer than they should be",
+        NoiseVanishedWarning,
+        stacklevel=5,
+    )

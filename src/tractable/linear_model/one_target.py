@@ -5,7 +5,9 @@ from typing import Any
 
 from sklearn.exceptions import DataConversionWarning
 
-from tractable.base import OnePassMixin
+from tractable.base import OnePassMixin, check_rows
+from tractable.data import Source
+from tractable.engines import fold
 from tractable.statistics import LinearFactor
 
 __all__ = ["OneTargetMixin"]
@@ -17,7 +19,10 @@ class OneTargetMixin(OnePassMixin):
     _supervised = True
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        return super()._fold(subject, X, _as_vector(y), sample_weight, **options)
+        rows = check_rows(subject, X, _as_vector(y), sample_weight, supervised=True, **options)
+        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
+            return self._statistic()(rows.data, rows.y, rows.weights, reduce=False)
+        return fold(self._statistic(), rows.data, rows.y, weights=rows.weights)
 
     def _checked(self, statistic: Any) -> LinearFactor:
         if not isinstance(statistic, LinearFactor):

@@ -8,7 +8,7 @@ from tractable.base import PredictiveMixin, check_columns, check_fitted
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.coefficients import as_floats
-from tractable.linear_model.linear_posterior import LinearPosterior
+from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 
 __all__ = ["PlaneAnswers"]
@@ -21,7 +21,7 @@ class PlaneAnswers(PredictiveMixin):
     Student-t, infinite where the noise is taken for known and all is Gaussian.
     """
 
-    belief_: LinearPosterior
+    belief_: PlaneBelief
     noise_variance_: float
     noise_dof_: float
 
@@ -156,6 +156,12 @@ class PlaneAnswers(PredictiveMixin):
         check_fitted(self)
         mean, root = self.belief_.parameters()
         return self._around(mean, _of_root(self._noise() ** 0.5 * root), names=self._names())
+
+    def _name(self, belief: PlaneBelief) -> None:
+        self.belief_ = belief
+        mean = belief.parameters()[0]
+        self.coef_ = mean[belief.n_located :]
+        self.intercept_ = mean[0] if belief.n_located else 0.0 * mean[0]
 
     def _around(self, location: Array, structure: Any, names: Any = None) -> Any:
         if self.noise_dof_ == float("inf"):

@@ -1,0 +1,207 @@
+"""Ridge regression whose penalty and noise are those that make the targets most probable."""
+
+import warnings
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.base import Estimator, ModelTags, check_fitted
+from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
+from tractable.linear_model.evidence_parameters import check_evidence_parameters
+from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
+from tractable.linear_model.noise_floor import least_noise, target_variance, warn_of_no_noise
+from tractable.linear_model.one_target import OneTargetMixin
+from tractable.linear_model.plane_answers import PlaneAnswers
+from tractable.linear_model.plane_belief import PlaneBelief
+from tractable.statistics import LinearFactor
+
+__all__ = ["BayesianRidge"]
+
+
+class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
+    """A plane with coefficients ~ N(0, 1/λ) and noise of precision α, both chosen by their evidence.
+
+    The evidence p(y | λ, α) has the coefficients integrated out; its peak takes the place of an integral over
+    the precisions (type-II maximum likelihood, the evidence approximation). Parameters and attributes are
+    scikit-learn's: α is the precision of the noise and λ that of the coefficients; the α of the textbooks is
+    λ here, and their β is α.
+
+    Exact in one pass: the rows are folded into a triangular factor, whose one decomposition serves all
+    iterations.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most iterations.
+    tol : float
+        "mackay" stops when the coefficients move by less than this, all together; "em" when the evidence
+        grows by less than the square of this, of itself.
+    alpha_1, alpha_2 : float
+        Shape and rate of a Gamma prior of α; zero for a flat one.
+    lambda_1, lambda_2 : float
+        Shape and rate of a Gamma prior of λ.
+    alpha_init : float, optional
+        Where α begins, 1 / Var(y) by default.
+    lambda_init : float, optional
+        Where λ begins, 1 by default.
+    compute_score : bool
+        Whether to keep the objective of every iteration in `scores_`.
+    fit_intercept : bool
+        Whether the plane may miss the origin; nothing is believed of where, and rows and targets are centred.
+    method : {"mackay", "em"}
+        MacKay's fixed point, fast, as in scikit-learn; or expectation-maximisation, slower, whose evidence
+        never falls. Both have the same fixed points.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    alpha_ : float
+        Precision of the noise, α.
+    lambda_ : float
+        Precision of the coefficients, λ.
+    sigma_ : array of shape (n_features, n_features)
+        Covariance of the coefficients.
+    gamma_ : float
+        Effective number of parameters, Σ l/(l + λ) over the eigenvalues l of α XᵀX: what the rows decided.
+    shrinkage_ : array
+        Its terms, by direction of the columns, the widest first: 1 where the rows decide, 0 where the prior.
+    log_evidence_ : float
+        log N(y | 0, I/α + XXᵀ/λ), of centred rows and targets where there is an intercept.
+    scores_ : array of shape (n_iter_ + 1,)
+        Evidence with the log density of the Gamma priors, where `compute_score`.
+    n_iter_ : int
+    converged_ : bool
+    posterior_ : MultivariateNormal
+        Of the intercept, where there is one, and the coefficients.
+    noise_variance_ : float
+        1/α.
+    noise_vanished_ : bool
+        Whether the targets are fitted without error; see the notes.
+    statistic_ : LinearFactor
+    belief_ : PlaneBelief
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Notes
+    -----
+    On targets that are exactly linear α would grow without end: a :class:`NoiseVanishedWarning` says that the
+    noise vanished, and α stops where the noise is 1e-16 of the mean square of y, or where `alpha_2` holds it.
+    Predictions know that the intercept is uncertain too, by 1/nα, which scikit-learn's leave out.
+
+    See Also
+    --------
+    RidgeCV : chooses the penalty λ/α by leaving rows out.
+    BayesianLinearRegression : for a prior that is known.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> y = X @ [1.0, 2.0, 0.0] + 0.5 * rng.standard_normal(50)
+    >>> model = tractable.BayesianRidge().fit(X, y)
+    >>> model.coef_.round(2), round(model.gamma_, 2), round(1 / model.alpha_, 2)
+    (array([1.08, 1.92, 0.03]), 2.99, 0.23)
+    """
+
+    scores_: Any
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        alpha_1: float = 1e-6,
+        alpha_2: float = 1e-6,
+        lambda_1: float = 1e-6,
+        lambda_2: float = 1e-6,
+        alpha_init: float | None = None,
+        lambda_init: float | None = None,
+        compute_score: bool = False,
+        fit_intercept: bool = True,
+        method: str = "mackay",
+    ) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.alpha_init = alpha_init
+        self.lambda_init = lambda_init
+        self.compute_score = compute_score
+        self.fit_intercept = fit_intercept
+        self.method = method
+
+    @property
+    def sigma_(self) -> Array:
+        """Covariance of the coefficients."""
+        check_fitted(self)
+        root = self.belief_.root[self.belief_.n_located :, :]
+        return root @ root.T / self.alpha_
+
+    def _statistic(self) -> Callable[..., Any]:
+        check_evidence_parameters(self)
+        for name in ("alpha_init", "lambda_init"):
+            x = getattr(self, name)
+            if x is not None and not 0.0 < x < inf:
+                raise ValueError(f"{name} must be None or positive and finite, got {x!r}")
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {[*METHODS]}, got {self.method!r}")
+        return LinearFactor.of
+
+    def _learn(self, statistic: Any) -> None:
+        self._statistic()
+        self.statistic_ = statistic = self._checked(statistic)
+        spectrum = EvidenceSpectrum.of(statistic, fit_intercept=bool(self.fit_intercept))
+        located = int(bool(self.fit_intercept))
+        floor, vanished = least_noise(statistic, spectrum.beyond, spectrum.rank, located)
+        hyper = HyperPriors(
+            prior_shape=self.lambda_1,
+            prior_rate=self.lambda_2,
+            noise_shape=self.alpha_1,
+            noise_rate=self.alpha_2,
+            noise_floor=floor,
+        )
+        noise = 1.0 / (target_variance(statistic) + 2.0**-52) if self.alpha_init is None else self.alpha_init
+        start = Precisions(
+            prior=1.0 if self.lambda_init is None else float(self.lambda_init), noise=float(noise)
+        )
+        found = METHODS[self.method](spectrum, start, hyper, tol=self.tol, max_iter=self.max_iter)
+        self.n_iter_, self.converged_ = len(found.scores) - 1, found.converged
+        if self.compute_score:
+            xp = namespace_of(statistic.mean)
+            self.scores_ = xp.asarray(found.scores, dtype=xp.float64)
+        self.noise_vanished_ = vanished or found.point.noise >= 1.0 / floor
+        self._settle(spectrum, found.point)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
+    def _settle(self, spectrum: EvidenceSpectrum, point: EvidencePoint) -> None:
+        self.alpha_, self.lambda_, self.gamma_ = point.noise, point.prior, point.gamma
+        self.noise_variance_, self.noise_dof_ = 1.0 / point.noise, inf
+        self.log_evidence_ = point.log_evidence
+        self.shrinkage_ = spectrum.shrinkage(point.prior, point.noise)
+        root = spectrum.root(point.prior, point.noise)
+        located = bool(self.fit_intercept)
+        self._name(
+            PlaneBelief.about_the_mean(
+                self.statistic_, spectrum.basis @ point.coef, root, fit_intercept=located
+            )
+        )
+
+    def _report(self) -> None:
+        if self.noise_vanished_:
+            warn_of_no_noise("alpha_", "alpha_2")
+        elif not self.converged_:
+            warnings.warn(
+                f"the evidence did not settle in max_iter={self.max_iter} iterations",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

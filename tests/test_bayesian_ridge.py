@@ -1,0 +1,265 @@
+"""What evidence promises: the right density, one fixed point, monotone EM, and words where noise vanishes."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import linear_model
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable import BayesianLinearRegression, BayesianRidge, RidgeCV
+from tractable.linear_model import NoiseVanishedWarning, log_evidence
+
+FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
+CURVE = np.linspace(1.0, 5.0, 15)
+DESIGN = np.column_stack([np.ones(15), CURVE])
+HOURS, MARKS = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_normal((60, 4)) * [1.0, 2.0, 0.5, 1.0] + [0.0, 1.0, -3.0, 2.0]
+
+
+@pytest.fixture
+def y(X, rng):
+    return 1.0 + X @ [1.0, -0.5, 0.8, 0.0] + 0.6 * rng.standard_normal(60)
+
+
+@pytest.mark.spec("BLR-16")
+@pytest.mark.parametrize("shape", [(30, 4), (4, 9), (1, 1)])
+def test_the_evidence_is_the_density_of_the_targets(rng, shape):
+    X, alpha, beta = rng.standard_normal(shape) + 1.0, 0.7, 2.3
+    y = rng.standard_normal(shape[0])
+    covariance = np.eye(shape[0]) / beta + X @ X.T / alpha
+    expected = stats.multivariate_normal(np.zeros(shape[0]), covariance).logpdf(y)
+    assert log_evidence(X, y, alpha=alpha, beta=beta) == pytest.approx(expected, rel=1e-11)
+    # The printed formula.
+    n, d = shape
+    precision = beta * X.T @ X + alpha * np.eye(d)
+    m = beta * np.linalg.solve(precision, X.T @ y)
+    printed = (
+        0.5 * (n * np.log(beta / (2 * np.pi)) + d * np.log(alpha) - np.linalg.slogdet(precision)[1])
+        - 0.5 * beta * np.sum((y - X @ m) ** 2)
+        - 0.5 * alpha * m @ m
+    )
+    assert log_evidence(X, y, alpha=alpha, beta=beta) == pytest.approx(printed, rel=1e-11)
+    known = BayesianLinearRegression.from_precisions(
+        noise_precision=beta, prior_precision=alpha, fit_intercept=False
+    ).fit(X, y)
+    assert known.log_evidence_ == pytest.approx(printed, rel=1e-11)
+
+
+def test_bad_precisions_are_refused(X, y):
+    for bad in ({"alpha": 0.0, "beta": 1.0}, {"alpha": 1.0, "beta": np.inf}):
+        with pytest.raises(ValueError, match=r"alpha|beta"):
+            log_evidence(X, y, **bad)
+    with pytest.raises(ValueError, match="X must be rows"):
+        log_evidence(y, y, alpha=1.0, beta=1.0)
+
+
+@pytest.mark.spec("BLR-17", "BLR-18", "BLR-19", "E000-43")
+@pytest.mark.parametrize("method", ["mackay", "em"])
+def test_the_fixed_point_of_the_course(method):
+    model = BayesianRidge(
+        method=method, fit_intercept=False, lambda_init=1e-3, tol=1e-9, max_iter=1000, **FLAT
+    ).fit(DESIGN, np.exp(CURVE))
+    assert model.lambda_ == pytest.approx(6.356956e-4, rel=1e-6)
+    assert model.alpha_ == pytest.approx(2.234162e-3, rel=1e-6)
+    assert model.gamma_ == pytest.approx(1.874157, abs=1e-6)
+    np.testing.assert_allclose(model.coef_, [-46.06997, 28.73600], atol=1e-5)
+    assert model.log_evidence_ == pytest.approx(-71.305935, abs=5e-7)
+    residual = np.sum((np.exp(CURVE) - model.predict(DESIGN)) ** 2)
+    m, S, n = model.coef_, model.sigma_, 15
+    # Both pairs of equations hold at the fixed point.
+    assert model.lambda_ == pytest.approx(model.gamma_ / (m @ m), rel=1e-6)
+    assert 1 / model.alpha_ == pytest.approx(residual / (n - model.gamma_), rel=1e-6)
+    assert model.lambda_ == pytest.approx(2 / (m @ m + np.trace(S)), rel=1e-6)
+    assert 1 / model.alpha_ == pytest.approx((residual + np.trace(DESIGN @ S @ DESIGN.T)) / n, rel=1e-6)
+
+
+@pytest.mark.spec("BLR-15")
+@pytest.mark.parametrize("intercept", [True, False])
+def test_no_other_precisions_have_more_evidence(X, y, intercept):
+    model = BayesianRidge(fit_intercept=intercept, tol=1e-10, **FLAT).fit(X, y)
+    rows, targets = (X - X.mean(axis=0), y - y.mean()) if intercept else (X, y)
+    best = log_evidence(rows, targets, alpha=model.lambda_, beta=model.alpha_)
+    assert model.log_evidence_ == pytest.approx(best, rel=1e-12)
+    for prior, noise in [(1.05, 1.0), (0.95, 1.0), (1.0, 1.05), (1.0, 0.95), (1.1, 1.1), (3.0, 0.5)]:
+        other = log_evidence(rows, targets, alpha=model.lambda_ * prior, beta=model.alpha_ * noise)
+        assert other < best
+
+
+@pytest.mark.spec("BLR-18", "E000-43")
+@pytest.mark.filterwarnings("ignore::tractable.linear_model.NoiseVanishedWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_em_never_loses_evidence(rng):
+    for shape in [(30, 5), (6, 20)]:
+        X = rng.standard_normal(shape)
+        y = X[:, 0] + rng.standard_normal(shape[0])
+        for hyper in (FLAT, {}):
+            options = {"method": "em", "compute_score": True, "tol": 1e-5, **hyper}
+            for start in ({}, {"lambda_init": 1e4, "alpha_init": 1e-3}):
+                model = BayesianRidge(**options, **start).fit(X, y)
+                assert np.all(np.diff(model.scores_) >= -1e-10 * np.abs(model.scores_[1:]))
+                assert len(model.scores_) == model.n_iter_ + 1
+
+
+@pytest.mark.spec("BLR-18")
+def test_both_methods_end_at_one_point(X, y):
+    a, b = (
+        BayesianRidge(method=method, tol=1e-9, max_iter=5000, **FLAT).fit(X, y) for method in ("mackay", "em")
+    )
+    assert a.lambda_ == pytest.approx(b.lambda_, rel=1e-6)
+    assert a.alpha_ == pytest.approx(b.alpha_, rel=1e-6)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", [(60, 4), (5, 12)])
+def test_scikit_learn_agrees(rng, shape, intercept):
+    X = rng.standard_normal(shape) + 1.0
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(shape[0])
+    weights = rng.random(shape[0]) + 0.5
+    options = {"fit_intercept": intercept, "compute_score": True}
+    for given in (None, weights):
+        theirs = linear_model.BayesianRidge(**options).fit(X, y, sample_weight=given)
+        mine = BayesianRidge(**options).fit(X, y, sample_weight=given)
+        for name in ("coef_", "alpha_", "lambda_", "sigma_", "intercept_", "n_iter_"):
+            np.testing.assert_allclose(getattr(mine, name), getattr(theirs, name), rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(mine.scores_[:-1], theirs.scores_[:-1], rtol=1e-7)
+        mean, spread = theirs.predict(X, return_std=True)
+        total = shape[0] if given is None else weights.sum()
+        level = 1 / (total * mine.alpha_) if intercept else 0.0
+        np.testing.assert_allclose(mine.predict(X), mean, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(mine.predict_var(X), spread**2 + level, rtol=1e-6)
+
+
+@pytest.mark.spec("BLR-19", "BLR-20", "E000-44")
+def test_what_the_rows_decide_and_what_the_prior(rng):
+    d, gammas = 6, []
+    w = rng.standard_normal(d)
+    for n in (3, 12, 60, 600, 6000):
+        X = rng.standard_normal((n, d)) * [3.0, 2.0, 1.0, 0.3, 0.1, 0.03]
+        y = X @ w + 0.5 * rng.standard_normal(n)
+        model = BayesianRidge(alpha_init=4.0, lambda_init=1.0, max_iter=1, fit_intercept=False)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, y)
+        assert 0.0 <= model.gamma_ <= d
+        assert model.gamma_ == pytest.approx(model.shrinkage_.sum(), rel=1e-12)
+        hat = model.equivalent_kernel(X, X)
+        assert model.gamma_ == pytest.approx(np.trace(hat), rel=1e-9)
+        # λ + prior are eigenvalues of the posterior PRECISION, which grows with the rows.
+        eigenvalues = np.linalg.eigvalsh(model.alpha_ * X.T @ X)[::-1]
+        np.testing.assert_allclose(
+            np.linalg.eigvalsh(model.sigma_), 1 / (eigenvalues + model.lambda_), rtol=1e-7
+        )
+        share = eigenvalues / (eigenvalues + model.lambda_)
+        np.testing.assert_allclose(model.shrinkage_, share[: len(model.shrinkage_)], rtol=1e-8, atol=1e-14)
+        gammas.append(model.gamma_)
+    assert gammas == sorted(gammas)
+    assert gammas[-1] > d - 0.2
+
+
+@pytest.mark.spec("BLR-23")
+@pytest.mark.parametrize("method", ["mackay", "em"])
+def test_exactly_linear_targets_are_said_to_be_so(method):
+    ones = np.column_stack([HOURS, np.ones(5)])
+    with pytest.warns(NoiseVanishedWarning, match="vanished"):
+        model = BayesianRidge(method=method, fit_intercept=False, **FLAT).fit(ones, MARKS)
+    assert model.noise_vanished_
+    assert model.lambda_ == pytest.approx(0.4, rel=1e-6)
+    np.testing.assert_allclose(model.coef_, [2.0, 1.0], rtol=1e-9)
+    with pytest.warns(NoiseVanishedWarning, match="alpha_2"):
+        drop_in = BayesianRidge(method=method).fit(HOURS, MARKS)
+    for found in (model, drop_in):
+        numbers = [found.alpha_, found.lambda_, found.gamma_, found.log_evidence_, found.noise_variance_]
+        assert np.all(np.isfinite(numbers))
+        assert np.all(np.isfinite(found.predict_interval(ones[:, : found.n_features_in_])))
+
+
+def test_constant_targets_and_columns_are_answered(X):
+    for hyper in (FLAT, {}):
+        for rows, targets in [(X, np.full(60, 3.0)), (np.ones((60, 2)), X[:, 0]), (X, np.zeros(60))]:
+            with pytest.warns(NoiseVanishedWarning) if not np.ptp(targets) else nullcontext():
+                model = BayesianRidge(**hyper).fit(rows, targets)
+            assert np.all(np.isfinite([model.alpha_, model.lambda_, model.gamma_, model.log_evidence_]))
+            np.testing.assert_allclose(model.predict(rows), targets.mean(), atol=1e-6)
+
+
+@pytest.mark.spec("BLR-21")
+def test_evidence_and_cross_validation_choose_alike(rng):
+    """Both penalties predict about as well as the best of all."""
+    X, new = rng.standard_normal((80, 20)), rng.standard_normal((4000, 20))
+    w = rng.standard_normal(20)
+    y, truth = X @ w + 3.0 * rng.standard_normal(80), new @ w
+    grid = np.logspace(-2, 3, 40)
+    errors = [np.mean((RidgeCV([a]).fit(X, y).predict(new) - truth) ** 2) for a in grid]
+    by_rows = RidgeCV(grid).fit(X, y)
+    by_evidence = BayesianRidge().fit(X, y)
+    for model in (by_rows, by_evidence):
+        assert np.mean((model.predict(new) - truth) ** 2) < 1.5 * min(errors)
+    assert abs(np.log10(by_evidence.lambda_ / by_evidence.alpha_) - np.log10(by_rows.alpha_)) < 1.0
+
+
+@pytest.mark.spec("BLR-14", "BLR-15")
+def test_the_peak_stands_for_the_integral_over_the_precisions(rng):
+    """p(y | x, D) by quadrature over (α, β), flat in their logarithms within bounds."""
+    X = rng.standard_normal((150, 3))
+    y = X @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(150)
+    model = BayesianRidge(fit_intercept=False, tol=1e-8, **FLAT).fit(X, y)
+    new = np.array([[0.5, 1.0, -1.0], [3.0, 3.0, 3.0]])
+    at = model.predict(new)[:, None] + np.linspace(-1.5, 1.5, 7)
+    alphas, betas = np.exp(np.linspace(-4, 4, 41)), model.alpha_ * np.exp(np.linspace(-0.8, 0.8, 41))
+    total, density = 0.0, np.zeros((2, 7))
+    for alpha in alphas:
+        for beta in betas:
+            weight = np.exp(log_evidence(X, y, alpha=alpha, beta=beta) - model.log_evidence_)
+            S = np.linalg.inv(beta * X.T @ X + alpha * np.eye(3))
+            mean = beta * new @ S @ X.T @ y
+            spread = np.sqrt(1 / beta + np.einsum("ij,jk,ik->i", new, S, new))
+            total += weight
+            density += weight * stats.norm(mean[:, None], spread[:, None]).pdf(at)
+    plugged = model.predict_dist(new)
+    ours = np.stack([plugged.prob(column) for column in at.T], axis=1)
+    assert np.max(np.abs(ours - density / total)) < 0.02 * ours.max()
+    # With few rows the peak is too sure of itself: the integral has heavier tails.
+    few = BayesianRidge(fit_intercept=False, tol=1e-8, **FLAT).fit(X[:8], y[:8])
+    tails = 0.0
+    total = 0.0
+    far = few.predict(new[:1])[0] + 5 * float(few.predict_dist(new[:1]).stddev[0])
+    for alpha in alphas:
+        for beta in few.alpha_ * np.exp(np.linspace(-3, 2, 41)):
+            weight = np.exp(log_evidence(X[:8], y[:8], alpha=alpha, beta=beta) - few.log_evidence_)
+            known = BayesianLinearRegression.from_precisions(
+                noise_precision=beta, prior_precision=alpha, fit_intercept=False
+            ).fit(X[:8], y[:8])
+            total += weight
+            tails += weight * float(known.predict_dist(new[:1]).prob(far)[0])
+    assert tails / total > 2 * float(few.predict_dist(new[:1]).prob(far)[0])
+
+
+def test_a_search_that_is_cut_short_says_so(X, y):
+    for method in ("mackay", "em"):
+        with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+            model = BayesianRidge(method=method, max_iter=2, tol=1e-12).fit(X, y)
+        assert not model.converged_
+        assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+        ({"alpha_1": -1.0}, "alpha_1"),
+        ({"lambda_2": np.nan}, "lambda_2"),
+        ({"alpha_init": 0.0}, "alpha_init"),
+        ({"lambda_init": -1.0}, "lambda_init"),
+        ({"method": "newton"}, "method"),
+    ],
+)
+def test_bad_parameters_are_one_clear_error(X, y, options, named):
+    with pytest.raises(ValueError, match=named):
+        BayesianRidge(**options).fit(X, y)
