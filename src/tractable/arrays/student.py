@@ -39,7 +39,10 @@ def stdtrit(dof: Array, q: Array) -> Array:
     >>> stdtrit(np.array(1.0), np.array([0.25, 0.5])).round(12)
     array([-1.,  0.])
     """
-    return special_function("stdtrit", agnostic_stdtrit, dof, q)
+    xp, dof, q = floats(dof, q)
+    # By the smaller tail: SciPy's quantile of 0 has the wrong sign.
+    size = xp.abs(special_function("stdtrit", agnostic_stdtrit, dof, xp.minimum(q, 1.0 - q)))
+    return xp.where(q < 0.5, -size, size)
 
 
 def agnostic_stdtr(dof: Array, t: Array) -> Array:
@@ -51,21 +54,19 @@ def agnostic_stdtr(dof: Array, t: Array) -> Array:
 
 
 def agnostic_stdtrit(dof: Array, q: Array) -> Array:
-    """See `stdtrit`: of the smaller tail, by the sign of q - ½."""
+    """See `stdtrit`, for q ≤ ½."""
     xp, dof, q = floats(dof, q)
     dof, q = xp.broadcast_arrays(dof, q)
-    tail = xp.minimum(q, 1.0 - q)
 
     def tails(u: Array) -> tuple[Array, Array, Array]:
         t = xp.exp(u)
         upper = _tail(xp, dof, t)
         return 1.0 - upper, upper, t * xp.exp(_log_density(xp, dof, t))
 
-    centre = tail == 0.5
-    upper = xp.where(centre, xp.full_like(tail, 0.25), tail)
-    size = xp.exp(quantile(xp, tails, 1.0 - upper, upper, xp.zeros_like(tail)))
-    size = xp.where(centre, xp.zeros_like(size), size)
-    return xp.where(q < 0.5, -size, size)
+    centre = q == 0.5
+    tail = xp.where(centre, xp.full_like(q, 0.25), q)
+    size = xp.exp(quantile(xp, tails, 1.0 - tail, tail, xp.zeros_like(tail)))
+    return xp.where(centre, xp.zeros_like(size), -size)
 
 
 def _log_density(xp: Any, dof: Array, t: Array) -> Array:

@@ -1,0 +1,160 @@
+"""Classic bugs of the continuous families, planted: a law must reject each."""
+
+import numpy as np
+import pytest
+
+from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
+from tractable.statistics import Extremes, LogMoments
+from tractable.testing import distribution_density_laws as density_laws
+from tractable.testing import distribution_sample_laws as sample_laws
+from tractable.testing import distribution_value_laws as value_laws
+from tractable.testing import statistic_laws
+from tractable.testing.statistic_laws import StatisticOfRows
+
+GAMMA = {"shape": 3.0, "rate": 2.0}
+SHARE = {"alpha": 2.0, "beta": 5.0}
+STUDENT = {"dof": 9.0, "location": 1.0, "scale": 2.0}
+
+
+class RateAsScale(Gamma):
+    def _sample(self, n, rng):
+        return rng.standard_gamma(self.shape, size=(n, *self.batch_shape)) * self.rate
+
+
+class OddsForMean(Beta):
+    """α/β as the mean: erratum E000-05."""
+
+    @property
+    def mean(self):
+        return self.alpha / self.beta
+
+
+class ModeInTheMiddle(Beta):
+    """(α - 1) / (α + β - 2) whatever α and β: erratum E000-06."""
+
+    @property
+    def mode(self):
+        return (self.alpha - 1.0) / (self.alpha + self.beta - 2.0)
+
+
+class NoConstant(Beta):
+    def log_prob(self, x):
+        return (self.alpha - 1.0) * np.log(x) + (self.beta - 1.0) * np.log1p(-np.asarray(x))
+
+
+class PrecisionAsScale(StudentT):
+    def log_prob(self, x):
+        return StudentT(dof=self.dof, location=self.location, scale=self.precision).log_prob(x)
+
+
+class NormalVariance(StudentT):
+    """scale² for the variance, without ν / (ν - 2)."""
+
+    @property
+    def variance(self):
+        return self.scale**2
+
+
+class DofAndOne(StudentT):
+    """The exponent ν/2 in place of (ν + 1)/2."""
+
+    def log_prob(self, x):
+        z = (np.asarray(x) - self.location) / self.scale
+        return super().log_prob(x) + 0.5 * np.log1p(z * z / self.dof)
+
+
+class JacobianForgotten(InverseGamma):
+    """The density of 1/x, without 1/x²."""
+
+    def log_prob(self, x):
+        return super().log_prob(x) + 2.0 * np.log(x)
+
+
+class KLOfReciprocalRates(InverseGamma):
+    def kl_divergence(self, other):
+        mine, theirs = (Gamma(shape=d.shape, scale=d.scale) for d in (self, other))
+        return mine.kl_divergence(theirs)
+
+
+class DeviationAsScale(Laplace):
+    @classmethod
+    def fit(cls, X, sample_weight=None):
+        right = super().fit(X, sample_weight)
+        spread = np.average((X - right.location) ** 2, axis=0, weights=sample_weight)
+        return cls(location=right.location, scale=np.sqrt(spread))
+
+
+class ScaleIsDeviation(Laplace):
+    @property
+    def variance(self):
+        return self.scale**2
+
+
+class WholeWidth(Laplace):
+    """exp(-|x - μ| / b) / b, without the ½."""
+
+    def log_prob(self, x):
+        return super().log_prob(x) + np.log(2.0)
+
+
+class OpenForever(Uniform):
+    def log_prob(self, x):
+        return 0.0 * np.asarray(x) - self.entropy()
+
+
+class FiniteKL(Uniform):
+    def kl_divergence(self, other):
+        return np.abs(other.entropy() - self.entropy())
+
+
+class ZerosCount(Extremes):
+    @classmethod
+    def of(cls, x, weights=None):
+        plain, counted = Extremes.of(x), Extremes.of(x, weights)
+        return cls(weight=counted.weight, low=plain.low, high=plain.high)
+
+
+class GapsAlone(LogMoments):
+    """Merges gaps as if both blocks had one mean."""
+
+    def __add__(self, other):
+        right = LogMoments.__add__(self, other)
+        share = other.weight / (right.weight or 1.0)
+        return type(self)(weight=right.weight, mean=right.mean, gap=self.gap + share * (other.gap - self.gap))
+
+
+def positive(rng, shape):
+    return rng.gamma(2.0, size=shape)
+
+
+MUTANTS = [
+    (sample_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
+    (sample_laws.samples_match_mean_and_variance, OddsForMean(**SHARE)),
+    (density_laws.mode_has_the_greatest_density, ModeInTheMiddle(alpha=0.7, beta=0.9)),
+    (density_laws.density_integrates_to_one, NoConstant(**SHARE)),
+    (density_laws.cdf_is_the_integral_of_prob, PrecisionAsScale(**STUDENT)),
+    (sample_laws.samples_match_mean_and_variance, NormalVariance(**STUDENT)),
+    (density_laws.density_integrates_to_one, DofAndOne(**STUDENT)),
+    (sample_laws.entropy_is_expected_surprise, DofAndOne(**STUDENT)),
+    (density_laws.density_integrates_to_one, JacobianForgotten(shape=9.0, scale=4.0)),
+    (sample_laws.kl_is_the_expected_log_ratio, KLOfReciprocalRates(shape=[9.0, 3.0], scale=[4.0, 1.0])),
+    (sample_laws.fit_is_the_most_likely, DeviationAsScale(location=1.0, scale=2.0)),
+    (sample_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
+    (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
+    (density_laws.cdf_is_the_integral_of_prob, WholeWidth(location=1.0, scale=2.0)),
+    (sample_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
+    (sample_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),
+    (
+        value_laws.stddev_is_the_root_of_variance,
+        type("Mutant", (Gamma,), {"stddev": Gamma.variance})(**GAMMA),
+    ),
+    (statistic_laws.weights_are_repetitions, ZerosCount),
+    (statistic_laws.sum_is_the_statistic_of_both, StatisticOfRows(statistic=GapsAlone, draw=positive)),
+]
+
+
+@pytest.mark.spec("E000-05", "E000-06")
+@pytest.mark.parametrize(("law", "broken"), MUTANTS)
+def test_laws_reject_the_bugs_of_these_families(law, broken, rng):
+    with pytest.raises(AssertionError):
+        law(broken, rng)
