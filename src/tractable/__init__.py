@@ -25,6 +25,7 @@ PUBLIC: dict[str, str] = {
     "PolynomialBasis": "tractable.linear_model",
     "Ridge": "tractable.linear_model",
     "RidgeCV": "tractable.linear_model",
+    "RobustRegression": "tractable.linear_model",
     "SigmoidBasis": "tractable.linear_model",
     "SplineBasis": "tractable.linear_model",
     # distributions

@@ -26,12 +26,15 @@ from tractable.linear_model.least_mean_squares import LeastMeanSquares
 from tractable.linear_model.linear_posterior import LinearPosterior
 from tractable.linear_model.linear_regression import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
+from tractable.linear_model.noise_models import GaussianNoise, LaplaceNoise, StudentNoise
 from tractable.linear_model.objectives import negative_log_posterior, ridge_objective
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.linear_model.ridge import Ridge
 from tractable.linear_model.ridge_cv import RidgeCV
 from tractable.linear_model.ridge_solution import DualSpread, PrimalSpread, RidgeSolution
+from tractable.linear_model.robust_regression import RobustRegression
+from tractable.linear_model.robust_steps import RobustPlane
 from tractable.linear_model.tikhonov import tikhonov
 
 __all__ = [
@@ -45,7 +48,9 @@ __all__ = [
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
+    "GaussianNoise",
     "GaussianPrior",
+    "LaplaceNoise",
     "LarsPath",
     "Lasso",
     "LassoCV",
@@ -62,9 +67,12 @@ __all__ = [
     "Ridge",
     "RidgeCV",
     "RidgeSolution",
+    "RobustPlane",
+    "RobustRegression",
     "Scaling",
     "SigmoidBasis",
     "SplineBasis",
+    "StudentNoise",
     "bridge_regression",
     "lars_path",
     "lasso_path",

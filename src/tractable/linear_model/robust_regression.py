@@ -1,0 +1,212 @@
+"""Linear regression that outliers do not bend."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import column_or_1d
+
+from tractable.arrays.namespace import is_numpy_array
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    PredictiveMixin,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
+from tractable.data import Source
+from tractable.distributions import Normal
+from tractable.engines import EMResult
+from tractable.linear_model.noise_models import NOISES
+from tractable.linear_model.robust_steps import RobustPlane, robust_search, start_at_least_squares
+
+__all__ = ["RobustRegression"]
+
+
+class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
+    """Linear regression in noise with heavy tails, y = intercept + xᵀ coef + noise, by maximum likelihood.
+
+    Minus the log density of the noise is the loss: Laplace noise makes absolute errors, of which the median
+    regression is the least; Student's t one that grows as a logarithm, so that a row far away hardly counts;
+    Gaussian noise squared ones. Both heavy tails are mixtures of normals of different precision, and
+    expectation-maximisation is least squares with each row weighted by the precision expected of it. Exact
+    over several passes, with the rows in memory. Student's likelihood can have several maxima; this is the
+    one reached from least squares.
+
+    Parameters
+    ----------
+    noise : {"laplace", "student", "gaussian"}
+    dof : float, optional
+        Degrees of freedom of Student's t; by default they are learnt, between 1 and 1e6 (no heavier tails
+        than a normal's).
+    fit_intercept : bool
+    tol : float
+        Relative growth of the mean log-likelihood below which the search stops.
+    max_iter : int
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    scale_ : float
+        Of the noise, Laplace's b or Student's scale; 0 where the rows lie in a plane.
+    dof_ : float
+        Degrees of freedom of Student's t; infinite for Gaussian, NaN for Laplace noise.
+    weights_ : array of shape (n_samples,)
+        How much each row counted in the last least squares: small for outliers, at most 1e8.
+    noise_ : LaplaceNoise, StudentNoise or GaussianNoise
+    objective_trace_ : array
+        The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
+        rounded off less and less.
+    n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> x = np.arange(10.0)
+    >>> y = 1.0 + 2.0 * x + np.array([0.1, -0.2, 0.0, 0.2, -0.1, 0.1, 0.0, -0.1, 0.2, 60.0])
+    >>> tractable.LinearRegression().fit(x[:, None], y).coef_.round(2)
+    array([5.28])
+    >>> model = tractable.RobustRegression("student", dof=2.0).fit(x[:, None], y)
+    >>> model.coef_.round(2), bool(model.weights_[-1] < 1e-4)
+    (array([2.01]), True)
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+
+    def __init__(
+        self,
+        noise: str = "laplace",
+        *,
+        dof: float | None = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-13,
+        max_iter: int = 2000,
+    ) -> None:
+        self.noise = noise
+        self.dof = dof
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        if isinstance(rows.data, Source) or not is_numpy_array(rows.data):
+            raise ValueError(f"X must be a NumPy array or a frame, got {type(X).__name__}")
+        X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
+        w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
+        located = {"fit_intercept": bool(self.fit_intercept)}
+        start = start_at_least_squares(X, y, w, self.noise, self.dof, **located)
+        self.least_squares_ = start.plane
+        floor = _least_noise(y[w > 0])
+        if start.noise.scale <= floor:
+            self._name(EMResult(params=start, trace=(np.inf,), converged=True), exact=True)
+            self.weights_ = np.ones(len(y))
+            return self
+        found = robust_search(X, y, w, start, floor, tol=self.tol, max_iter=self.max_iter, **located)
+        self._name(found, exact=False)
+        self.weights_ = self.noise_.pull(y - self._plane(X))
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if not found.converged:
+            warnings.warn(
+                f"RobustRegression did not converge in {self.n_iter_} iterations; "
+                "raise max_iter or tol, or give dof",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """Return the plane at each row, the median of the predictive distribution; on request its spread.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        return_std : bool
+        include_noise : bool
+            Whether the spread is that of a new observation (default) or of the plane.
+
+        Returns
+        -------
+        array of shape (n_samples,), or two of them
+        """
+        if return_std:
+            return super().predict(X, return_std, include_noise=include_noise)
+        check_fitted(self)
+        return self._plane(check_columns(self, X).astype(np.float64))
+
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
+        """Return the noise about the plane, as if the plane were known; or, without noise, the plane itself.
+
+        The plane is given its large-sample normal distribution, from the Fisher information of the noise.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        include_noise : bool
+
+        Returns
+        -------
+        Laplace, StudentT or Normal
+            Of batch shape (n_samples,).
+        """
+        check_fitted(self)
+        rows = check_columns(self, X).astype(np.float64)
+        if self.scale_ == 0.0:
+            raise ValueError("y is fitted without error, so there is no noise to predict: scale_ is 0")
+        if include_noise:
+            return self.noise_.around(self._plane(rows))
+        leverage = self.least_squares_.leverage(rows)
+        return Normal(mean=self._plane(rows), variance=leverage * self.noise_.plane_variance)
+
+    def _plane(self, X: np.ndarray) -> np.ndarray:
+        return self.plane_.predict(X)[:, 0]
+
+    def _name(self, found: EMResult, *, exact: bool) -> None:
+        params: RobustPlane = found.params
+        self.plane_, self.noise_ = params.plane, params.noise
+        self.coef_, self.intercept_ = params.plane.coef[0, :], float(params.plane.intercept[0])
+        self.scale_ = 0.0 if exact else self.noise_.scale
+        self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
+            self.noise, getattr(self.noise_, "dof", np.nan)
+        )
+        self.objective_trace_ = np.asarray(found.trace)
+        self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
+
+    def _check_parameters(self) -> None:
+        if self.noise not in NOISES:
+            raise ValueError(f"noise must be one of {list(NOISES)}, got {self.noise!r}")
+        if self.dof is not None and self.noise != "student":
+            raise ValueError(f"dof is for Student's noise alone, got {self.dof!r} with noise={self.noise!r}")
+        if self.dof is not None and not 0.0 < self.dof < np.inf:
+            raise ValueError(f"dof must be positive and finite, or None; got {self.dof!r}")
+        if not self.tol >= 0.0:
+            raise ValueError(f"tol must not be negative, got {self.tol!r}")
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a whole number, at least 1; got {self.max_iter!r}")
+
+
+def _least_noise(y: np.ndarray) -> float:
+    """Return a size of residuals that is rounding, next to how much and where the targets vary."""
+    return max(1e-10 * float(np.ptp(y)), 8.0 * np.finfo(float).eps * float(np.abs(y).max()))

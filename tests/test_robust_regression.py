@@ -1,0 +1,188 @@
+"""Planes in heavy-tailed noise: optimal, monotone, unmoved by outliers, and least squares in the limit."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+from scipy.stats import t as student
+from sklearn.exceptions import ConvergenceWarning
+
+import tractable
+from tractable import LinearRegression, RobustRegression
+from tractable.distributions import Laplace, Normal, StudentT
+
+
+def problem(rng, n=60, d=3, tails=2.0):
+    X = rng.normal(size=(n, d))
+    return X, 2.0 + X @ np.arange(1.0, d + 1) + rng.standard_t(tails, size=n)
+
+
+def least_absolute_errors(X, y, w, *, fit_intercept=True):
+    """The linear programme: minimise Σ w (u + v) with y - φβ = u - v and u, v not negative."""
+    n = len(y)
+    phi = np.column_stack([np.ones(n), X]) if fit_intercept else X
+    p = phi.shape[1]
+    cost = np.r_[np.zeros(p), w, w]
+    found = linprog(
+        cost,
+        A_eq=np.hstack([phi, np.eye(n), -np.eye(n)]),
+        b_eq=y,
+        bounds=[(None, None)] * p + [(0, None)] * 2 * n,
+    )
+    return found.x[:p], found.fun
+
+
+@pytest.mark.spec("LIN-23")
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(25, 1), (60, 3), (41, 8)])
+def test_laplace_noise_is_least_absolute_errors(n, d, fit_intercept, rng):
+    X, y = problem(rng, n, d)
+    w = rng.uniform(0.5, 2.0, n)
+    beta, cost = least_absolute_errors(X, y, w, fit_intercept=fit_intercept)
+    model = RobustRegression("laplace", fit_intercept=fit_intercept).fit(X, y, sample_weight=w)
+    found = np.r_[[model.intercept_] * fit_intercept, model.coef_]
+    np.testing.assert_allclose(found, beta, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(w @ np.abs(y - model.predict(X)), cost, rtol=1e-10)
+    np.testing.assert_allclose(model.scale_, cost / w.sum(), rtol=1e-10)
+
+
+@pytest.mark.spec("LIN-23")
+def test_a_constant_alone_is_the_median(rng):
+    y = rng.standard_cauchy(31)
+    model = RobustRegression("laplace").fit(np.zeros((31, 1)), y)
+    np.testing.assert_allclose(model.intercept_, np.median(y), rtol=1e-12)
+
+
+@pytest.mark.spec("LIN-23")
+@pytest.mark.parametrize("dof", [1.0, 3.0, None])
+def test_student_noise_is_its_maximum_likelihood(dof, rng):
+    X, y = problem(rng)
+    model = RobustRegression("student", dof=dof).fit(X, y)
+
+    def loss(theta):
+        nu = np.exp(theta[-1]) if dof is None else dof
+        r = (y - theta[0] - X @ theta[1:4]) / np.exp(theta[4])
+        return -np.sum(student.logpdf(r, nu) - theta[4])
+
+    here = np.r_[model.intercept_, model.coef_, np.log(model.scale_), [np.log(model.dof_)] * (dof is None)]
+    best = minimize(loss, here, tol=1e-10)
+    assert loss(here) <= best.fun + 1e-9
+    np.testing.assert_allclose(here, best.x, atol=1e-4)
+    np.testing.assert_allclose(len(y) * model.objective_trace_[-1], -loss(here), rtol=1e-10)
+
+
+@pytest.mark.spec("LIN-23")
+def test_many_degrees_of_freedom_are_least_squares(rng):
+    X, y = problem(rng, tails=30.0)
+    exact = LinearRegression().fit(X, y)
+    for model in (RobustRegression("student", dof=1e12), RobustRegression("gaussian")):
+        model.fit(X, y)
+        np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-9)
+        np.testing.assert_allclose(model.scale_**2, exact.sigma2_ml_, rtol=1e-9)
+        np.testing.assert_allclose(model.weights_, 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options", [{"noise": "laplace"}, {"noise": "student"}, {"noise": "student", "dof": 2.0}]
+)
+def test_the_likelihood_never_falls(options, rng):
+    X, y = problem(rng)
+    model = RobustRegression(**options).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ == len(model.objective_trace_) - 1
+    assert np.all(np.diff(model.objective_trace_) >= -1e-12)
+
+
+@pytest.mark.spec("LIN-14", "LIN-23")
+@pytest.mark.parametrize("noise", ["laplace", "student"])
+def test_outliers_hardly_count(noise, rng):
+    X = rng.normal(size=(80, 2))
+    y = 1.0 + X @ [2.0, -3.0] + 0.1 * rng.normal(size=80)
+    y[:8] += 500.0
+    bent, robust = LinearRegression().fit(X, y), RobustRegression(noise).fit(X, y)
+    np.testing.assert_allclose([robust.intercept_, *robust.coef_], [1.0, 2.0, -3.0], atol=0.15)
+    assert abs(bent.intercept_ - 1.0) > 10.0
+    assert np.max(robust.weights_[:8]) < 0.2 * np.min(robust.weights_[8:])
+
+
+@pytest.mark.parametrize(
+    ("options", "family"),
+    [
+        ({"noise": "laplace"}, Laplace),
+        ({"noise": "student", "dof": 5.0}, StudentT),
+        ({"noise": "gaussian"}, Normal),
+    ],
+)
+def test_predictions_are_the_noise_about_the_plane(options, family, rng):
+    X, y = problem(rng)
+    model = RobustRegression(**options).fit(X, y)
+    dist = model.predict_dist(X[:4])
+    assert isinstance(dist, family)
+    np.testing.assert_allclose(dist.icdf(0.5), model.predict(X[:4]), rtol=1e-9, atol=1e-12)
+    plane = model.predict_dist(X[:4], include_noise=False)
+    leverage = LinearRegression().fit(X, y).solution_.leverage(X[:4])
+    np.testing.assert_allclose(plane.variance / leverage, plane.variance[0] / leverage[0])
+
+
+@pytest.mark.parametrize(
+    "options", [{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}]
+)
+def test_the_spread_of_the_plane_is_the_spread_of_refits(options, rng):
+    """The large-sample variance of the plane against 200 fits to new noise, whose error is √(2/200)."""
+    x = rng.uniform(-1.0, 1.0, size=(120, 1))
+    draws = {
+        "laplace": rng.laplace(size=(200, 120)),
+        "student": rng.standard_t(4.0, size=(200, 120)),
+        "gaussian": rng.normal(size=(200, 120)),
+    }[options["noise"]]
+    options = {**options, "tol": 1e-6}
+    at = [np.r_[m.predict([[0.5]]), m.predict_var([[0.5]], include_noise=False)] for m in
+          (RobustRegression(**options).fit(x, e) for e in draws)]  # fmt: skip
+    spread, said = np.var([a for a, _ in at]), np.mean([v for _, v in at])
+    assert abs(spread / said - 1.0) < 5.0 * np.sqrt(2.0 / 200.0)
+
+
+def test_rows_in_a_plane_leave_no_noise():
+    x = np.arange(6.0)[:, None]
+    for noise in ("laplace", "student", "gaussian"):
+        model = RobustRegression(noise).fit(x, 1.0 + 2.0 * x[:, 0])
+        np.testing.assert_allclose(model.predict([[10.0]]), 21.0)
+        assert model.scale_ == 0.0
+        with pytest.raises(ValueError, match="without error"):
+            model.predict_dist(x)
+
+
+def test_most_rows_in_a_plane():
+    """More than half of the rows in one plane: absolute errors go through them, whatever the others say."""
+    x = np.arange(9.0)[:, None]
+    y = 1.0 + 2.0 * x[:, 0]
+    y[[1, 4]] += [30.0, -50.0]
+    model = RobustRegression("laplace").fit(x, y)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [1.0, 2.0], rtol=1e-9)
+
+
+def test_a_search_cut_short_says_so(rng):
+    X, y = problem(rng)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        assert not RobustRegression("student", max_iter=2).fit(X, y).converged_
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"noise": "cauchy"}, "noise"),
+        ({"noise": "student", "dof": 0.0}, "dof"),
+        ({"noise": "laplace", "dof": 3.0}, "dof"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_bad_parameters_are_refused(options, named):
+    with pytest.raises(ValueError, match=named):
+        RobustRegression(**options).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_streams_and_other_libraries_are_refused(rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match="X must be a NumPy array"):
+        RobustRegression().fit([(X, y)])
+    assert tractable.tags(RobustRegression()).streaming == "no"
