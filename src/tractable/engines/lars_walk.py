@@ -1,0 +1,182 @@
+"""One walk along the path of least-angle regression, from knot to knot."""
+
+import numpy as np
+
+from tractable.engines.sparse_problem import SparseProblem
+from tractable.primitives.cholesky_rows import append_row, remove_row, solve_rows
+from tractable.primitives.first_to_meet import first_to_meet
+
+__all__ = ["TIE", "LarsWalk"]
+
+#: Knots after which correlations are computed anew, so that rounding does not gather in them.
+RENEW = 32
+#: Penalties that differ by less, relative to the largest, are one.
+TIE = 1e-13
+#: A correlation at the penalty rises above it where it falls more slowly by this.
+RISING = 1e-9
+
+
+class LarsWalk:
+    """Where the path has got to: coefficients, correlations, columns in use, the factor of their products."""
+
+    def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
+        self.problem, self.positive, self.drop = problem, positive, drop
+        p = problem.n_columns
+        self.q = problem.moment.copy()
+        sizes = self.q if positive else np.abs(self.q)
+        self.top = self.penalty = max(float(sizes.max(initial=0.0)), 0.0)
+        self.w, self.sign = np.zeros(p), np.zeros(p)
+        self.active: list[int] = []
+        self.factor = np.zeros((16, 16))
+        self.towards = np.zeros(p)
+        self.dependent, self.passed = np.zeros(p, dtype=bool), np.zeros(p, dtype=bool)
+        self.penalties = [self.penalty]
+        self.used: list[tuple[int, ...]] = [()]
+        self.kept: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
+        if self.penalty > 0.0:
+            self._enter(int(np.argmax(sizes)))
+
+    def run(self, least: float, n_knots: float) -> bool:
+        """Go on until there are so many knots; say whether the path has ended."""
+        limit = 10 * (len(self.w) + len(self.penalties)) + 100
+        for _ in range(limit):
+            if self._ends(least):
+                return True
+            if len(self.penalties) >= n_knots:
+                return False
+            self._step(least)
+        return True
+
+    def _ends(self, least: float) -> bool:
+        """Say whether the path has come to `least`, to rounding."""
+        if self.penalty > least and self.penalty - least <= TIE * self.top:
+            self.penalty = self.penalties[-1] = least
+        return self.penalty <= least
+
+    def _step(self, least: float) -> None:
+        """Go on to the next knot, where a column enters or leaves, or to the end."""
+        direction, along = self._aim()
+        free = (self.sign == 0.0) & ~self.dependent
+        entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
+        leaving, exit_ = self._next_exit(direction)
+        self._move(along, min(entry, exit_, self.penalty - least), least)
+        if self.penalty <= least:
+            return
+        if exit_ <= entry:
+            self._leave(leaving)
+        else:
+            self._enter(entering)
+
+    def _aim(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the direction of the coefficients in use, and how all correlations fall along it.
+
+        Where several columns come at once, those at zero may only set out with their sign, and none that
+        is left out may rise above the rest: the minimum of ½ dᵀGd - sᵀd under signs, found as Lawson and
+        Hanson do, by one exchange after the other. As a rule the first try is the answer.
+        """
+        now = self.towards
+        for _ in range(10 * len(now) + 10):
+            active, sign = self.active, self.sign[self.active]
+            aim = solve_rows(self.factor, sign, len(active))
+            at_zero = np.abs(self.w[active]) <= TIE * self.top * np.abs(aim)
+            wrong = np.flatnonzero(at_zero & (aim * sign <= 0.0))
+            if self.drop and len(wrong):
+                length = np.maximum(now[active] * sign, 0.0)[wrong]
+                share = length / (length - (aim * sign)[wrong])
+                now[active] += share.min() * (aim - now[active])
+                self._leave(int(wrong[np.argmin(share)]))
+                continue
+            now[active] = aim
+            along = self.problem.along(active, aim)
+            side = np.where(self.q < 0.0, -1.0, 1.0)
+            tied = self.penalty - side * self.q <= TIE * self.top
+            rising = tied & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - RISING)
+            rising &= (side > 0.0) | (not self.positive)
+            if not rising.any():
+                break
+            self._enter(int(np.argmin(np.where(rising, side * along, np.inf))))
+        return aim, along
+
+    def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:
+        """Return the place of the first coefficient to reach zero, and after which fall of the penalty."""
+        if not self.drop or not self.active:
+            return 0, np.inf
+        shrinking = direction * self.sign[self.active] < 0.0
+        ways = np.full(len(direction), np.inf)
+        ways[shrinking] = -self.w[self.active][shrinking] / direction[shrinking]
+        i = int(np.argmin(ways))
+        return i, float(ways[i])
+
+    def _move(self, along: np.ndarray, length: float, least: float) -> None:
+        if length <= TIE * self.top and self.penalty - length > least:
+            return
+        self.used[-1] = tuple(self.active)
+        self.penalty = max(self.penalty - length, least)
+        pull = self.problem.moment[self.active] - self.penalty * self.sign[self.active]
+        w = solve_rows(self.factor, pull, len(self.active))
+        if self.drop:
+            w[w * self.sign[self.active] < 0.0] = 0.0  # beyond zero by rounding: it touches it here
+        self.w[self.active] = w
+        if len(self.penalties) % RENEW == 0:
+            self._renew()
+        else:
+            self.q -= length * along
+        self.penalties.append(self.penalty)
+        self.used.append(tuple(self.active))
+        self.kept.append((list(self.active), self.w[self.active]))
+
+    def _enter(self, j: int) -> None:
+        k = len(self.active)
+        if k + 1 > len(self.factor):
+            larger = np.zeros((2 * k, 2 * k))
+            larger[:k, :k] = self.factor
+            self.factor = larger
+        cross, own = self.problem.products_with(j, self.active)
+        if k < self.problem.rank and append_row(self.factor, k, cross, own):
+            self.active.append(j)
+            self.sign[j] = np.sign(self.q[j])
+        else:
+            self.dependent[j] = self.passed[j] = True
+
+    def _leave(self, at: int) -> None:
+        j = self.active.pop(at)
+        remove_row(self.factor, len(self.active) + 1, at)
+        self.w[j] = self.sign[j] = self.towards[j] = 0.0
+        columns, values = self.kept[-1]
+        values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
+        self.dependent[:] = False
+
+    def coefs(self, since: int = 0) -> np.ndarray:
+        """Return the coefficients (p, knots) at the knots from number `since` on."""
+        found = np.zeros((self.problem.n_columns, len(self.kept) - since))
+        for i, (columns, values) in enumerate(self.kept[since:]):
+            found[columns, i] = values
+        return found
+
+    def widen(self, problem: SparseProblem) -> None:
+        """Go on with more columns: those so far, and others after them."""
+        self.problem = problem
+        more = (0, problem.n_columns - len(self.w))
+        self.w, self.sign, self.towards, self.dependent, self.passed = (
+            np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent, self.passed)
+        )
+        self._renew()
+
+    def rewind(self, knot: int) -> None:
+        """Stand at an earlier knot again."""
+        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.kept[knot + 1 :]
+        self.penalty, active = self.penalties[knot], list(self.used[knot])
+        for part in (self.w, self.sign, self.towards):
+            part[:] = 0.0
+        self.dependent[:] = False
+        columns, values = self.kept[knot]
+        self.w[columns] = values
+        self.active = columns
+        self._renew()
+        self.active = []
+        for j in active:
+            self._enter(j)
+
+    def _renew(self) -> None:
+        """Compute the correlations anew."""
+        self.q = self.problem.moment - self.problem.along(self.active, self.w[self.active])
