@@ -10,6 +10,7 @@ __version__ = "0.1.0.dev0"
 #: Every public name and the module it lives in. It is also the allow-list of :func:`tractable.load`.
 PUBLIC: dict[str, str] = {
     # estimators
+    "ARDRegression": "tractable.linear_model",
     "ElasticNet": "tractable.linear_model",
     "BayesianLinearRegression": "tractable.linear_model",
     "BayesianRidge": "tractable.linear_model",
@@ -83,6 +84,7 @@ PUBLIC: dict[str, str] = {
     "bias_variance": "tractable.selection",
     "calibration_curve": "tractable.metrics",
     "crps": "tractable.metrics",
+    "diagnose": "tractable.linear_model",
     "interval_coverage": "tractable.metrics",
     "log_predictive_density": "tractable.metrics",
     "mean_absolute_error": "tractable.metrics",

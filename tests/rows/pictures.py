@@ -26,11 +26,12 @@ from tractable.distributions import (
     compare_likelihood,
     grid_posterior,
 )
-from tractable.linear_model import LinearRegression
+from tractable.linear_model import LinearRegression, diagnose
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
 NUMBERS, ROWS, COUNTS = RNG.normal(size=80), RNG.normal(size=(80, 3)), RNG.poisson(4.0, 80)
+SPOILT = np.where(np.arange(80) == 7, 30.0, NUMBERS)
 TABLE = Product(
     parts={"n": Poisson(rate=3.0), "x": Normal(mean=0.0, variance=1.0), "y": Gamma(shape=3.0, rate=1.0)}
 )
@@ -107,5 +108,6 @@ PICTURES = [
     ),
     row("Updates", lambda: COIN.trace(COIN.summarize(tosses) for tosses in ([1, 1, 0], [0] * 9))),
     row("regression", lambda: LinearRegression().fit(ROWS[:, :1], NUMBERS), X=ROWS[:, :1], y=NUMBERS),
+    row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
     row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[1.0, 2.0, 3.0]))),
 ]

@@ -1,5 +1,6 @@
 """Linear models: estimators, thin shells around statistics and engines."""
 
+from tractable.linear_model.ard_regression import ARDRegression
 from tractable.linear_model.basis import (
     FourierBasis,
     FunctionBasis,
@@ -13,6 +14,8 @@ from tractable.linear_model.bayesian_linear_regression import BayesianLinearRegr
 from tractable.linear_model.bayesian_ridge import BayesianRidge
 from tractable.linear_model.bridge import BridgeFit, bridge_regression, lp_norm
 from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.diagnose import diagnose
+from tractable.linear_model.diagnosis import Diagnosis, Finding
 from tractable.linear_model.elastic_net import ElasticNet
 from tractable.linear_model.evidence import log_evidence
 from tractable.linear_model.gaussian_prior import GaussianPrior
@@ -38,13 +41,16 @@ from tractable.linear_model.robust_steps import RobustPlane
 from tractable.linear_model.tikhonov import tikhonov
 
 __all__ = [
+    "ARDRegression",
     "BayesianLinearRegression",
     "BayesianRidge",
     "BridgeFit",
     "CVCurve",
     "Descent",
+    "Diagnosis",
     "DualSpread",
     "ElasticNet",
+    "Finding",
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
@@ -74,6 +80,7 @@ __all__ = [
     "SplineBasis",
     "StudentNoise",
     "bridge_regression",
+    "diagnose",
     "lars_path",
     "lasso_path",
     "log_evidence",

@@ -1,0 +1,183 @@
+"""The three troubles of a linear fit, each found where it is and not where it is not."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.pipeline import make_pipeline
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+import tractable
+from tractable import LinearRegression, PolynomialBasis, Ridge, RobustRegression, diagnose
+
+
+def line(rng, n=60, slope=2.0, noise=0.5):
+    x = rng.uniform(-2.0, 2.0, size=(n, 1))
+    return x, 1.0 + slope * x[:, 0] + noise * rng.normal(size=n)
+
+
+def looked_at(X, y, model=None, **options):
+    model = LinearRegression() if model is None else model
+    return diagnose(model.fit(X, y), X, y, **options)
+
+
+def test_a_sound_fit_has_no_trouble(rng):
+    found = looked_at(*line(rng))
+    assert found.troubles == ()
+    assert str(found).count("\n") == 2
+
+
+@pytest.mark.spec("LIN-12")
+def test_a_signal_too_weak(rng):
+    x, _ = line(rng)
+    found = looked_at(x, rng.normal(size=60))
+    assert found.troubles == ("weak signal",)
+    assert "no more than chance" in found["weak signal"].sentence
+    assert found["weak signal"].numbers["r2"] < 0.15
+
+
+@pytest.mark.spec("LIN-12")
+def test_the_test_of_the_signal_is_scipys(rng):
+    x, y = line(rng, slope=0.3)
+    numbers = looked_at(x, y)["weak signal"].numbers
+    oracle = stats.linregress(x[:, 0], y)
+    np.testing.assert_allclose(numbers["r2"], oracle.rvalue**2, rtol=1e-10)
+    np.testing.assert_allclose(numbers["p_value"], oracle.pvalue, rtol=1e-8)
+
+
+@pytest.mark.spec("LIN-12")
+def test_the_error_of_r2_is_its_spread(rng):
+    """Over 400 samples of 300 rows; the error of a standard deviation is 1/√800 of it, and a tenth for n."""
+    found = []
+    for _ in range(400):
+        x = rng.normal(size=(300, 1))
+        found.append(looked_at(x, x[:, 0] + rng.normal(size=300))["weak signal"].numbers)
+    spread = np.std([f["r2"] for f in found])
+    said = np.mean([f["r2_std_error"] for f in found])
+    assert abs(spread / said - 1.0) < 5.0 / np.sqrt(800.0) + 0.1
+
+
+@pytest.mark.spec("LIN-13")
+@pytest.mark.parametrize(
+    "curve", [np.square, np.exp, lambda x: x**3 - 3.0 * x], ids=["square", "exp", "cube"]
+)
+def test_a_relation_that_is_not_linear(curve, rng):
+    x, _ = line(rng)
+    y = curve(x[:, 0]) + 0.2 * rng.normal(size=60)
+    found = looked_at(x, y)
+    assert "not linear" in found.troubles
+    assert "basis functions" in found["not linear"].sentence
+    cured = looked_at(x, y, make_pipeline(PolynomialBasis(5), LinearRegression()))
+    assert "not linear" not in cured.troubles
+
+
+@pytest.mark.spec("LIN-12", "LIN-13")
+def test_a_sound_fit_is_accused_as_often_as_the_level_says(rng):
+    """Of 400 sound fits; five standard errors of the share."""
+    n, level = 400, 0.1
+    accused = np.zeros(2)
+    for _ in range(n):
+        X = rng.normal(size=(30, 2))
+        found = looked_at(X, X[:, 0] + rng.normal(size=30), level=level)
+        noise = looked_at(X, rng.normal(size=30), level=level)
+        accused += [found["not linear"].present, not noise["weak signal"].present]
+    assert np.all(np.abs(accused / n - level) < 5.0 * np.sqrt(level * (1.0 - level) / n))
+
+
+@pytest.mark.spec("LIN-14")
+def test_an_outlier_is_found(rng):
+    x, y = line(rng)
+    y[17] += 8.0
+    found = looked_at(x, y)
+    assert found.outliers.tolist() == [17]
+    assert "row 17" in found["outliers"].sentence
+    assert "outliers" in found.troubles
+
+
+@pytest.mark.spec("LIN-14")
+def test_a_row_far_out_that_bends_the_fit(rng):
+    x, y = line(rng)
+    x[3], y[3] = 12.0, 0.0
+    found = looked_at(x, y)
+    assert 3 in found.outliers
+    assert np.argmax(found.leverage) == np.argmax(found.cooks_distance) == 3
+
+
+@pytest.mark.spec("LIN-14")
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_influence_is_what_leaving_a_row_out_does(fit_intercept, rng):
+    """Leverage, studentized residuals and Cook's distance against refits without each row."""
+    X = rng.normal(size=(15, 2)) + 1.0
+    y = X @ [1.0, -1.0] + rng.normal(size=15)
+    model = LinearRegression(fit_intercept=fit_intercept)
+    found = looked_at(X, y, model)
+    p, s2, fitted = 2 + fit_intercept, model.fit(X, y).sigma2_, model.predict(X)
+    np.testing.assert_allclose(found.leverage.sum(), p)
+    for i in range(15):
+        keep = np.arange(15) != i
+        without = LinearRegression(fit_intercept=fit_intercept).fit(X[keep], y[keep])
+        spread = np.sqrt(without.sigma2_ * (1.0 + without.solution_.leverage(X[i : i + 1])[0]))
+        step = y[i] - without.predict(X[i : i + 1])[0]
+        np.testing.assert_allclose(found.studentized[i], step / spread, rtol=1e-9)
+        moved = np.sum((fitted - without.predict(X)) ** 2)
+        np.testing.assert_allclose(found.cooks_distance[i], moved / (p * s2), rtol=1e-9)
+
+
+def test_other_estimators_and_pipelines(rng):
+    x, y = line(rng)
+    for model in (Ridge(alpha=0.1), RobustRegression(), make_pipeline(LinearRegression())):
+        assert looked_at(x, y, model).troubles == ()
+
+
+def test_exact_fits_have_no_outliers_and_no_curve():
+    x = np.arange(9.0)[:, None]
+    found = looked_at(x, 3.0 - x[:, 0])
+    assert found.troubles == ()
+    assert not found.studentized.any()
+
+
+def test_a_row_that_is_its_own_prediction():
+    """A column that only one row has: its leverage is one, its residual says nothing."""
+    x = np.column_stack([np.arange(9.0), np.arange(9) == 4])
+    y = np.array([0.0, 1.1, 1.9, 3.2, 40.0, 5.1, 5.8, 7.1, 8.0])
+    found = looked_at(x, y)
+    np.testing.assert_allclose(found.leverage[4], 1.0)
+    assert found.outliers.size == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"y": np.ones(6)}, "vary"),
+        ({"y": np.full(6, np.nan)}, "finite"),
+        ({"y": np.ones((6, 2))}, "one target"),
+        ({"y": np.arange(5.0)}, "one target"),
+        ({"level": 0.0}, "level"),
+    ],
+)
+def test_bad_input_is_refused(change, named):
+    X = np.arange(6.0)[:, None]
+    model = LinearRegression().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=named):
+        diagnose(model, **{"X": X, "y": X[:, 0], **change})
+
+
+def test_too_few_rows_are_refused(rng):
+    X, y = rng.normal(size=(4, 3)), rng.normal(size=4)
+    with pytest.raises(ValueError, match="at least 6 rows for 4 parameters"):
+        diagnose(LinearRegression().fit(X, y), X, y)
+    with pytest.raises(KeyError):
+        looked_at(*line(rng))["no such trouble"]
+
+
+@pytest.mark.spec("LIN-13", "LIN-14")
+def test_the_picture_says_what_was_found(rng):
+    x, y = line(rng)
+    y[17] += 8.0
+    ax = tractable.plot(looked_at(x, y))
+    assert ax.get_title() == "outliers"
+    assert [text.get_text() for text in ax.texts] == ["17"]
+    assert tractable.plot(looked_at(*line(rng))).get_title() == "no trouble found"
+    plt.close("all")
