@@ -14,7 +14,6 @@ from tractable.linear_model.bayesian_linear_regression import BayesianLinearRegr
 from tractable.linear_model.bayesian_ridge import BayesianRidge
 from tractable.linear_model.bridge import BridgeFit, bridge_regression, lp_norm
 from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.diagnose import diagnose
 from tractable.linear_model.diagnosis import Diagnosis, Finding
 from tractable.linear_model.elastic_net import ElasticNet
 from tractable.linear_model.evidence import log_evidence
@@ -39,6 +38,7 @@ from tractable.linear_model.ridge_solution import DualSpread, PrimalSpread, Ridg
 from tractable.linear_model.robust_regression import RobustRegression
 from tractable.linear_model.robust_steps import RobustPlane
 from tractable.linear_model.tikhonov import tikhonov
+from tractable.linear_model.troubles import diagnose
 
 __all__ = [
     "ARDRegression",
