@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from toys import Average, Standardiser
 
+from toys import Average, Standardiser
 from tractable.density import GaussianDensity
 from tractable.distributions import Normal
 from tractable.statistics import Moments
@@ -56,7 +56,9 @@ class NoIdentity(RawMoments):
         with np.errstate(invalid="ignore"):
             share = np.float64(other.weight) / (self.weight + other.weight)
         good = super().__add__(other)
-        return type(self)(weight=good.weight, mean=self.mean + share * (other.mean - self.mean), scatter=good.scatter)
+        return type(self)(
+            weight=good.weight, mean=self.mean + share * (other.mean - self.mean), scatter=good.scatter
+        )
 
 
 class LeftWins(RawMoments):
@@ -295,7 +297,11 @@ def test_every_law_has_a_mutant():
     import ast
     from pathlib import Path
 
-    named = {node.value for node in ast.walk(ast.parse(Path(__file__).read_text())) if isinstance(node, ast.Constant)}
+    named = {
+        node.value
+        for node in ast.walk(ast.parse(Path(__file__).read_text()))
+        if isinstance(node, ast.Constant)
+    }
     laws = (
         *statistic_laws.STATISTIC_LAWS,
         *estimator_laws.ESTIMATOR_LAWS,
