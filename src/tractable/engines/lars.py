@@ -33,14 +33,11 @@ class Knots:
     coefs : array (p, m)
     active : tuple of m tuples
         The columns in use below each knot, in order of entry.
-    dependent : array (p,)
-        Whether a column was passed over because it follows from others in use.
     """
 
     penalties: np.ndarray
     coefs: np.ndarray
     active: tuple[tuple[int, ...], ...]
-    dependent: np.ndarray
 
 
 def lars(
@@ -59,7 +56,7 @@ def lars(
     regression proper (Efron, Hastie, Johnstone and Tibshirani 2004).
 
     A column that follows from those in use gives the fit nothing that they do not: it is passed over as long
-    as they stay. Of equal columns the first one is used.
+    as they stay. Of equal columns one is used.
 
     Parameters
     ----------
@@ -87,13 +84,10 @@ def lars(
         work, walk = _follow(problem, least, np.inf if max_knots is None else max_knots + 1, drop, positive)
     coefs = np.zeros((problem.n_columns, len(walk.penalties)))
     coefs[work.which] = walk.coefs()
-    dependent = np.zeros(problem.n_columns, dtype=bool)
-    dependent[work.which] = walk.passed
     return Knots(
         penalties=np.array(walk.penalties),
         coefs=coefs,
         active=tuple(tuple(work.which[list(used)].tolist()) for used in walk.used),
-        dependent=dependent & ~coefs.any(axis=1),
     )
 
 

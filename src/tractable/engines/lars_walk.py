@@ -29,7 +29,7 @@ class LarsWalk:
         self.active: list[int] = []
         self.factor = np.zeros((16, 16))
         self.towards = np.zeros(p)
-        self.dependent, self.passed = np.zeros(p, dtype=bool), np.zeros(p, dtype=bool)
+        self.dependent = np.zeros(p, dtype=bool)
         self.penalties = [self.penalty]
         self.used: list[tuple[int, ...]] = [()]
         self.kept: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
@@ -136,7 +136,7 @@ class LarsWalk:
             self.active.append(j)
             self.sign[j] = np.sign(self.q[j])
         else:
-            self.dependent[j] = self.passed[j] = True
+            self.dependent[j] = True
 
     def _leave(self, at: int) -> None:
         j = self.active.pop(at)
@@ -157,8 +157,8 @@ class LarsWalk:
         """Go on with more columns: those so far, and others after them."""
         self.problem = problem
         more = (0, problem.n_columns - len(self.w))
-        self.w, self.sign, self.towards, self.dependent, self.passed = (
-            np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent, self.passed)
+        self.w, self.sign, self.towards, self.dependent = (
+            np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent)
         )
         self._renew()
 

@@ -128,7 +128,9 @@ def _walk(
     here, ahead = 0, AHEAD if few else 2
     before = problem.moment, penalties[0]
     work = WorkingSet(problem, ridged=bool(steps.ridges.any()))
-    work.take((size(problem.moment) >= 2.0 * penalties[min(1, last)] - penalties[0]) | few)
+    sizes = size(problem.moment)
+    # The sequential strong rule of Tibshirani et al. (2012); the largest is always here.
+    work.take((sizes >= min(2.0 * penalties[min(1, last)] - penalties[0], sizes.max())) | few)
     while here <= last:
         part = slice(here, min(here + ahead, last + 1))
         found, n_iter = work.solve(penalties[part], steps.ridges[part], tol, positive, max_iter)

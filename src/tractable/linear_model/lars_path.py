@@ -25,8 +25,6 @@ class LarsPath:
     intercepts : array (m,)
     active : tuple of m tuples of int
         The columns in use below each knot, in order of entry.
-    dependent : array (n_features,) of bool
-        Columns that were passed over because they follow from others in use.
     method : {"lasso", "lar"}
     names : tuple of str, optional
         Names of the columns.
@@ -36,7 +34,6 @@ class LarsPath:
     coefs: np.ndarray
     intercepts: np.ndarray
     active: tuple[tuple[int, ...], ...]
-    dependent: np.ndarray
     method: str = "lasso"
     names: tuple[str, ...] | None = None
 
@@ -113,7 +110,7 @@ def lars_path(
     Notes
     -----
     A column that follows from those in use (an equal column, one dummy variable too many) is passed over
-    while they stay: the fit is the same without it. Of equal columns the first is used. `dependent` tells.
+    while they stay: the fit is the same without it. Of equal columns one is used.
 
     Examples
     --------
@@ -170,7 +167,6 @@ def path_of(
         coefs=knots.coefs,
         intercepts=columns.intercepts(knots.coefs, target),
         active=knots.active,
-        dependent=knots.dependent,
         method=method,
         names=names,
     )

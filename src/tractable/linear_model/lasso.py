@@ -59,7 +59,7 @@ class Lasso(ElasticNet):
 
     Notes
     -----
-    Of equal columns the first is used, as any division between them has the same objective.
+    Of equal columns one is used: any division between them has the same objective.
 
     Examples
     --------

@@ -1,0 +1,124 @@
+"""The exact path: knots, drops, agreement, and the model read off it."""
+
+import numpy as np
+import pytest
+from sklearn import linear_model as peers
+
+from optimality import assert_lasso_optimal
+from tractable import Lasso, LassoLars, datasets, lars_path, lasso_path
+
+
+def table(rng, n=40, p=10):
+    X = rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) + 2.0
+    return X, X[:, :4] @ rng.standard_normal(4) + rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"positive": True}])
+@pytest.mark.parametrize("shape", [(40, 10), (15, 60)])
+@pytest.mark.spec("LIN-36", "E001-18")
+def test_every_knot_and_every_point_between_is_the_lasso(rng, options, shape):
+    X, y = table(rng, *shape)
+    weights = rng.integers(1, 4, len(y))
+    path = lars_path(X, y, sample_weight=weights, **options)
+    between = np.sort(rng.uniform(0, path.alphas[0], 30))[::-1]
+    for alphas, coefs in ((path.alphas, path.coefs), (between, path.at(between))):
+        for alpha, coef in zip(alphas, coefs.T, strict=True):
+            assert_lasso_optimal(X, y, coef, alpha, weights=weights, tol=1e-8, **options)
+
+
+def test_knots_agree_with_scikit_learn(rng):
+    X = rng.standard_normal((40, 10))
+    y = X @ rng.standard_normal(10) + rng.standard_normal(40)
+    for method in ("lasso", "lar"):
+        ours = lars_path(X, y, method=method, fit_intercept=False)
+        alphas, active, coefs = peers.lars_path(X, y, method=method)
+        np.testing.assert_allclose(ours.alphas, alphas, atol=1e-10)
+        np.testing.assert_allclose(ours.coefs, coefs, atol=1e-9)
+        assert list(ours.active[-1]) == list(active)
+
+
+def test_the_grid_lies_on_the_path(rng):
+    X, y = table(rng)
+    grid = lasso_path(X, y, n_alphas=20, tol=1e-12)
+    np.testing.assert_allclose(lars_path(X, y).at(grid.alphas), grid.coefs, atol=1e-8)
+
+
+def every_knot_is_optimal(path, X, y):
+    for alpha, coef in zip(path.alphas, path.coefs.T, strict=True):
+        assert_lasso_optimal(X, y, coef, alpha, tol=1e-8)
+
+
+def test_columns_leave_and_come_back():
+    """A column that is useful until a better combination comes: the drop step keeps the path optimal."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20, 12))
+    X[:, 0] = X[:, 1:4].sum(axis=1) + 0.3 * rng.standard_normal(20)
+    y = X[:, 1:4].sum(axis=1) + 0.1 * rng.standard_normal(20)
+    path = lars_path(X, y)
+    left = [set(a) - set(b) for a, b in zip(path.active[:-1], path.active[1:], strict=True)]
+    assert {0} in left
+    without = lars_path(X, y, method="lar")
+    with pytest.raises(AssertionError):
+        every_knot_is_optimal(without, X, y)
+
+
+def test_equal_columns_are_passed_over(rng):
+    X, y = table(rng, 30, 4)
+    twice = np.column_stack([X, X[:, 1], X[:, 0] + X[:, 2]])
+    path = lars_path(twice, y)
+    used = path.coefs[[1, 4]].any(axis=1)
+    assert used.sum() == 1
+    every_knot_is_optimal(path, twice, y)
+    np.testing.assert_allclose(twice @ path.coefs[:, -1], X @ lars_path(X, y).coefs[:, -1], atol=1e-8)
+
+
+@pytest.mark.parametrize("precompute", [True, False])
+def test_the_model_is_the_end_of_the_path(rng, precompute):
+    X, y = table(rng)
+    model = LassoLars(0.2, precompute=precompute).fit(X, y)
+    np.testing.assert_allclose(model.coef_, Lasso(0.2).fit(X, y).coef_, atol=1e-8)
+    assert model.alphas_[-1] == pytest.approx(0.2)
+    assert model.n_iter_ == len(model.alphas_) == model.coef_path_.shape[1]
+    assert set(model.active_) == set(model.support_)
+    np.testing.assert_allclose(model.path_.at(0.2), model.coef_)
+
+
+def test_a_large_penalty_leaves_nothing(rng):
+    X, y = table(rng)
+    model = LassoLars(1e6).fit(X, y)
+    assert not model.coef_.any()
+    np.testing.assert_allclose(model.predict(X), y.mean())
+    assert not lars_path(X, y).at(1e6).any()
+    assert not lars_path(X, np.ones(len(y))).at([1.0, 2.0]).any()
+
+
+def test_a_path_of_a_real_table_uses_names(rng):
+    frame = datasets.load("old_faithful").frame
+    path = lars_path(frame[["eruptions"]], frame["waiting"])
+    assert path.names == ("eruptions",)
+    assert path.n_nonzero.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"method": "stepwise"}, "method"), ({"alpha_min": -1.0}, "alpha_min"), ({"max_iter": 0}, "max_iter")],
+)
+def test_bad_parameters_are_one_clear_error(rng, options, named):
+    with pytest.raises(ValueError, match=f"{named} must be"):
+        lars_path(*table(rng), **options)
+
+
+def test_the_path_is_not_known_beyond_its_end(rng):
+    path = lars_path(*table(rng), alpha_min=0.5)
+    with pytest.raises(ValueError, match=r"alpha must not be below the end of the path, 0\.5"):
+        path.at([1.0, 0.4])
+    assert len(lars_path(*table(rng), max_iter=2).alphas) == 3
+
+
+def test_other_array_libraries_are_told_where_to_go(rng, backend):
+    X, y = table(rng)
+    if backend.name.startswith("numpy"):
+        lars_path(backend.asarray(X), backend.asarray(y))
+    else:
+        with pytest.raises(ValueError, match="X must be a NumPy array"):
+            lars_path(backend.asarray(X), backend.asarray(y))
