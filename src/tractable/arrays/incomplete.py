@@ -1,16 +1,17 @@
 """The incomplete gamma and beta functions, and their inverses.
 
-NumPy arrays go to SciPy and tensors to torch where it has the function. The agnostic versions sum a series or
-a continued fraction until it settles, in about √a steps, and invert by Newton's method in log space. Gamma
-functions of shapes above 1e4 have an expansion of their own in every library: SciPy's lose their tails.
+NumPy arrays go to SciPy. Those of other libraries go to functions that sum a series or a continued fraction
+until it settles, in about √a steps, and invert by Newton's method in log space. Gamma functions of shapes
+above 1e4 have an expansion of their own in every library: SciPy's lose the digits of their tails.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tractable.arrays.large_gamma import LARGE_SHAPE, large_gamma_quantile, large_gamma_tails
 from tractable.arrays.log_space import sigmoid
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.arrays.native import floats, special_function
 from tractable.arrays.quantile import quantile
 from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
@@ -172,12 +173,14 @@ def _gamma_quantile(xp: Any, a: Array, lower: Array, upper: Array) -> Array:
 def _by_shape(
     name: str, agnostic: Callable[..., Array], large: Callable[..., Array], a: Any, x: Any
 ) -> Array:
-    """Call the function, but for large shapes, of which SciPy's and torch's lose the tails, the expansion."""
+    """Call the function, but for large shapes, of which SciPy's loses the tails, the expansion."""
     xp, a, x = floats(a, x)
     huge = a >= LARGE_SHAPE
+    # Torch's own lose digits in the tails of smaller shapes as well.
+    native = partial(special_function, name, agnostic) if is_numpy_array(x) else agnostic
     if not bool(xp.any(huge)):
-        return special_function(name, agnostic, a, x)
-    small = special_function(name, agnostic, xp.where(huge, xp.ones_like(a), a), x)
+        return native(a, x)
+    small = native(xp.where(huge, xp.ones_like(a), a), x)
     return xp.where(huge, large(xp.where(huge, a, xp.full_like(a, LARGE_SHAPE)), x), small)
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "as_float_array",
     "device",
     "freeze",
+    "is_array_api_obj",
     "is_numpy_array",
     "is_torch_array",
     "namespace_of",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_array_api_obj, is_numpy_array, namespace_of
 
 __all__ = ["check_weights"]
 
@@ -45,9 +45,8 @@ def check_weights(
 
 
 def _numbers(weights: Any, xp: Any, name: str) -> Array:
-    is_array = hasattr(weights, "__array_namespace__")
     try:
-        if not is_array or is_numpy_array(weights):
+        if is_numpy_array(weights) or not is_array_api_obj(weights):
             weights = np.asarray(weights, dtype=np.float64)
         return xp.astype(xp.asarray(weights), xp.float64)
     except (TypeError, ValueError) as error:

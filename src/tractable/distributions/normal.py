@@ -1,6 +1,7 @@
 """The normal distribution of a number."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import e, log, pi, sqrt
 from typing import Any, ClassVar, Self
 
@@ -100,8 +101,11 @@ class Normal(Univariate):
         """See `Distribution.log_prob`."""
         x = self._event(x)
         if is_numpy_array(x) and max(x.size, self.mean.size) > BLOCK_ENTRIES:
-            return map_entries(_fill_log_density, x, self.mean, self.variance)
-        return _log_density(x, self.mean, self.variance)
+            return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
+        with np.errstate(over="ignore"):
+            gap = x - self.mean
+            # One factor is divided first: neither square nor quotient overflows before its time.
+            return -0.5 * (gap * (gap / self.variance)) + self._log_peak
 
     def cdf(self, x: Any) -> Array:
         """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2): all its digits in the lower tail."""
@@ -143,27 +147,24 @@ class Normal(Univariate):
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.mean)
         return self.mean + self.stddev * noise
 
+    @cached_property
+    def _log_peak(self) -> Array:
+        """The greatest log density, log p(μ)."""
+        return -0.5 * namespace_of(self.variance).log(self.variance) - HALF_LOG_2PI
+
     def _standardized(self, x: Any) -> Array:
         with np.errstate(over="ignore"):
             return (self._event(x) - self.mean) / self.stddev
 
 
-def _log_density(x: Array, mean: Array, variance: Array) -> Array:
-    xp = namespace_of(variance)
-    with np.errstate(over="ignore"):
-        gap = x - mean
-        # One factor divided first: neither square nor quotient leaves the range of numbers before its time.
-        return -0.5 * (gap * (gap / variance) + xp.log(variance)) - HALF_LOG_2PI
-
-
-def _fill_log_density(x: np.ndarray, mean: np.ndarray, variance: np.ndarray, out: np.ndarray) -> None:
-    """See `_log_density`; in place."""
+def _fill_log_density(
+    x: np.ndarray, mean: np.ndarray, variance: np.ndarray, log_peak: np.ndarray, out: np.ndarray
+) -> None:
     gap = x - mean
     np.divide(gap, variance, out=out)
     out *= gap
-    out += np.log(variance)
     out *= -0.5
-    out -= HALF_LOG_2PI
+    out += log_peak
 
 
 def _squared(stddev: Array) -> Array:

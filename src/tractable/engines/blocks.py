@@ -16,7 +16,10 @@ BLOCK_BYTES = 2**20
 BLOCK_ENTRIES = 2**14
 
 #: Blocks that a thread is handed at a time.
-BLOCKS_A_TASK = 8
+BLOCKS_A_TASK = 16
+
+#: Entries that are worth waking threads for.
+LEAST_SHARED = 2**22
 
 
 def block_rows(n_columns: int) -> int:
@@ -47,8 +50,8 @@ def map_rows(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, **opti
     return out
 
 
-def map_entries(fill: Callable[..., None], *arrays: np.ndarray, **options: Any) -> np.ndarray:
-    """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis, on all cores.
+def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+    """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis.
 
     A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
     would pass through.
@@ -58,6 +61,8 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, **options: Any) 
     fill : callable
         ``fill(*blocks, out)`` writes its result to a block of the answer. Floating-point warnings are off.
     arrays : array
+    n_threads : int, optional
+        All cores when not given, if there are millions of entries.
 
     Examples
     --------
@@ -79,6 +84,8 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, **options: Any) 
         with np.errstate(all="ignore"):
             fill(*arrays, out)
         return out
-    for _ in ordered_map(several, range(0, shape[0], BLOCKS_A_TASK * step), **options):
+    if n_threads is None and out.size < LEAST_SHARED:
+        n_threads = 1
+    for _ in ordered_map(several, range(0, shape[0], BLOCKS_A_TASK * step), n_threads):
         pass
     return out
