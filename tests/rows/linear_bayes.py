@@ -1,7 +1,7 @@
 """Linear regression with priors, and with priors that are learned."""
 
 from rows.row import Row
-from tractable.linear_model import BayesianLinearRegression, BayesianRidge
+from tractable.linear_model import ARDRegression, BayesianLinearRegression, BayesianRidge
 
 ROWS = [
     Row("BayesianLinearRegression", BayesianLinearRegression),
@@ -21,4 +21,7 @@ ROWS = [
     Row("BayesianRidge-em", lambda: BayesianRidge(method="em", tol=1e-4)),
     Row("BayesianRidge-origin", lambda: BayesianRidge(fit_intercept=False, compute_score=True)),
     Row("BayesianRidge-flat", lambda: BayesianRidge(alpha_1=0.0, alpha_2=0.0, lambda_1=0.0, lambda_2=0.0)),
+    Row("ARDRegression", ARDRegression),
+    Row("ARDRegression-origin", lambda: ARDRegression(fit_intercept=False, compute_score=True)),
+    Row("ARDRegression-pruning", lambda: ARDRegression(threshold_lambda=30.0)),
 ]

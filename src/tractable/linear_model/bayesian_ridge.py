@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import Estimator, ModelTags, check_fitted
+from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
@@ -159,7 +160,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     def _learn(self, statistic: Any) -> None:
         self._statistic()
         self.statistic_ = statistic = self._checked(statistic)
-        spectrum = EvidenceSpectrum.of(statistic, fit_intercept=bool(self.fit_intercept))
+        with single_threaded_blas():  # a small factor is slower on several threads
+            spectrum = EvidenceSpectrum.of(statistic, fit_intercept=bool(self.fit_intercept))
         located = int(bool(self.fit_intercept))
         floor, vanished = least_noise(statistic, spectrum.beyond, spectrum.rank, located)
         hyper = HyperPriors(

@@ -11,7 +11,7 @@ from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 
-__all__ = ["PlaneAnswers"]
+__all__ = ["PlaneAnswers", "of_root"]
 
 
 class PlaneAnswers(PredictiveMixin):
@@ -95,7 +95,7 @@ class PlaneAnswers(PredictiveMixin):
                 factor=spread, variances=xp.full_like(rows[:, 0], self._noise())
             )
         else:
-            shared = _of_root(spread)
+            shared = of_root(spread)
         return self._around(self.belief_.predict(rows), shared)
 
     def sample_functions(
@@ -155,7 +155,7 @@ class PlaneAnswers(PredictiveMixin):
         """The posterior distribution of the intercept, where there is one, and the coefficients."""
         check_fitted(self)
         mean, root = self.belief_.parameters()
-        return self._around(mean, _of_root(self._noise() ** 0.5 * root), names=self._names())
+        return self._around(mean, of_root(self._noise() ** 0.5 * root), names=self._names())
 
     def _name(self, belief: PlaneBelief) -> None:
         self.belief_ = belief
@@ -188,7 +188,7 @@ class PlaneAnswers(PredictiveMixin):
         return self.noise_variance_
 
 
-def _of_root(root: Array) -> Full:
+def of_root(root: Array) -> Full:
     """Return the covariance G Gᵀ from its factor: its Cholesky factor is the triangle of Gᵀ."""
     lower = triangle(root.T).T
     xp = namespace_of(root)

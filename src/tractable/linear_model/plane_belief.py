@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
@@ -39,14 +39,13 @@ class PlaneBelief:
         if not fit_intercept:
             return cls(centre=xp.zeros_like(coef), location=coef, root=root)
         d = statistic.dim
-        none = xp.zeros_like(root[:, :1])
-        level = xp.concat(
-            [xp.ones_like(root[:1, :1]) / float(statistic.weight) ** 0.5, 0.0 * root[:1, :]], axis=1
-        )
+        first = xp.asarray([float(statistic.weight) ** -0.5], dtype=root.dtype, device=device(root))
+        none = xp.zeros((d + 1, 1 + root.shape[1]), dtype=root.dtype, device=device(root))
+        level = xp.concat([first, none[0, 1:]])[None, :]
         return cls(
             centre=statistic.mean[:d],
             location=xp.concat([statistic.mean[d:], coef]),
-            root=xp.concat([level, xp.concat([none, root], axis=1)]),
+            root=xp.concat([level, xp.concat([none[1:, :1], root], axis=1)]),
         )
 
     @property

@@ -1,0 +1,157 @@
+"""What automatic relevance determination promises beyond the laws of all estimators."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn import linear_model
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable import ARDRegression, BayesianRidge
+from tractable.linear_model import NoiseVanishedWarning
+
+FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
+
+
+def made(rng, n, d, told=2):
+    X = rng.standard_normal((n, d)) + 1.0
+    return X, 1.0 + X[:, :told] @ np.linspace(2.0, 1.0, told) + 0.5 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", [(80, 6), (40, 40), (15, 30)])
+def test_scikit_learn_agrees(rng, shape, intercept):
+    X, y = made(rng, *shape)
+    for threshold in (1e4, 50.0):
+        # Fewer rows than columns end without noise, where rounding decides; the way there is compared.
+        steps = 40 if shape[0] > shape[1] else 6
+        options = {"fit_intercept": intercept, "threshold_lambda": threshold, "max_iter": steps}
+        theirs = linear_model.ARDRegression(**options).fit(X, y)
+        mine = quietly(ARDRegression(**options), X, y)
+        kept = theirs.lambda_ < threshold
+        np.testing.assert_array_equal(mine.pruned_, ~kept)
+        for name in ("coef_", "alpha_", "lambda_", "sigma_", "intercept_", "n_iter_"):
+            np.testing.assert_allclose(
+                getattr(mine, name), getattr(theirs, name), rtol=1e-5, atol=1e-8, err_msg=name
+            )
+        mean, spread = theirs.predict(X, return_std=True)
+        level = 1 / (shape[0] * mine.alpha_) if intercept else 0.0
+        np.testing.assert_allclose(mine.predict(X), mean, rtol=1e-6)
+        np.testing.assert_allclose(mine.predict_var(X), spread**2 + level, rtol=1e-5)
+
+
+def quietly(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def test_columns_that_do_not_matter_are_pruned(rng):
+    X, y = made(rng, 300, 12)
+    names = [f"x{i}" for i in range(12)]
+    model = ARDRegression(threshold_lambda=500.0).fit(pd.DataFrame(X, columns=names), y)
+    assert not model.pruned_[:2].any()
+    assert model.pruned_[2:].sum() >= 8
+    assert np.all(model.coef_[model.pruned_] == 0.0)
+    assert np.all(model.lambda_[model.pruned_] >= 500.0)
+    assert np.all(model.lambda_[~model.pruned_] < 500.0)
+    posterior = model.posterior_
+    assert posterior.names[:3] == ("intercept", "x0", "x1")
+    assert posterior.dim == 1 + (~model.pruned_).sum()
+    np.testing.assert_allclose(posterior.covariance[1:, 1:], model.sigma_, rtol=1e-9)
+    plain = BayesianRidge().fit(X, y)
+    assert model.gamma_ < plain.gamma_
+    assert model.log_evidence_ > plain.log_evidence_
+
+
+@pytest.mark.parametrize("shape", [(50, 5), (8, 20)])
+def test_the_evidence_is_the_density_of_the_targets(rng, shape):
+    X, y = made(rng, *shape)
+    model = quietly(ARDRegression(fit_intercept=False, compute_score=True, max_iter=5, **FLAT), X, y)
+    kept = ~model.pruned_
+    covariance = np.eye(shape[0]) / model.alpha_ + (X[:, kept] / model.lambda_[kept]) @ X[:, kept].T
+    expected = stats.multivariate_normal(np.zeros(shape[0]), covariance).logpdf(y)
+    assert model.log_evidence_ == pytest.approx(expected, rel=1e-8)
+    assert model.scores_[-1] == pytest.approx(expected, rel=1e-8)
+    assert len(model.scores_) == model.n_iter_ + 1
+    assert model.scores_[-1] > model.scores_[0]
+    S = np.linalg.inv(model.alpha_ * X[:, kept].T @ X[:, kept] + np.diag(model.lambda_[kept]))
+    np.testing.assert_allclose(model.sigma_, S, rtol=1e-6, atol=1e-10)
+    assert model.gamma_ == pytest.approx(np.sum(1 - model.lambda_[kept] * np.diag(S)), rel=1e-7)
+
+
+def test_a_fixed_point_is_a_peak_of_the_evidence(rng):
+    X, y = made(rng, 60, 3, told=3)
+    model = ARDRegression(fit_intercept=False, tol=1e-10, threshold_lambda=1e8, **FLAT).fit(X, y)
+
+    def evidence(prior, noise):
+        covariance = np.eye(60) / noise + (X / prior) @ X.T
+        return stats.multivariate_normal(np.zeros(60), covariance).logpdf(y)
+
+    best = evidence(model.lambda_, model.alpha_)
+    for i in range(3):
+        for factor in (0.8, 1.25):
+            other = model.lambda_ * np.where(np.arange(3) == i, factor, 1.0)
+            assert evidence(other, model.alpha_) < best
+    assert max(evidence(model.lambda_, model.alpha_ * f) for f in (0.95, 1.05)) < best
+
+
+def test_columns_that_nearly_follow_from_others_keep_their_digits(rng):
+    """Where a Gram matrix would lose them, the QR of the rows is taken: as the same with exact arithmetic."""
+    mpmath = pytest.importorskip("mpmath")
+    x = rng.standard_normal(40)
+    X = np.column_stack([x, x + 1e-7 * rng.standard_normal(40)])
+    y = x + 1e-3 * rng.standard_normal(40)
+    model = quietly(ARDRegression(fit_intercept=False, max_iter=1, **FLAT), X, y)
+    with mpmath.workdps(60):
+        A, b = mpmath.matrix(X.tolist()), mpmath.matrix(y.tolist())
+        prior = mpmath.diag([mpmath.mpf(float(v)) for v in model.lambda_])
+        noise = mpmath.mpf(float(model.alpha_))
+        exact = mpmath.lu_solve(noise * A.T * A + prior, noise * A.T * b)
+    np.testing.assert_allclose(model.coef_, [float(v) for v in exact], rtol=1e-6)
+
+
+def test_everything_may_be_pruned(rng):
+    X = rng.standard_normal((200, 3))
+    y = 5.0 + rng.standard_normal(200)
+    model = ARDRegression(threshold_lambda=1.5).fit(X, y)
+    assert model.pruned_.all()
+    np.testing.assert_allclose(model.predict(X), y.mean())
+    assert model.sigma_.shape == (0, 0)
+    assert model.posterior_.dim == 1
+    np.testing.assert_allclose(model.predict_var(X), (1 + 1 / 200) / model.alpha_, rtol=1e-10)
+    bare = ARDRegression(threshold_lambda=1.5, fit_intercept=False).fit(X, y - y.mean())
+    assert bare.pruned_.all()
+    with pytest.raises(ValueError, match="pruned"):
+        bare.posterior_  # noqa: B018
+
+
+def test_exactly_linear_targets_are_said_to_be_so(rng):
+    X = rng.standard_normal((30, 3))
+    with pytest.warns(NoiseVanishedWarning, match="vanished"):
+        model = ARDRegression(**FLAT).fit(X, 1.0 + X @ [1.0, 2.0, 3.0])
+    assert model.noise_vanished_
+    np.testing.assert_allclose(model.coef_, [1.0, 2.0, 3.0], rtol=1e-6)
+    assert np.all(np.isfinite([model.alpha_, model.gamma_, model.log_evidence_, *model.lambda_]))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+        ({"alpha_2": -1.0}, "alpha_2"),
+        ({"threshold_lambda": 0.0}, "threshold_lambda"),
+    ],
+)
+def test_bad_parameters_are_one_clear_error(rng, options, named):
+    with pytest.raises(ValueError, match=named):
+        ARDRegression(**options).fit(*made(rng, 20, 3))
+
+
+def test_a_search_that_is_cut_short_says_so(rng):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model = ARDRegression(max_iter=2, tol=1e-12).fit(*made(rng, 30, 4))
+    assert not model.converged_
