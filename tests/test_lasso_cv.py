@@ -30,8 +30,8 @@ def test_one_standard_error_is_the_simpler_model(rng):
     X, y = table(rng)
     model = LassoCV(cv=KFold(8)).fit(X, y)
     mean, error = model.mse_path_.mean(axis=1), model.mse_path_.std(axis=1, ddof=1) / np.sqrt(8)
-    np.testing.assert_allclose(model.curve_.scores, mean)
-    np.testing.assert_allclose(model.curve_.standard_errors, error)
+    np.testing.assert_allclose(model.cv_curve_.scores, mean)
+    np.testing.assert_allclose(model.cv_curve_.standard_errors, error)
     best = mean.argmin()
     assert model.alpha_ == model.alphas_[best]
     assert model.alpha_1se_ == model.alphas_[np.flatnonzero(mean <= mean[best] + error[best])[0]]

@@ -26,7 +26,7 @@ from tractable.distributions import (
     compare_likelihood,
     grid_posterior,
 )
-from tractable.linear_model import LinearRegression, diagnose
+from tractable.linear_model import LassoCV, LassoLars, LinearRegression, diagnose, lars_path, lasso_path
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
@@ -109,5 +109,11 @@ PICTURES = [
     row("Updates", lambda: COIN.trace(COIN.summarize(tosses) for tosses in ([1, 1, 0], [0] * 9))),
     row("regression", lambda: LinearRegression().fit(ROWS[:, :1], NUMBERS), X=ROWS[:, :1], y=NUMBERS),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
+    row("LassoPath", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9)),
+    row("LassoPath-norm", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9), against="norm", named=1),
+    row("LarsPath", lambda: lars_path(ROWS, NUMBERS)),
+    row("LarsPath-alpha", lambda: lars_path(ROWS, NUMBERS), against="alpha"),
+    row("LassoLars", lambda: LassoLars(0.01).fit(ROWS, NUMBERS)),
+    row("LassoCV", lambda: LassoCV(alphas=9).fit(ROWS, NUMBERS)),
     row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[1.0, 2.0, 3.0]))),
 ]

@@ -57,7 +57,7 @@ class LassoCV(RegressorMixin, Estimator):
         Penalties, decreasing.
     mse_path_ : array of shape (n_alphas, n_folds)
         Mean squared errors on the rows left out.
-    curve_ : CVCurve
+    cv_curve_ : CVCurve
         Their means over the folds, with standard errors.
     path_ : LassoPath
         The path of all rows; `tractable.plot` draws it.
@@ -212,10 +212,10 @@ class LassoCV(RegressorMixin, Estimator):
         spread = ((self.mse_path_ - mean[:, None]) ** 2) @ share
         # Of the mean of k folds: their variance, unbiased, over k.
         errors = np.sqrt(spread / max(len(share) - 1, 1))
-        self.curve_ = CVCurve(
+        self.cv_curve_ = CVCurve(
             alphas=self.alphas_, scores=mean, standard_errors=errors, method=f"{len(share)} folds"
         )
-        best = self.curve_.best
+        best = self.cv_curve_.best
         simplest = int(np.argmax(mean <= mean[best] + errors[best]))
         self.alpha_, self.alpha_1se_ = float(self.alphas_[best]), float(self.alphas_[simplest])
         self.coef_, self.intercept_ = self.path_.coefs[:, best].copy(), float(self.path_.intercepts[best])

@@ -47,7 +47,7 @@ def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
         assert ax.has_data(), "the axes are empty"
         box, limits = ax.dataLim, ax.viewLim
         assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
-        assert box.x0 < limits.x1 and box.x1 > limits.x0, "the marks are outside the picture"  # noqa: PT018
+        assert box.xmin < limits.xmax and box.xmax > limits.xmin, "the marks are outside the picture"  # noqa: PT018
 
 
 def axes_are_labelled(picture: Picture, rng: np.random.Generator) -> None:
