@@ -9,7 +9,7 @@ from sklearn import linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import BayesianLinearRegression, BayesianRidge, RidgeCV
-from tractable.linear_model import NoiseVanishedWarning, log_evidence
+from tractable.linear_model import NoiseVanishedWarning, hierarchical_predictive, log_evidence
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
 CURVE = np.linspace(1.0, 5.0, 15)
@@ -203,41 +203,59 @@ def test_evidence_and_cross_validation_choose_alike(rng):
     assert abs(np.log10(by_evidence.lambda_ / by_evidence.alpha_) - np.log10(by_rows.alpha_)) < 1.0
 
 
+def test_the_hierarchical_predictive_is_the_average_over_the_grid(rng):
+    for shape in [(12, 3), (4, 6)]:
+        X, new = rng.standard_normal(shape), rng.standard_normal((2, shape[1]))
+        y = X[:, 0] + 0.3 * rng.standard_normal(shape[0])
+        alphas, betas, at = [0.5, 2.0], [1.0, 4.0, 9.0], np.array([0.3, -1.0])
+        total, density = 0.0, np.zeros(2)
+        for alpha in alphas:
+            for beta in betas:
+                weight = np.exp(log_evidence(X, y, alpha=alpha, beta=beta))
+                known = BayesianLinearRegression.from_precisions(
+                    noise_precision=beta, prior_precision=alpha, fit_intercept=False
+                ).fit(X, y)
+                total += weight
+                density += weight * known.predict_dist(new).prob(at)
+        found = hierarchical_predictive(X, y, new, alphas=alphas, betas=betas)
+        np.testing.assert_allclose(found.prob(at), density / total, rtol=1e-9)
+
+
 @pytest.mark.spec("BLR-14", "BLR-15")
 def test_the_peak_stands_for_the_integral_over_the_precisions(rng):
-    """p(y | x, D) by quadrature over (α, β), flat in their logarithms within bounds."""
+    """With many rows one pair of precisions is as good as all; with few it is too sure of itself."""
     X = rng.standard_normal((150, 3))
     y = X @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(150)
-    model = BayesianRidge(fit_intercept=False, tol=1e-8, **FLAT).fit(X, y)
     new = np.array([[0.5, 1.0, -1.0], [3.0, 3.0, 3.0]])
-    at = model.predict(new)[:, None] + np.linspace(-1.5, 1.5, 7)
-    alphas, betas = np.exp(np.linspace(-4, 4, 41)), model.alpha_ * np.exp(np.linspace(-0.8, 0.8, 41))
-    total, density = 0.0, np.zeros((2, 7))
-    for alpha in alphas:
-        for beta in betas:
-            weight = np.exp(log_evidence(X, y, alpha=alpha, beta=beta) - model.log_evidence_)
-            S = np.linalg.inv(beta * X.T @ X + alpha * np.eye(3))
-            mean = beta * new @ S @ X.T @ y
-            spread = np.sqrt(1 / beta + np.einsum("ij,jk,ik->i", new, S, new))
-            total += weight
-            density += weight * stats.norm(mean[:, None], spread[:, None]).pdf(at)
-    plugged = model.predict_dist(new)
-    ours = np.stack([plugged.prob(column) for column in at.T], axis=1)
-    assert np.max(np.abs(ours - density / total)) < 0.02 * ours.max()
-    # With few rows the peak is too sure of itself: the integral has heavier tails.
-    few = BayesianRidge(fit_intercept=False, tol=1e-8, **FLAT).fit(X[:8], y[:8])
-    tails = 0.0
-    total = 0.0
-    far = few.predict(new[:1])[0] + 5 * float(few.predict_dist(new[:1]).stddev[0])
-    for alpha in alphas:
-        for beta in few.alpha_ * np.exp(np.linspace(-3, 2, 41)):
-            weight = np.exp(log_evidence(X[:8], y[:8], alpha=alpha, beta=beta) - few.log_evidence_)
-            known = BayesianLinearRegression.from_precisions(
-                noise_precision=beta, prior_precision=alpha, fit_intercept=False
-            ).fit(X[:8], y[:8])
-            total += weight
-            tails += weight * float(known.predict_dist(new[:1]).prob(far)[0])
-    assert tails / total > 2 * float(few.predict_dist(new[:1]).prob(far)[0])
+    alphas = np.logspace(-2, 2, 41)
+    gaps = []
+    for n in (8, 150):
+        model = BayesianRidge(fit_intercept=False, tol=1e-8, **FLAT).fit(X[:n], y[:n])
+        betas = model.alpha_ * np.exp(np.linspace(-4, 3, 71))
+        full, peak = (
+            hierarchical_predictive(X[:n], y[:n], new, alphas=alphas, betas=betas),
+            model.predict_dist(new),
+        )
+        at = peak.mean[:, None] + peak.stddev[:, None] * np.linspace(-3, 3, 13)
+        apart = [np.abs(full.prob(x) - peak.prob(x)) * peak.stddev for x in at.T]
+        gaps.append(np.max(apart))
+        far = peak.mean + 5 * peak.stddev
+        assert np.all(full.prob(far) > peak.prob(far))  # heavier tails
+    assert gaps[1] < 0.01
+    assert gaps[0] > 3 * gaps[1]
+
+
+def test_bad_grids_are_refused(X, y):
+    for name, given in [
+        ("alphas", {"alphas": [0.0], "betas": [1.0]}),
+        ("betas", {"alphas": [1.0], "betas": []}),
+    ]:
+        with pytest.raises(ValueError, match=name):
+            hierarchical_predictive(X, y, X, **given)
+    with pytest.raises(ValueError, match="X_new"):
+        hierarchical_predictive(X, y, X[:, :2], alphas=[1.0], betas=[1.0])
+    with pytest.raises(ValueError, match="y a vector"):
+        hierarchical_predictive(X, X, X, alphas=[1.0], betas=[1.0])
 
 
 def test_a_search_that_is_cut_short_says_so(X, y):

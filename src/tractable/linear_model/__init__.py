@@ -19,6 +19,7 @@ from tractable.linear_model.elastic_net import ElasticNet
 from tractable.linear_model.evidence import log_evidence
 from tractable.linear_model.gaussian_prior import GaussianPrior
 from tractable.linear_model.gradient_steps import Descent, Scaling
+from tractable.linear_model.hierarchical import hierarchical_predictive
 from tractable.linear_model.lars_path import LarsPath, lars_path
 from tractable.linear_model.lasso import Lasso
 from tractable.linear_model.lasso_cv import LassoCV
@@ -81,6 +82,7 @@ __all__ = [
     "StudentNoise",
     "bridge_regression",
     "diagnose",
+    "hierarchical_predictive",
     "lars_path",
     "lasso_path",
     "log_evidence",
