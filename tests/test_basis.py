@@ -89,7 +89,7 @@ def test_centres_are_spread_over_each_column():
     assert [c.tolist() for c in basis.centers_] == [[0.0, 1.0, 2.0, 10.0], [5.0]]
     np.testing.assert_allclose(basis.width_, [10.0 / 3.0, 1.0])
     names = list(basis.get_feature_names_out(["a", "b"]))
-    assert names == ["bump(a - 0)", "bump(a - 1)", "bump(a - 2)", "bump(a - 10)", "bump(b - 5)"]
+    assert names == ["bump(a at 0)", "bump(a at 1)", "bump(a at 2)", "bump(a at 10)", "bump(b at 5)"]
     assert GaussianBasis(3, placement="grid").fit(X).centers_[0].tolist() == [0.0, 5.0, 10.0]
     far = GaussianBasis(3, placement="grid").fit([[1e9], [1e9 + 2.0]])
     assert list(far.get_feature_names_out()) == ["bump(x0; 0)", "bump(x0; 1)", "bump(x0; 2)"]
@@ -155,7 +155,7 @@ def test_the_map_of_the_fit_is_the_map_of_the_prediction(rng):
     for basis in (PolynomialBasis(3), GaussianBasis(4), SigmoidBasis(4), FourierBasis(2), SplineBasis(4)):
         mapped = basis.set_output(transform="pandas").fit_transform(frame)
         assert list(mapped.columns) == list(basis.get_feature_names_out())
-        assert mapped.columns[0].count("a") == 1
+        assert "(a" in mapped.columns[0]
         pd.testing.assert_frame_equal(basis.transform(frame.iloc[3:5]), mapped.iloc[3:5])
         model = make_pipeline(basis, LinearRegression()).fit(frame, frame["a"] ** 2)
         weights, constant = model[-1].coef_, model[-1].intercept_

@@ -45,6 +45,20 @@ def test_laplace_noise_is_least_absolute_errors(n, d, fit_intercept, rng):
     np.testing.assert_allclose(model.scale_, cost / w.sum(), rtol=1e-10)
 
 
+@pytest.mark.spec("LIN-14", "LIN-23")
+def test_outliers_a_thousand_million_times_the_noise(rng):
+    """The least sum of absolute errors to all its digits, though five rows make up nearly all of it."""
+    X = rng.normal(size=(60, 2))
+    y = 1.0 + X @ [2.0, -1.0] + 1e-3 * rng.normal(size=60)
+    y[:5] += 1e6
+    beta, _ = least_absolute_errors(X, y, np.ones(60))
+    model = RobustRegression("laplace", tol=0.0).fit(X, y)
+    errors = [np.sum(np.abs(y - fitted) - 1e6 * (np.arange(60) < 5)) for fitted in
+              (beta[0] + X @ beta[1:], model.predict(X))]  # fmt: skip
+    assert errors[1] <= errors[0] + 1e-8
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [1.0, 2.0, -1.0], atol=2e-3)
+
+
 @pytest.mark.spec("LIN-23")
 def test_a_constant_alone_is_the_median(rng):
     y = rng.standard_cauchy(31)

@@ -54,8 +54,8 @@ class LaplaceNoise:
         return -np.hypot(r, self.smooth) / self.scale - log(2.0 * self.scale)
 
     def pull(self, r: np.ndarray) -> np.ndarray:
-        """Return scale / |r|: the expected precision, given the residual, times scale²; 1e8 at most."""
-        return self.scale / np.maximum(np.hypot(r, self.smooth), 1e-8 * self.scale)
+        """Return scale / |r|: the expected precision, given the residual, times scale²; 1e16 at most."""
+        return self.scale / np.maximum(np.hypot(r, self.smooth), 1e-16 * self.scale)
 
     def refitted(self, r: np.ndarray, w: np.ndarray, pull: np.ndarray, floor: float) -> "LaplaceNoise":
         """Return the likeliest noise for new residuals: the mean distance."""

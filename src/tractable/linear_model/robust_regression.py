@@ -57,7 +57,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     dof_ : float
         Degrees of freedom of Student's t; infinite for Gaussian, NaN for Laplace noise.
     weights_ : array of shape (n_samples,)
-        How much each row counted in the last least squares: small for outliers, at most 1e8.
+        How much each row counted in the last least squares: small for outliers, at most 1e16.
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
     objective_trace_ : array
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
@@ -85,8 +85,8 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         *,
         dof: float | None = None,
         fit_intercept: bool = True,
-        tol: float = 1e-13,
-        max_iter: int = 2000,
+        tol: float = 1e-15,
+        max_iter: int = 5000,
     ) -> None:
         self.noise = noise
         self.dof = dof
@@ -118,12 +118,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         located = {"fit_intercept": bool(self.fit_intercept)}
         start = start_at_least_squares(X, y, w, self.noise, self.dof, **located)
         self.least_squares_ = start.plane
-        floor = _least_noise(y[w > 0])
-        if start.noise.scale <= floor:
+        rounding = 8.0 * np.finfo(float).eps * float(np.abs(y[w > 0]).max())
+        if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
             self._name(EMResult(params=start, trace=(np.inf,), converged=True), exact=True)
             self.weights_ = np.ones(len(y))
             return self
-        found = robust_search(X, y, w, start, floor, tol=self.tol, max_iter=self.max_iter, **located)
+        found = robust_search(X, y, w, start, rounding, tol=self.tol, max_iter=self.max_iter, **located)
         self._name(found, exact=False)
         self.weights_ = self.noise_.pull(y - self._plane(X))
         if found.interrupted:
@@ -205,8 +205,3 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
             raise ValueError(f"tol must not be negative, got {self.tol!r}")
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a whole number, at least 1; got {self.max_iter!r}")
-
-
-def _least_noise(y: np.ndarray) -> float:
-    """Return a size of residuals that is rounding, next to how much and where the targets vary."""
-    return max(1e-10 * float(np.ptp(y)), 8.0 * np.finfo(float).eps * float(np.abs(y).max()))

@@ -12,7 +12,7 @@ from tractable.value import replace, value
 
 __all__ = ["RobustPlane", "robust_search", "robust_steps", "start_at_least_squares"]
 
-#: How far |r| is rounded off, in units of the noise, stage after stage.
+#: How far |r| is rounded off, in units of its median, stage after stage.
 _STAGES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)
 
 
@@ -82,10 +82,14 @@ def robust_search(
     expect, maximize = robust_steps(X, y, w, floor, fit_intercept=fit_intercept)
     if not isinstance(start.noise, LaplaceNoise):
         return em(expect, maximize, start, tol=tol, max_iter=max_iter, label="RobustRegression")
-    unit, found, trace = start.noise.scale, EMResult(params=start, trace=(), converged=False), ()
+    found, trace = EMResult(params=start, trace=(), converged=False), ()
+    smooth = np.inf
     for stage in _STAGES:
-        noise = replace(found.params.noise, smooth=stage * unit)
         r = y - found.params.plane.predict(X)[:, 0]
+        # Of the median: outliers, however far, are not what the noise is like.
+        middle = np.quantile(np.abs(r), 0.5, weights=w, method="inverted_cdf")
+        smooth = min(smooth, max(stage * float(middle), floor))
+        noise = replace(found.params.noise, smooth=smooth)
         params = replace(found.params, noise=noise.refitted(r, w, w, floor))
         left = max(max_iter - len(trace), 1)
         found = em(expect, maximize, params, tol=tol, max_iter=left, label="RobustRegression")

@@ -46,7 +46,7 @@ def gaps(centers: Array) -> float:
 def column_names(what: str, inputs: list[str], centers: list[Array]) -> list[str]:
     """Return a name for each function of each column, which says where its centre is."""
     names = [
-        [f"{what}({name} - {float(c):.4g})" for c in of] for name, of in zip(inputs, centers, strict=True)
+        [f"{what}({name} at {float(c):.4g})" for c in of] for name, of in zip(inputs, centers, strict=True)
     ]
     # Centres that four digits do not tell apart are counted instead.
     return [

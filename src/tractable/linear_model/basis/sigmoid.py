@@ -35,7 +35,7 @@ class SigmoidBasis(Basis):
     array([[0.5  , 0.119],
            [0.881, 0.5  ]])
     >>> list(basis.get_feature_names_out(["age"]))
-    ['step(age - 0)', 'step(age - 1)']
+    ['step(age at 0)', 'step(age at 1)']
     """
 
     def __init__(
