@@ -82,7 +82,8 @@ def robust_search(
     expect, maximize = robust_steps(X, y, w, floor, fit_intercept=fit_intercept)
     if not isinstance(start.noise, LaplaceNoise):
         return em(expect, maximize, start, tol=tol, max_iter=max_iter, label="RobustRegression")
-    found, trace = EMResult(params=start, trace=(), converged=False), ()
+    found = EMResult(params=start, trace=(), converged=False)
+    trace: tuple[float, ...] = ()
     smooth = np.inf
     for stage in _STAGES:
         r = y - found.params.plane.predict(X)[:, 0]
