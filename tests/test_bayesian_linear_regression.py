@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tractable import BayesianLinearRegression, LinearRegression, Ridge
-from tractable.arrays import sherman_morrison
+from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, LinearRegression, Ridge
+from tractable.arrays import sherman_morrison, to_numpy
 from tractable.distributions import InverseGamma, MultivariateNormal, MultivariateStudentT
 from tractable.linear_model import NoiseVanishedWarning, PolynomialBasis, negative_log_posterior
 
@@ -277,6 +277,9 @@ def test_the_noise_of_maximum_likelihood_is_plugged_in(X, y):
     with pytest.warns(NoiseVanishedWarning, match="vanished"):
         exact = BayesianLinearRegression(noise_variance="ml").fit(HOURS[:, None], MARKS)
     assert np.isfinite(exact.log_evidence_)
+    with pytest.warns(NoiseVanishedWarning, match="noise_scale"):
+        free = BayesianLinearRegression(prior_precision=0.0).fit(HOURS[:, None], MARKS)
+    np.testing.assert_allclose(free.coef_, [2.0], rtol=1e-12)
     np.testing.assert_allclose([*exact.coef_, exact.intercept_], [2.0, 1.0], rtol=1e-7)
 
 
@@ -409,3 +412,37 @@ def test_what_neither_prior_nor_rows_say_is_refused(X, y):
     ):
         with pytest.raises(ValueError, match=r"noise_precision|alpha|n_samples"):
             make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        BayesianLinearRegression,
+        lambda: BayesianLinearRegression(noise_variance=0.5, prior_covariance=np.eye(3)),
+        lambda: BayesianLinearRegression(noise_variance="ml", fit_intercept=False),
+        BayesianRidge,
+        lambda: BayesianRidge(method="em", fit_intercept=False),
+        lambda: ARDRegression(threshold_lambda=50.0, compute_score=True),
+    ],
+)
+def test_every_array_library(backend, make, X, y):
+    rows, targets = backend.asarray(X), backend.asarray(y)
+    model, plain = make().fit(rows, targets), make().fit(X, y)
+    for name in ("coef_", "intercept_"):
+        assert backend.owns(getattr(model, name))
+    np.testing.assert_allclose(to_numpy(model.coef_), plain.coef_, rtol=1e-8, atol=1e-10)
+    assert model.log_evidence_ == pytest.approx(plain.log_evidence_, rel=1e-9)
+    asked = {
+        "predictions": (model.predict(rows), plain.predict(X)),
+        "variances": (model.predict_dist(rows).variance, plain.predict_dist(X).variance),
+        "together": (model.predict_joint(rows).mean, plain.predict_joint(X).mean),
+        "kernel": (model.equivalent_kernel(rows, rows), plain.equivalent_kernel(X, X)),
+        "functions": (
+            model.sample_functions(rows, 2, random_state=0),
+            plain.sample_functions(X, 2, random_state=0),
+        ),
+        "posterior": (model.posterior_.mean, plain.posterior_.mean),
+    }
+    for what, (found, expected) in asked.items():
+        assert backend.owns(found), what
+        np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-6, atol=1e-9, err_msg=what)

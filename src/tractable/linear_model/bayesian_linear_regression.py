@@ -194,11 +194,13 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         return noise_floor(statistic) if no_noise(found, statistic) else found
 
     def _report(self) -> None:
-        if self.noise_variance == "ml" and self.noise_variance_ == noise_floor(self.statistic_):
+        plugged_in = self.noise_variance == "ml" and self.noise_variance_ == noise_floor(self.statistic_)
+        believed = self.noise_variance == "conjugate" and no_noise(self.noise_variance_, self.statistic_)
+        if plugged_in or believed:
             warnings.warn(
-                "y is fitted without error, so the noise vanished: noise_variance_ is 1e-16 of the mean "
-                "square of y in its place; a known noise_variance or a proper prior of the noise would say "
-                "how large it can be",
+                "y is fitted without error, so the noise vanished, and predictions are surer than they "
+                "should be: a known noise_variance, or noise_shape and noise_scale above 0, would say how "
+                "large it can be",
                 NoiseVanishedWarning,
                 stacklevel=4,
             )

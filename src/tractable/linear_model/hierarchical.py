@@ -15,8 +15,8 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
     """Return p(y | x, D) = ∫∫∫ p(y | x, w, β) p(w | α, β, D) p(α, β | D), by quadrature over a grid.
 
     The coefficients are integrated out in closed form, w ~ N(0, 1/α) with noise of variance 1/β. Every point
-    of the grid has the same probability before the rows: logarithmic grids are flat in log α and log β between
-    their ends, which is the prior. :class:`BayesianRidge` puts the peak in the place of the average.
+    of the grid has the same probability before the rows: logarithmic grids are flat in log α and log β from
+    end to end, which is the prior. :class:`BayesianRidge` puts the peak in the place of the average.
 
     Parameters
     ----------
