@@ -379,6 +379,7 @@ def test_rows_far_from_the_origin_lose_nothing(X, y):
     ("options", "named"),
     [
         ({"noise_variance": 0.0}, "noise_variance"),
+        ({"noise_variance": None}, "noise_variance"),
         ({"noise_variance": "unknown"}, "noise_variance"),
         ({"noise_shape": 1.0}, "noise_scale"),
         ({"prior_covariance": -1.0}, "prior_covariance"),

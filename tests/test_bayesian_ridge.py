@@ -270,7 +270,9 @@ def test_a_search_that_is_cut_short_says_so(X, y):
     ("options", "named"),
     [
         ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": 2.5}, "max_iter"),
         ({"tol": -1.0}, "tol"),
+        ({"tol": "small"}, "tol"),
         ({"alpha_1": -1.0}, "alpha_1"),
         ({"lambda_2": np.nan}, "lambda_2"),
         ({"alpha_init": 0.0}, "alpha_init"),

@@ -13,7 +13,7 @@ from tractable.base import Estimator, ModelTags, check_fitted
 from tractable.engines.least_squares import reduced_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
-from tractable.linear_model.evidence_parameters import check_evidence_parameters
+from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import HyperPriors
 from tractable.linear_model.noise_floor import least_noise, target_variance, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
@@ -156,8 +156,7 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     def _statistic(self) -> Callable[..., Any]:
         check_evidence_parameters(self)
-        if not self.threshold_lambda > 0.0:
-            raise ValueError(f"threshold_lambda must be positive, got {self.threshold_lambda!r}")
+        check_positive("threshold_lambda", self.threshold_lambda)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

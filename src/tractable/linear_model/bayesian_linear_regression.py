@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from tractable.base import Estimator, ModelTags
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
+from tractable.linear_model.evidence_parameters import check_nonnegative, check_positive, is_number
 from tractable.linear_model.gaussian_prior import gaussian_prior
 from tractable.linear_model.linear_posterior import LinearPosterior, linear_posterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, no_noise, noise_floor
@@ -130,8 +131,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         **options
             Other parameters of the estimator.
         """
-        if not 0.0 < noise_precision < inf:
-            raise ValueError(f"noise_precision must be positive and finite, got {noise_precision!r}")
+        check_positive("noise_precision", noise_precision)
         return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
 
     @classmethod
@@ -146,8 +146,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         **options
             Other parameters of the estimator.
         """
-        if not 0.0 <= alpha < inf:
-            raise ValueError(f"alpha must be a number from 0, got {alpha!r}")
+        check_nonnegative("alpha", alpha)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 
     def _statistic(self) -> Callable[..., Any]:
@@ -156,10 +155,10 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
                 raise ValueError(
                     f"noise_variance must be a number or one of {[*NOISES]}, got {self.noise_variance!r}"
                 )
-        elif not 0.0 < self.noise_variance < inf:
-            raise ValueError(f"noise_variance must be positive and finite, got {self.noise_variance!r}")
+        else:
+            check_positive("noise_variance", self.noise_variance)
         both = (self.noise_shape, self.noise_scale)
-        if both != (0.0, 0.0) and not all(0.0 < x < inf for x in both):
+        if both != (0.0, 0.0) and not all(is_number(x) and x > 0 for x in both):
             raise ValueError(f"noise_shape and noise_scale must both be positive, or both 0, got {both}")
         return LinearFactor.of
 

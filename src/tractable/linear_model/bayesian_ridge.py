@@ -12,7 +12,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import Estimator, ModelTags, check_fitted
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
-from tractable.linear_model.evidence_parameters import check_evidence_parameters
+from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
 from tractable.linear_model.noise_floor import least_noise, target_variance, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
@@ -150,10 +150,9 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     def _statistic(self) -> Callable[..., Any]:
         check_evidence_parameters(self)
         for name in ("alpha_init", "lambda_init"):
-            x = getattr(self, name)
-            if x is not None and not 0.0 < x < inf:
-                raise ValueError(f"{name} must be None or positive and finite, got {x!r}")
-        if self.method not in METHODS:
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(f"method must be one of {[*METHODS]}, got {self.method!r}")
         return LinearFactor.of
 

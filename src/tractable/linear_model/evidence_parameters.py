@@ -1,15 +1,37 @@
-"""The parameters that models with learned precisions share."""
+"""The parameters that Bayesian models of planes share."""
 
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_evidence_parameters"]
+__all__ = ["check_count", "check_evidence_parameters", "check_nonnegative", "check_positive", "is_number"]
+
+
+def is_number(x: Any) -> bool:
+    """Return whether x is one finite number."""
+    return isinstance(x, Real) and not isinstance(x, bool) and isfinite(x)
+
+
+def check_positive(name: str, x: Any) -> None:
+    """Refuse what is not a positive, finite number."""
+    if not (is_number(x) and x > 0):
+        raise ValueError(f"{name} must be positive and finite, got {x!r}")
+
+
+def check_nonnegative(name: str, x: Any) -> None:
+    """Refuse what is not a finite number from 0."""
+    if not (is_number(x) and x >= 0):
+        raise ValueError(f"{name} must be a number from 0, got {x!r}")
+
+
+def check_count(name: str, x: Any) -> None:
+    """Refuse what is not an integer from 1."""
+    if not (isinstance(x, Integral) and x >= 1):
+        raise ValueError(f"{name} must be an integer from 1, got {x!r}")
 
 
 def check_evidence_parameters(estimator: Any) -> None:
     """Check `max_iter`, `tol` and the Gamma priors of an estimator."""
-    if not (isinstance(estimator.max_iter, int) and estimator.max_iter >= 1):
-        raise ValueError(f"max_iter must be an integer from 1, got {estimator.max_iter!r}")
+    check_count("max_iter", estimator.max_iter)
     for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
-        x = getattr(estimator, name)
-        if not 0.0 <= x < float("inf"):
-            raise ValueError(f"{name} must be a number from 0, got {x!r}")
+        check_nonnegative(name, getattr(estimator, name))

@@ -8,6 +8,7 @@ from tractable.base import PredictiveMixin, check_columns, check_fitted
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.coefficients import as_floats
+from tractable.linear_model.evidence_parameters import check_count
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 
@@ -117,18 +118,17 @@ class PlaneAnswers(PredictiveMixin):
         array of shape (n_samples, number of rows)
         """
         rows = self._rows(X)
-        if not (isinstance(n_samples, int) and n_samples >= 1):
-            raise ValueError(f"n_samples must be an integer from 1, got {n_samples!r}")
+        check_count("n_samples", n_samples)
         rng = as_generator(random_state)
         xp = namespace_of(rows)
         spread = self.belief_.spread(rows)
-        draws = standard_normal(rng, (n_samples, spread.shape[1]), like=rows) @ spread.T
+        draws = standard_normal(rng, (int(n_samples), spread.shape[1]), like=rows) @ spread.T
         if include_noise:
-            draws = draws + standard_normal(rng, (n_samples, rows.shape[0]), like=rows)
+            draws = draws + standard_normal(rng, (int(n_samples), rows.shape[0]), like=rows)
         size = self._noise() ** 0.5
         if self.noise_dof_ < float("inf"):
             half = xp.asarray(0.5 * self.noise_dof_, dtype=rows.dtype)
-            draws = draws * xp.sqrt(half / standard_gamma(rng, half, n_samples))[:, None]
+            draws = draws * xp.sqrt(half / standard_gamma(rng, half, int(n_samples)))[:, None]
         return self.belief_.predict(rows) + size * draws
 
     def equivalent_kernel(self, X_query: Any, X_train: Any) -> Array:
