@@ -9,7 +9,7 @@ __all__ = ["check_count", "check_evidence_parameters", "check_nonnegative", "che
 
 def is_number(x: Any) -> bool:
     """Return whether x is one finite number."""
-    return isinstance(x, Real) and not isinstance(x, bool) and isfinite(x)
+    return not isinstance(x, bool) and isinstance(x, Real) and isfinite(x)
 
 
 def check_positive(name: str, x: Any) -> None:
@@ -26,7 +26,7 @@ def check_nonnegative(name: str, x: Any) -> None:
 
 def check_count(name: str, x: Any) -> None:
     """Refuse what is not an integer from 1."""
-    if not (isinstance(x, Integral) and x >= 1):
+    if not isinstance(x, Integral) or int(x) < 1:
         raise ValueError(f"{name} must be an integer from 1, got {x!r}")
 
 
