@@ -22,7 +22,7 @@ class RawMoments:
     @classmethod
     def of(cls, x, weights=None):
         m = Moments.of(x, weights)
-        return cls(weight=m.weight, mean=m.mean, scatter=m.scatter)
+        return cls(weight=m.weight, mean=m.mean.copy(), scatter=m.scatter.copy())
 
     @classmethod
     def empty(cls, dim):

@@ -14,6 +14,7 @@ __all__ = [
     "device",
     "freeze",
     "is_array_api_obj",
+    "is_foreign_array",
     "is_numpy_array",
     "is_torch_array",
     "namespace_of",
@@ -35,6 +36,17 @@ def namespace_of(*arrays: Any) -> Any:
     found = [a for a in arrays if is_array_api_obj(a) and not isinstance(a, np.generic)]
     others = [a for a in found if not is_numpy_array(a)]
     return _array_namespace(*(others or found or [np.empty(0)]))
+
+
+def is_foreign_array(x: Any) -> bool:
+    """Whether x is an array of a library other than NumPy: a tensor on a GPU, say.
+
+    Examples
+    --------
+    >>> is_foreign_array(np.ones(2)), is_foreign_array([1.0])
+    (False, False)
+    """
+    return is_array_api_obj(x) and not is_numpy_array(x)
 
 
 def as_float_array(x: Any, xp: Any = None) -> Array:

@@ -1,8 +1,9 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
 from tractable.base.density import DensityMixin
-from tractable.base.estimator import Estimator, all_or_nothing, check_fitted
-from tractable.base.one_pass import OnePassMixin
+from tractable.base.estimator import Estimator, FitInterrupted, all_or_nothing, check_fitted
+from tractable.base.one_pass import NotYetDetermined, OnePassMixin
+from tractable.base.parameters import check_choice, check_number
 from tractable.base.predictive import PredictiveMixin
 from tractable.base.tags import ModelTags, tags
 from tractable.base.validation import Rows, check_columns, check_rows, check_targets, check_weights
@@ -10,13 +11,17 @@ from tractable.base.validation import Rows, check_columns, check_rows, check_tar
 __all__ = [
     "DensityMixin",
     "Estimator",
+    "FitInterrupted",
     "ModelTags",
+    "NotYetDetermined",
     "OnePassMixin",
     "PredictiveMixin",
     "Rows",
     "all_or_nothing",
+    "check_choice",
     "check_columns",
     "check_fitted",
+    "check_number",
     "check_rows",
     "check_targets",
     "check_weights",

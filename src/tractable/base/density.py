@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, to_numpy
 from tractable.base.estimator import check_fitted
 from tractable.base.validation import check_columns
+from tractable.data import as_source, is_streamed
 
 __all__ = ["DensityMixin"]
 
@@ -25,6 +26,13 @@ class DensityMixin:
         found.estimator_type = "density_estimator"
         return found
 
+    def _density(self) -> Any:
+        """Return the fitted distribution, or say why there is none yet."""
+        check_fitted(self)
+        if hasattr(self, "undetermined_"):
+            raise ValueError(f"more rows are needed: {self.undetermined_}")
+        return self.distribution_
+
     def score_samples(self, X: Any) -> Array:
         """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
 
@@ -36,22 +44,24 @@ class DensityMixin:
         -------
         array of shape (n_samples,)
         """
-        check_fitted(self)
-        return self.distribution_.log_prob(check_columns(self, X))
+        return self._density().log_prob(check_columns(self, X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the rows.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
         y : ignored
 
         Returns
         -------
         float
         """
-        return float(np.mean(self.score_samples(X)))
+        if not is_streamed(X):
+            return float(np.mean(to_numpy(self.score_samples(X))))
+        parts = [self.score_samples(batch.X) for batch in as_source(X).batches()]
+        return float(np.mean(np.concatenate(parts)))
 
     def outlier_scores(self, X: Any) -> Array:
         """Return how unusual each row is: minus its log density, larger for stranger rows.
@@ -78,8 +88,7 @@ class DensityMixin:
         -------
         array of shape (n_samples, n_features)
         """
-        check_fitted(self)
-        return self.distribution_.sample(n_samples, rng=random_state)
+        return self._density().sample(n_samples, rng=random_state)
 
     def marginal(self, dims: Any) -> Any:
         """Return the fitted distribution of some columns.
@@ -92,8 +101,7 @@ class DensityMixin:
         -------
         Distribution
         """
-        check_fitted(self)
-        return self.distribution_.marginal(dims)
+        return self._density().marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the fitted distribution of the other columns, given the values of some.
@@ -108,5 +116,4 @@ class DensityMixin:
         -------
         Distribution
         """
-        check_fitted(self)
-        return self.distribution_.condition(dims, values)
+        return self._density().condition(dims, values)

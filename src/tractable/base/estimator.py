@@ -10,9 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.tags import ModelTags
 
-__all__ = ["Estimator", "all_or_nothing", "check_fitted"]
+__all__ = ["Estimator", "FitInterrupted", "all_or_nothing", "check_fitted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class FitInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search: the best model so far has been learned, and is kept."""
 
 
 class Estimator(BaseEstimator):
@@ -29,8 +33,9 @@ class Estimator(BaseEstimator):
 def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
-    It runs on a copy. An interruption (Ctrl-C) keeps what the copy had learned and is raised again. With
-    `afresh`, the copy begins without what earlier fits learned.
+    It runs on a copy. An interruption (Ctrl-C) leaves the estimator as it was too, unless the method says by
+    `FitInterrupted` that a model was learned before it stopped. With `afresh`, the copy begins without what
+    earlier fits learned.
     """
 
     def decorate(learn: F) -> F:
@@ -41,9 +46,8 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
                 work.__dict__ = {name: kept for name, kept in vars(self).items() if not name.endswith("_")}
             try:
                 learn(work, *args, **options)
-            except KeyboardInterrupt:
-                if any(name.endswith("_") for name in vars(work)):
-                    self.__dict__ = work.__dict__
+            except FitInterrupted:
+                self.__dict__ = work.__dict__
                 raise
             self.__dict__ = work.__dict__
             return self

@@ -3,13 +3,18 @@
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import clone
 
 from tractable.base.estimator import all_or_nothing, check_fitted
 from tractable.base.validation import check_rows
 from tractable.engines import fold
 
-__all__ = ["OnePassMixin"]
+__all__ = ["NotYetDetermined", "OnePassMixin"]
+
+
+class NotYetDetermined(ValueError):  # noqa: N818
+    """The rows seen so far leave the model open; more may settle it."""
 
 
 class OnePassMixin:
@@ -29,6 +34,19 @@ class OnePassMixin:
 
     def _learn(self, statistic: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} must say how it learns from a statistic")
+
+    def _require_kind(self, statistic: Any) -> None:
+        """Refuse a statistic of another kind than the model's parameters ask for."""
+        wanted = getattr(self._statistic(), "__self__", None)
+        if isinstance(wanted, type) and not isinstance(statistic, wanted):
+            raise ValueError(
+                f"statistic must be {wanted.__name__} for these parameters, got {type(statistic).__name__}"
+            )
+
+    def _forget(self) -> None:
+        kept = {"n_features_in_", "feature_names_in_", "statistic_"}
+        for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
+            delattr(self, name)
 
     def _report(self) -> None:
         """Warn of what a user should know of a finished fit; a stream is not finished."""
@@ -54,7 +72,9 @@ class OnePassMixin:
         -------
         self
         """
-        self._learn(self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows))
+        statistic = self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows)
+        _check_weight(statistic)
+        self._learn(statistic)
         self._report()
         return self
 
@@ -73,8 +93,16 @@ class OnePassMixin:
         self
         """
         before = getattr(self, "statistic_", None)
+        if before is not None:
+            self._require_kind(before)
         more = self._fold(self, X, y, sample_weight, reset=before is None)
-        self._learn(more if before is None else before + more)
+        statistic = more if before is None else before + more
+        try:
+            self._learn(statistic)
+        except NotYetDetermined as error:
+            # The rows count all the same; a later one may settle what these leave open.
+            self._forget()
+            self.statistic_, self.undetermined_ = statistic, str(error)
         return self
 
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -108,6 +136,7 @@ class OnePassMixin:
         -------
         self
         """
+        self._require_kind(statistic)
         if getattr(self, "n_features_in_", statistic.dim) != statistic.dim:
             for name in ("n_features_in_", "feature_names_in_"):
                 vars(self).pop(name, None)
@@ -132,6 +161,7 @@ class OnePassMixin:
         if type(other) is not type(self):
             raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
         check_fitted(other)
+        self._require_kind(other.statistic_)
         mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
         if mine is not None and theirs is not None and list(mine) != list(theirs):
             raise ValueError(f"other was fitted on the columns {list(theirs)}, this model on {list(mine)}")
@@ -139,4 +169,11 @@ class OnePassMixin:
         names = mine if mine is not None else theirs
         if names is not None:
             both.feature_names_in_ = names
-        return both.from_statistic(self.statistic_ + other.statistic_)  # type: ignore[attr-defined]
+        return both.from_statistic(self.statistic_ + other.statistic_)
+
+
+def _check_weight(statistic: Any) -> None:
+    """Refuse weights that are all zero, by whatever way they came."""
+    total = getattr(statistic, "total", getattr(statistic, "weight", 1.0))
+    if np.ndim(total) == 0 and not float(total) > 0.0:
+        raise ValueError("sample_weight must have a positive entry, all are zero")

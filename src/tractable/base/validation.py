@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from tractable.arrays import weights
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.data import Source, as_source, is_streamed
+from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
+from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.value import value
 
 __all__ = ["Rows", "check_columns", "check_rows", "check_targets", "check_weights"]
@@ -49,6 +49,8 @@ def check_rows(
     if is_streamed(X):
         source = as_source(X, y, sample_weight)
         _check_names(estimator, source.feature_names, source.n_features, reset=reset)
+        if source.n_rows is not None and source.n_rows < min_rows:
+            raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
         return Rows(data=source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
     y = check_targets(estimator, y, X) if supervised else None
@@ -83,8 +85,9 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
 def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> Array:
     """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
     allow_nan = estimator.model_tags.missing_values
-    if _is_foreign(X):
+    if is_foreign_array(X):
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
+    X = _readable(X)
     try:
         return validate_data(
             estimator,
@@ -94,9 +97,9 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int 
             ensure_all_finite="allow-nan" if allow_nan else True,
             ensure_min_samples=min_rows,
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         # Some of scikit-learn's messages do not say which argument they mean.
-        if "X" in str(error):
+        if isinstance(error, ValueError) and "X" in str(error):
             raise
         raise ValueError(f"X: {error}") from None
 
@@ -110,8 +113,20 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
     return weights.check_weights(sample_weight, X.shape[0], like=X, name="sample_weight", some=True)
 
 
-def _is_foreign(X: Any) -> bool:
-    return hasattr(X, "__array_namespace__") and not is_numpy_array(X) and not hasattr(X, "columns")
+def _readable(X: Any) -> Any:
+    """Return rows in a form that scikit-learn reads as we do: masks are missing entries, dates no numbers."""
+    if is_streamed(X):
+        raise ValueError(
+            "X is a source or a stream of batches, which is not held in memory; "
+            "tractable.predict_to(model, source, path, method=…) writes the answers to a file"
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
+    if is_frame(X):
+        as_source(X)  # names the columns that are no numbers
+    return X
 
 
 def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) -> Array:

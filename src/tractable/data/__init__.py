@@ -3,6 +3,7 @@
 from tractable.data.arrays import ArraySource
 from tractable.data.dispatch import as_source, is_streamed
 from tractable.data.files import scan
+from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
@@ -12,6 +13,7 @@ __all__ = [
     "Batch",
     "Source",
     "as_source",
+    "is_frame",
     "is_streamed",
     "predict_to",
     "scan",

@@ -8,7 +8,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
-from tractable.base import DensityMixin, Estimator, ModelTags, OnePassMixin, check_columns, check_fitted
+from tractable.base import (
+    DensityMixin,
+    Estimator,
+    FitInterrupted,
+    ModelTags,
+    OnePassMixin,
+    check_choice,
+    check_columns,
+    check_number,
+)
 from tractable.density.gaussian_model import SHAPES, Shape
 from tractable.distributions import MultivariateNormal
 
@@ -101,8 +110,12 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     @property
     def precision_(self) -> Array:
         """Inverse of the covariance."""
-        check_fitted(self)
-        return self.distribution_.precision
+        return self._density().precision
+
+    @property
+    def covariance_(self) -> Array:
+        """The covariance as a dense matrix."""
+        return self._density().covariance
 
     def tail_probability(self, X: Any) -> np.ndarray:
         """Return the probability of a row stranger than each: near 0 for outliers, uniform under the model.
@@ -117,10 +130,10 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         """
         from scipy.special import gammaincc
 
-        check_fitted(self)
+        distribution = self._density()
         X = check_columns(self, X)
         observed = np.sum(~np.isnan(X), axis=1)
-        squared = self.distribution_.mahalanobis(X, squared=True)
+        squared = distribution.mahalanobis(X, squared=True)
         return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
 
     def _statistic(self) -> Callable[..., Any]:
@@ -128,48 +141,38 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
 
     def _shape(self) -> Shape:
         """Check the parameters and return the shape that `covariance_type` names."""
-        if self.covariance_type not in SHAPES:
-            raise ValueError(f"covariance_type must be one of {[*SHAPES]}, got {self.covariance_type!r}")
-        if not 0.0 <= self.ddof < np.inf:
-            raise ValueError(f"ddof must be a number from 0, got {self.ddof!r}")
-        if not self.tol > 0.0:
-            raise ValueError(f"tol must be positive, got {self.tol!r}")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        check_choice("covariance_type", self.covariance_type, SHAPES)
+        check_number("ddof", self.ddof, least=0.0)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
         return SHAPES[self.covariance_type]
 
     def _learn(self, statistic: Any) -> None:
-        shape = self._shape()
-        if not isinstance(statistic, shape.statistic):
-            raise ValueError(
-                f"statistic must be {shape.statistic.__name__} for covariance_type="
-                f"{self.covariance_type!r}, got {type(statistic).__name__}"
-            )
-        fit = shape.fit(statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
+        fit = self._shape().fit(statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
         names = getattr(self, "feature_names_in_", None)
         self.statistic_ = statistic
         self.distribution_ = MultivariateNormal(
             mean=fit.mean, covariance=fit.structure, names=None if names is None else tuple(names)
         )
         self.location_ = self.distribution_.mean
-        self.covariance_ = self.distribution_.covariance
         self.jitter_ = fit.jitter
         self.n_unseen_ = float(statistic.unseen)
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        self.__dict__.pop("undetermined_", None)
         if fit.interrupted:
-            raise KeyboardInterrupt
+            raise FitInterrupted
 
     def _report(self) -> None:
         if not self.converged_:
             warnings.warn(
                 f"EM over missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if bool(namespace_of(self.jitter_).any(self.jitter_ > 0)):
             warnings.warn(
                 "the covariance is singular: columns are constant or follow from others, or rows are few; "
                 "the smallest variance that makes it regular was added and is in jitter_",
                 DegenerateCovarianceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

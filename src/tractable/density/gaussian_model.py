@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base import NotYetDetermined
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.density.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
@@ -13,8 +14,8 @@ from tractable.value import value
 
 __all__ = ["SHAPES", "GaussianFit", "Shape"]
 
-#: A column that never varies is given this fraction of its size as a standard deviation, and it is reported.
-CONSTANT = 1e-6
+#: A column that never varies is given so many roundings of its values as a standard deviation.
+ROUNDINGS = 8.0
 
 
 @value
@@ -95,18 +96,19 @@ def _over(scatter: Array, weight: Array, ddof: float) -> Array:
     xp = namespace_of(scatter)
     rest = weight - ddof
     if bool(xp.any(rest <= 0)) and bool(xp.any(scatter != 0)):
-        raise ValueError(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
+        raise NotYetDetermined(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
     return scatter / xp.where(rest > 0, rest, xp.ones_like(rest))
 
 
 def _floor(variances: Array, mean: Array) -> tuple[Array, Array]:
     """Return what constant columns need as a variance (0 for the others), and which they are."""
     xp = namespace_of(variances)
-    rounding = 16.0 * float(np.finfo(np.float64).eps) * xp.abs(mean)
+    rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
     constant = variances <= rounding**2
-    size = xp.where(mean != 0, xp.abs(mean), xp.ones_like(mean))
+    size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))
     # The square of the smallest numbers would be zero again.
-    floor = xp.where((CONSTANT * size) ** 2 > 0, (CONSTANT * size) ** 2, xp.ones_like(size))
+    square = (ROUNDINGS * size) ** 2
+    floor = xp.where(square > 0, square, xp.full_like(square, float(np.finfo(np.float64).tiny)))
     return xp.where(constant, floor, xp.zeros_like(floor)), constant
 
 
@@ -114,4 +116,4 @@ def _all_observed(weight: Array) -> None:
     xp = namespace_of(weight)
     if not bool(xp.all(weight > 0)):
         empty = [j for j in range(weight.shape[0]) if not bool(weight[j] > 0)]
-        raise ValueError(f"X has no observed value in the columns {empty}")
+        raise NotYetDetermined(f"X has no observed value in the columns {empty}")

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from tractable.arrays import jittered_cholesky, log_det_cholesky, solve_cholesky
+from tractable.base import NotYetDetermined
 from tractable.engines import EMResult, em
 from tractable.statistics import IncompleteMoments, Moments
 from tractable.value import value
@@ -52,7 +53,8 @@ def fit_incomplete(statistic: IncompleteMoments, *, tol: float, max_iter: int) -
     """
     weight, mean, scatter = statistic.columns()
     if not np.all(weight > 0):
-        raise ValueError(f"X has no observed value in the columns {np.flatnonzero(weight == 0).tolist()}")
+        empty = np.flatnonzero(weight == 0).tolist()
+        raise NotYetDetermined(f"X has no observed value in the columns {empty}")
     scale = np.sqrt(np.where(scatter > 0, scatter / weight, 1.0))
     standard = _standardised(statistic, mean, scale)
     start = Gaussian(mean=np.zeros(statistic.dim), covariance=np.diag(np.where(scatter > 0, 1.0, 0.0)))

@@ -60,7 +60,10 @@ class MultivariateNormal(Distribution):
     names: tuple[str, ...] | None
 
     def __init__(self, *, mean: Any, covariance: Any, names: Iterable[str] | None = None) -> None:
-        structure = as_structure(covariance, like=mean)
+        try:
+            structure = as_structure(covariance, like=mean)
+        except ValueError as error:
+            raise ValueError(str(error).replace("matrix", "covariance", 1)) from None
         object.__setattr__(self, "mean", as_location("mean", mean, structure))
         object.__setattr__(self, "structure", structure)
         object.__setattr__(self, "names", as_names(names, structure.dim))

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
-from tractable.arrays.namespace import is_numpy_array, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.data import Batch, Source, as_source
 from tractable.engines.blocks import BLOCK_BYTES, block_rows
 from tractable.engines.progress import progress
@@ -56,7 +58,8 @@ def fold(
     >>> tractable.fold(tractable.Moments.of, X, rows=2).mean.tolist()
     [4.0, 5.0]
     """
-    if not isinstance(data, Source) and hasattr(data, "__array_namespace__") and not is_numpy_array(data):
+    _check_rows(rows)
+    if is_foreign_array(data):
         return _on_device(of, data, y, weights)
     source = as_source(data, y, weights)
     # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
@@ -74,6 +77,12 @@ def fold(
                 yield part
 
         return tree_sum(parts())
+
+
+def _check_rows(rows: Any) -> None:
+    good = rows is None or (isinstance(rows, (int, np.integer)) and rows >= 1)
+    if not good:
+        raise ValueError(f"rows must be a whole number from 1, got {rows!r}")
 
 
 def tree_sum(parts: Iterable[Any]) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_overflow, check_rate, counts, or_one
+from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.statistics.rows import as_rows, as_weights, check_rate, check_squares, counts, or_one
 from tractable.value import value
 
 __all__ = ["DiagonalMoments"]
@@ -41,6 +41,10 @@ class DiagonalMoments:
     total: Any
     unseen: Any
 
+    def __post_init__(self) -> None:
+        for name in ("weight", "mean", "scatter"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
         """Summarise a block of rows; NaN entries count for nothing."""
@@ -54,7 +58,7 @@ class DiagonalMoments:
             # A missing entry spoils its mean, so complete blocks pay nothing for the question.
             complete = bool(xp.all(xp.isfinite(mean)))
             found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
-        check_overflow(found.scatter)
+        check_squares(found.scatter, x, found.mean)
         return found
 
     @classmethod

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.patterns import by_pattern
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_overflow
+from tractable.statistics.rows import as_rows, as_weights, check_squares
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
@@ -43,21 +43,20 @@ class IncompleteMoments:
         """Summarise a block of rows."""
         x = as_rows(x)
         w = as_weights(weights, x)
+        if w is not None and bool(namespace_of(x).any(w == 0)):
+            x, w = x[w > 0], w[w > 0]  # a row that does not count has no pattern either
         everything = tuple(range(x.shape[1]))
         with np.errstate(invalid="ignore", over="ignore"):
             whole = Moments.of(x, w)
         xp = namespace_of(x)
         # A missing entry spoils its mean, so complete blocks pay nothing for the question.
         if bool(xp.all(xp.isfinite(whole.mean))):
-            check_overflow(whole.scatter)
+            check_squares(xp.linalg.diagonal(whole.scatter), x, whole.mean)
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
         if not is_numpy_array(x):
             raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
         with np.errstate(over="ignore"):
-            parts = _parts(x, w)
-        for part in parts.values():
-            check_overflow(part.scatter)
-        return cls(dim=len(everything), parts=parts)
+            return cls(dim=len(everything), parts=_parts(x, w))
 
     @classmethod
     def empty(cls, dim: int) -> "IncompleteMoments":
@@ -120,5 +119,7 @@ def _parts(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments
     for pattern, rows in by_pattern(~np.isnan(x)):
         observed = np.flatnonzero(pattern)
         block = x[np.ix_(rows, observed)]
-        parts[tuple(observed.tolist())] = Moments.of(block, None if w is None else w[rows])
+        part = Moments.of(block, None if w is None else w[rows])
+        check_squares(np.diagonal(part.scatter), block, part.mean)
+        parts[tuple(observed.tolist())] = part
     return parts

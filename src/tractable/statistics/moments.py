@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import value
 
@@ -38,6 +38,10 @@ class Moments:
     weight: Any
     mean: Array
     scatter: Array
+
+    def __post_init__(self) -> None:
+        for name in ("mean", "scatter"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
 
-__all__ = ["as_rows", "as_weights", "check_overflow", "check_rate", "counts", "or_one"]
+__all__ = ["as_rows", "as_weights", "check_rate", "check_squares", "counts", "or_one"]
 
 
 def as_rows(x: Any) -> Array:
@@ -37,16 +39,26 @@ def or_one(weight: Any, xp: Any) -> Array:
     return xp.where(weight > 0, weight, xp.ones_like(weight))
 
 
-def check_overflow(scatter: Array) -> Array:
-    """Return the scatter of finite rows if it is finite itself."""
-    xp = namespace_of(scatter)
-    if not bool(xp.all(xp.isfinite(scatter))):
+def check_squares(squares: Array, x: Array, mean: Array) -> None:
+    """Refuse finite rows whose sums of squares, one a column, are out of the range of numbers."""
+    xp = namespace_of(squares)
+    if not bool(xp.all(xp.isfinite(squares))):
         raise ValueError("X has values so large that their squares overflow; rescale its columns")
-    return scatter
+    limits = np.finfo(np.float64)
+    if x.shape[0] and bool(xp.any(squares < float(limits.tiny) / float(limits.eps))):
+        step = xp.abs(x - mean)
+        step = xp.max(xp.where(xp.isnan(step), xp.zeros_like(step), step), axis=0)
+        lost = (squares < float(limits.tiny) / float(limits.eps)) & (
+            step > 4.0 * float(limits.eps) * xp.abs(mean)
+        )
+        if bool(xp.any(lost & (step > float(limits.tiny)))):
+            raise ValueError(
+                "X has columns that vary by so little that their squares underflow; rescale them"
+            )
 
 
-def check_rate(rate: float) -> float:
+def check_rate(rate: Any) -> float:
     """Return the rate of forgetting if it is one."""
-    if not 0.0 < rate <= 1.0:
+    if not (isinstance(rate, (int, float)) and 0.0 < rate <= 1.0):
         raise ValueError(f"rate must be in (0, 1], got {rate!r}")
     return float(rate)
