@@ -39,5 +39,5 @@ ROW = Row(
     peers={"scipy": scipys},
     check=check,
     targets={"scipy": at_least(5.0)},
-    limit="a division and a logarithm a number, and reading three numbers for each written.",
+    limit="a division a number, and reading four numbers for each written; the constants are kept.",
 )
