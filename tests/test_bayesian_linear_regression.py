@@ -143,6 +143,18 @@ def test_the_posterior_is_the_prior_of_the_next_rows(X, y):
     assert log_evidence == pytest.approx(whole.log_evidence_, rel=1e-8)
 
 
+def test_a_flat_prior_may_wait_for_its_rows(X, y):
+    streamed = BayesianLinearRegression(prior_precision=0.0, noise_variance=0.5)
+    for i in range(len(X)):
+        streamed.partial_fit(X[i : i + 1], y[i : i + 1])
+        if i < 3:
+            with pytest.raises(ValueError, match="more rows"):
+                streamed.predict(X)
+    whole = BayesianLinearRegression(prior_precision=0.0, noise_variance=0.5).fit(X, y)
+    np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-9)
+    assert streamed.log_evidence_ == pytest.approx(whole.log_evidence_, rel=1e-9)
+
+
 # --- prediction --------------------------------------------------------------------------------------------
 
 

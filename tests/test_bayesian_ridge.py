@@ -9,7 +9,12 @@ from sklearn import linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import BayesianLinearRegression, BayesianRidge, RidgeCV
-from tractable.linear_model import NoiseVanishedWarning, hierarchical_predictive, log_evidence
+from tractable.linear_model import (
+    NoiseVanishedWarning,
+    evidence_search,
+    hierarchical_predictive,
+    log_evidence,
+)
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
 CURVE = np.linspace(1.0, 5.0, 15)
@@ -256,6 +261,23 @@ def test_bad_grids_are_refused(X, y):
         hierarchical_predictive(X, y, X[:, :2], alphas=[1.0], betas=[1.0])
     with pytest.raises(ValueError, match="y a vector"):
         hierarchical_predictive(X, X, X, alphas=[1.0], betas=[1.0])
+
+
+def test_an_interruption_keeps_the_best_so_far(X, y, monkeypatch):
+    calls = iter(range(100))
+    expect = evidence_search._expect
+
+    def interrupted(*args):
+        if next(calls) == 5:
+            raise KeyboardInterrupt
+        return expect(*args)
+
+    monkeypatch.setattr(evidence_search, "_expect", interrupted)
+    model = BayesianRidge(method="em", tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert not model.converged_
 
 
 def test_a_search_that_is_cut_short_says_so(X, y):

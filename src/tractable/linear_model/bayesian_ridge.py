@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.base import Estimator, ModelTags, check_fitted
+from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
@@ -182,7 +182,7 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         self.noise_vanished_ = vanished or found.point.noise >= 1.0 / floor
         self._settle(spectrum, found.point)
         if found.interrupted:
-            raise KeyboardInterrupt
+            raise FitInterrupted
 
     def _settle(self, spectrum: EvidenceSpectrum, point: EvidencePoint) -> None:
         self.alpha_, self.lambda_, self.gamma_ = point.noise, point.prior, point.gamma

@@ -153,7 +153,7 @@ class PlaneAnswers(PredictiveMixin):
     @property
     def posterior_(self) -> Any:
         """The posterior distribution of the intercept, where there is one, and the coefficients."""
-        check_fitted(self)
+        self._check_determined()
         mean, root = self.belief_.parameters()
         return self._around(mean, of_root(self._noise() ** 0.5 * root), names=self._names())
 
@@ -169,8 +169,13 @@ class PlaneAnswers(PredictiveMixin):
         return MultivariateStudentT(dof=self.noise_dof_, location=location, scale=structure, names=names)
 
     def _rows(self, X: Any) -> Array:
-        check_fitted(self)
+        self._check_determined()
         return as_floats(check_columns(self, X))
+
+    def _check_determined(self) -> None:
+        check_fitted(self)
+        if hasattr(self, "undetermined_"):
+            raise ValueError(f"more rows are needed: {self.undetermined_}")
 
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
