@@ -29,6 +29,7 @@ from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal, Normal
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
+from tractable.testing.statistic_laws import StatisticOfRows
 
 
 def cross(laws, rows):
@@ -43,6 +44,11 @@ def cross(laws, rows):
         for row in rows
         for law in laws
     ]
+
+
+def with_holes(rng, shape):
+    """Rows in which a third of the entries is missing."""
+    return np.where(rng.random(shape) < 0.3, np.nan, rng.standard_normal(shape))
 
 
 STRONG = [[1.0, 0.9999], [0.9999, 1.0]]
@@ -148,6 +154,8 @@ STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),
     Row("IncompleteMoments", lambda: IncompleteMoments),
+    Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
+    Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),
     *discrete.STATISTICS,
     *linear_least_squares.STATISTICS,
     *scalars.STATISTICS,

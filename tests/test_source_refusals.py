@@ -59,7 +59,7 @@ def test_the_same_iterator_twice_is_refused():
 
 def test_a_frame_with_bad_weights_is_refused_when_it_is_walked():
     source = as_source(pd.DataFrame({"a": [1.0], "w": [-1.0]}), weights="w")
-    with pytest.raises(ValueError, match="weights .w. must be finite and not negative, found -1"):
+    with pytest.raises(ValueError, match=r"weights .w. must be finite and not negative, found -1"):
         list(source.batches())
 
 

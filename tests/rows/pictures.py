@@ -26,7 +26,17 @@ from tractable.distributions import (
     compare_likelihood,
     grid_posterior,
 )
-from tractable.linear_model import LassoCV, LassoLars, LinearRegression, diagnose, lars_path, lasso_path
+from tractable.linear_model import (
+    LassoCV,
+    LassoLars,
+    LinearRegression,
+    RidgeCV,
+    diagnose,
+    lars_path,
+    lasso_path,
+)
+from tractable.metrics import calibration_curve
+from tractable.selection import bias_variance
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
@@ -116,4 +126,12 @@ PICTURES = [
     row("LassoLars", lambda: LassoLars(0.01).fit(ROWS, NUMBERS)),
     row("LassoCV", lambda: LassoCV(alphas=9).fit(ROWS, NUMBERS)),
     row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[1.0, 2.0, 3.0]))),
+    row("CVCurve", lambda: RidgeCV(alphas=np.logspace(-2, 2, 9)).fit(ROWS, NUMBERS).cv_curve_),
+    row("CalibrationCurve", lambda: calibration_curve(Normal(mean=0.0, variance=1.0), NUMBERS, rng=0)),
+    row(
+        "BiasVariance",
+        lambda: bias_variance(
+            LinearRegression(), lambda X: np.sin(X[:, 0]), 0.3, ROWS[:30, :1], n_repeats=20, rng=0
+        ),
+    ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
 from tractable.base.estimator import check_fitted
-from tractable.base.validation import check_columns
+from tractable.base.validation import check_columns, check_names
 from tractable.data import as_source, is_streamed
 
 __all__ = ["DensityMixin"]
@@ -60,7 +60,9 @@ class DensityMixin:
         """
         if not is_streamed(X):
             return float(np.mean(to_numpy(self.score_samples(X))))
-        parts = [self.score_samples(batch.X) for batch in as_source(X).batches()]
+        density, source = self._density(), as_source(X)
+        check_names(self, source.feature_names, source.n_features, reset=False)
+        parts = [density.log_prob(batch.X) for batch in source.batches()]
         return float(np.mean(np.concatenate(parts)))
 
     def outlier_scores(self, X: Any) -> Array:

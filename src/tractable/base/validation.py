@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, 
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.value import value
 
-__all__ = ["Rows", "check_columns", "check_rows", "check_targets", "check_weights"]
+__all__ = ["Rows", "check_columns", "check_names", "check_rows", "check_targets", "check_weights"]
 
 
 @value
@@ -48,7 +48,7 @@ def check_rows(
         X, y, sample_weight = as_source(X, y, sample_weight), None, None
     if is_streamed(X):
         source = as_source(X, y, sample_weight)
-        _check_names(estimator, source.feature_names, source.n_features, reset=reset)
+        check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
         return Rows(data=source)
@@ -138,11 +138,12 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     bad = xp.isinf(X) if allow_nan else ~xp.isfinite(X)
     if bool(xp.any(bad)):
         raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")
-    _check_names(estimator, None, X.shape[1], reset=reset)
+    check_names(estimator, None, X.shape[1], reset=reset)
     return X
 
 
-def _check_names(estimator: Any, names: Any, width: int, *, reset: bool) -> None:
+def check_names(estimator: Any, names: Any, width: int, *, reset: bool) -> None:
+    """Remember (`reset`) or compare the names and the number of columns."""
     if reset:
         estimator.n_features_in_ = width
         if names is not None:

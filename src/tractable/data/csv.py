@@ -71,7 +71,7 @@ def _opened(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
         with csv.open_csv(
             path,
             read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.suffixes else ","),
+            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
             convert_options=csv.ConvertOptions(include_columns=list(kinds or ()), column_types=kinds),
         ) as reader:
             yield reader

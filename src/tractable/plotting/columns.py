@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.covariance import resolve_dims
+from tractable.data import as_source, is_frame
 from tractable.distributions import (
     Mixture,
     MultivariateNormal,
@@ -15,7 +16,7 @@ from tractable.distributions import (
     StudentT,
 )
 
-__all__ = ["as_number", "check_single", "chosen_columns", "named_columns", "shown_data"]
+__all__ = ["as_number", "check_coverages", "check_single", "chosen_columns", "named_columns", "shown_data"]
 
 
 def check_single(x: Any) -> None:
@@ -40,9 +41,26 @@ def named_columns(x: Any, columns: list[int]) -> list[str]:
     return [names[j] if names else f"x{j}" for j in columns]
 
 
-def shown_data(data: Any, columns: list[int]) -> np.ndarray | None:
-    """Return the columns of the rows to show."""
-    return None if data is None else np.asarray(data, dtype=float)[:, columns]
+def shown_data(x: Any, data: Any, columns: list[int]) -> np.ndarray | None:
+    """Return the columns of the rows to show: by name where both the distribution and the rows have names."""
+    if data is None:
+        return None
+    names = getattr(x, "names", None)
+    if names and is_frame(data):
+        source = as_source(data[[names[j] for j in columns]])
+        return np.concatenate([batch.X for batch in source.batches()])
+    rows = np.asarray(data, dtype=float)
+    if rows.ndim != 2 or rows.shape[1] != x.event_shape[0]:
+        raise ValueError(f"data must be rows of {x.event_shape[0]} columns, got shape {rows.shape}")
+    return rows[:, columns]
+
+
+def check_coverages(coverages: Any) -> list[float]:
+    """Return probabilities between 0 and 1, in order."""
+    found = sorted(np.atleast_1d(np.asarray(coverages, dtype=float)).tolist())
+    if not found or not all(0.0 < coverage < 1.0 for coverage in found):
+        raise ValueError(f"coverages must be probabilities between 0 and 1, got {coverages!r}")
+    return found
 
 
 @singledispatch

@@ -55,7 +55,7 @@ def _joint(
     """Draw one column as a curve, or two as regions; of a product the first column when not told."""
     check_single(x)
     columns = chosen_columns(x, dims, most=1 if isinstance(x, Product) else 2)
-    names, rows = named_columns(x, columns), shown_data(data, columns)
+    names, rows = named_columns(x, columns), shown_data(x, data, columns)
     part: Any = x.marginal(columns)  # type: ignore[attr-defined]
     if len(columns) == 1:
         ax = draw(as_number(part), ax, data=rows, label=names[0], coverage=max(coverages))

@@ -8,7 +8,14 @@ import numpy as np
 from tractable.base import check_fitted
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal
-from tractable.plotting.columns import as_number, check_single, chosen_columns, named_columns, shown_data
+from tractable.plotting.columns import (
+    as_number,
+    check_coverages,
+    check_single,
+    chosen_columns,
+    named_columns,
+    shown_data,
+)
 from tractable.plotting.plot import draw
 from tractable.plotting.style import COLOURS, legend, quiet
 
@@ -33,8 +40,9 @@ def _multivariate(
     coverages: Sequence[float] = COVERAGES,
 ) -> Any:
     check_single(x)
+    coverages = check_coverages(coverages)
     columns = chosen_columns(x, dims)
-    shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(data, columns)
+    shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(x, data, columns)
     if len(columns) == 1:
         ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=max(coverages))
     else:
@@ -53,7 +61,7 @@ def _ellipses(
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     lower = np.linalg.cholesky(x.covariance)
-    for shade, coverage in zip((1.0, 0.7, 0.45, 0.3, 0.2), sorted(coverages), strict=False):
+    for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
         # In two dimensions the squared Mahalanobis radius is exponential.
         edge = x.mean + np.sqrt(-2 * np.log1p(-coverage)) * circle @ lower.T
         ax.plot(*edge.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
