@@ -52,7 +52,7 @@ def test_a_statistic_may_ask_for_larger_blocks(rng):
             return 50 * n_columns
 
         @classmethod
-        def of(cls, X, weights=None):  # noqa: ARG003
+        def of(cls, X, weights=None):
             seen.append(len(X))
             return len(X)
 

@@ -268,7 +268,7 @@ class MixesColumns(RawCounts):
 @value
 class IgnoresWeights(Totals):
     @classmethod
-    def of(cls, x, weights=None):  # noqa: ARG003
+    def of(cls, x, weights=None):
         good = Totals.of(x)
         return cls(weight=good.weight, total=good.total)
 
