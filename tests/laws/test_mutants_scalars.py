@@ -7,6 +7,7 @@ from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT
 from tractable.statistics import Extremes, LogMoments
 from tractable.testing import distribution_density_laws as density_laws
 from tractable.testing import distribution_sample_laws as sample_laws
+from tractable.testing import distribution_tail_laws as tail_laws
 from tractable.testing import distribution_value_laws as value_laws
 from tractable.testing import statistic_laws
 from tractable.testing.statistic_laws import StatisticOfRows
@@ -90,6 +91,11 @@ class ScaleIsDeviation(Laplace):
         return self.scale**2
 
 
+class OneLessCdf(Laplace):
+    def survival(self, x):
+        return 1.0 - self.cdf(x)
+
+
 class WholeWidth(Laplace):
     """exp(-|x - μ| / b) / b, without the ½."""
 
@@ -142,6 +148,7 @@ MUTANTS = [
     (sample_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
     (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
     (density_laws.cdf_is_the_integral_of_prob, WholeWidth(location=1.0, scale=2.0)),
+    (tail_laws.survival_falls_by_prob, OneLessCdf(location=1.0, scale=2.0)),
     (sample_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
     (sample_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),
     (
