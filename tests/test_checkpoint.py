@@ -95,6 +95,8 @@ def test_what_is_no_checkpoint_is_not_overwritten(tmp_path):
     assert path.read_bytes() == before
     with pytest.raises(ValueError, match="every"), tractable.checkpoint(path, every=-1.0):
         pass
+    with pytest.raises(ValueError, match="no folder"), tractable.checkpoint(tmp_path / "nowhere" / "x"):
+        pass
 
 
 def test_an_interruption_keeps_the_search_so_far():

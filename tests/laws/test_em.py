@@ -97,6 +97,12 @@ def test_completed_moments_do_not_care_how_rows_were_cut(rng):
     assert cut.objective == pytest.approx(whole.objective)
 
 
+def test_a_search_that_falls_has_not_converged():
+    problem = overshoot(rows.incomplete_gaussian())
+    fallen = em(problem.expect, problem.maximize, problem.start, tol=1e-6, max_iter=50)
+    assert not fallen.converged
+
+
 def test_stopping_is_reported():
     problem = rows.incomplete_gaussian()
     short = em(problem.expect, problem.maximize, problem.start, tol=1e-14, max_iter=2)

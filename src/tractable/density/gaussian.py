@@ -34,7 +34,9 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
     larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic keeps the moments
     of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
-    likelihood. That too is exact for streams and merges.
+    likelihood. That too is exact for streams and merges. It costs one d × d matrix and, each iteration, one
+    factorisation for every pattern: cheap for some thousands of patterns, slow where nearly every row has one
+    of its own.
 
     Parameters
     ----------

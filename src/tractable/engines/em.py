@@ -84,7 +84,7 @@ def em(
             mark.keep(_state(params, trace))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
     mark.keep(_state(params, trace))
-    return EMResult(params=params, trace=trace, converged=_settled(trace, tol))
+    return EMResult(params=params, trace=trace, converged=_settled(trace, tol) and not _fell(trace))
 
 
 def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
@@ -106,6 +106,11 @@ def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
 
 def _settled(trace: tuple[float, ...], tol: float) -> bool:
     return len(trace) > 1 and trace[-1] - trace[-2] <= tol * abs(trace[-2])
+
+
+def _fell(trace: tuple[float, ...]) -> bool:
+    """Whether the last step lost more than rounding: its M-step is no M-step, and nothing has converged."""
+    return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
 
 
 def _state(params: Any, trace: tuple[float, ...]) -> dict[str, Any]:

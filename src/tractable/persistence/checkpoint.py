@@ -40,6 +40,8 @@ def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[No
     if not every >= 0.0:
         raise ValueError(f"every must be a number of seconds, got {every!r}")
     file = Path(path)
+    if not file.parent.is_dir():
+        raise ValueError(f"path: there is no folder {file.parent}")
     with checkpointing(_File(file), every):
         yield
     file.unlink(missing_ok=True)
