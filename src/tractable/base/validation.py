@@ -124,6 +124,8 @@ def _readable(X: Any) -> Any:
         return np.ma.filled(X.astype(np.float64), np.nan)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
+    if hasattr(X, "collect") and not is_frame(X):
+        raise ValueError(f"X is a {type(X).__name__}, which has no rows yet; give X.collect()")
     if is_frame(X):
         as_source(X)  # names the columns that are no numbers
     return X

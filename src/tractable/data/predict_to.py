@@ -101,7 +101,10 @@ def _target(path: Any) -> Path:
 def _check_estimator(estimator: Any, method: str, interval: float | None) -> None:
     for name in (method, *([] if interval is None else ["predict_interval"])):
         if not hasattr(estimator, name):
-            raise ValueError(f"method: {type(estimator).__name__} has no {name}")
+            known = ("predict", "predict_proba", "score_samples", "transform")
+            offers = ", ".join(repr(other) for other in known if hasattr(estimator, other))
+            hint = f"; it has {offers}" if offers else ""
+            raise ValueError(f"method: {type(estimator).__name__} has no {name}{hint}")
     if interval is not None and not 0 < interval < 1:
         raise ValueError(f"interval is a coverage between 0 and 1; got {interval!r}")
 
