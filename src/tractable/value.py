@@ -14,7 +14,8 @@ def value(cls: type[T]) -> type[T]:
 
     Equality is identity, because the equality of arrays is not a boolean; NumPy defers to the record's own
     operators instead of absorbing it into an object array. A class may write its own ``__init__`` where its
-    fields are not what a user gives; it then says in ``_parameters()`` which keywords rebuild it.
+    fields are not what a user gives; it then says in ``_parameters()`` which keywords rebuild it. A value is
+    printed as the call that rebuilds it.
 
     Examples
     --------
@@ -26,7 +27,9 @@ def value(cls: type[T]) -> type[T]:
     Interval(low=0.0, high=1.0)
     """
     cls.__array_ufunc__ = None  # type: ignore[attr-defined]
-    return dataclass(frozen=True, kw_only=True, eq=False)(cls)
+    if "__repr__" not in vars(cls):
+        cls.__repr__ = _call  # type: ignore[method-assign]
+    return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
 
 
 def parameters(record: Any) -> dict[str, Any]:
@@ -39,3 +42,8 @@ def parameters(record: Any) -> dict[str, Any]:
 def replace(record: T, **changes: Any) -> T:
     """Return the same value with some parameters changed, checked as at construction."""
     return type(record)(**{**parameters(record), **changes})
+
+
+def _call(record: Any) -> str:
+    given = ", ".join(f"{name}={x!r}" for name, x in parameters(record).items())
+    return f"{type(record).__qualname__}({given})"

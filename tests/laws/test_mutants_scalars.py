@@ -6,6 +6,7 @@ import pytest
 from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
 from tractable.statistics import Extremes, LogMoments
 from tractable.testing import distribution_density_laws as density_laws
+from tractable.testing import distribution_print_laws as print_laws
 from tractable.testing import distribution_sample_laws as sample_laws
 from tractable.testing import distribution_tail_laws as tail_laws
 from tractable.testing import distribution_value_laws as value_laws
@@ -28,6 +29,13 @@ class OddsForMean(Beta):
     @property
     def mean(self):
         return self.alpha / self.beta
+
+
+class PrintsItsAnswers(Beta):
+    """Prints what it knows, not what it takes."""
+
+    def __repr__(self):
+        return f"PrintsItsAnswers(mean={self.mean!r}, variance={self.variance!r})"
 
 
 class ModeInTheMiddle(Beta):
@@ -136,6 +144,7 @@ def positive(rng, shape):
 MUTANTS = [
     (sample_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
     (sample_laws.samples_match_mean_and_variance, OddsForMean(**SHARE)),
+    (print_laws.repr_rebuilds, PrintsItsAnswers(**SHARE)),
     (density_laws.mode_has_the_greatest_density, ModeInTheMiddle(alpha=0.7, beta=0.9)),
     (density_laws.density_integrates_to_one, NoConstant(**SHARE)),
     (density_laws.cdf_is_the_integral_of_prob, PrecisionAsScale(**STUDENT)),

@@ -1,7 +1,6 @@
 """The Bernoulli distribution of one trial."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
@@ -44,7 +43,7 @@ class Bernoulli(Counting):
 
     probability: Array
     logit: Array
-    given: str = field(repr=False)
+    given: str
 
     def __init__(self, *, probability: Any = None, logit: Any = None) -> None:
         name, x = exactly_one(probability=probability, logit=logit)

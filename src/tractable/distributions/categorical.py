@@ -1,7 +1,6 @@
 """The categorical distribution of labels."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,7 +46,7 @@ class Categorical(Counting):
 
     probabilities: Array
     logits: Array
-    given: str = field(repr=False)
+    given: str
 
     def __init__(self, *, probabilities: Any = None, logits: Any = None) -> None:
         name, x = exactly_one(probabilities=probabilities, logits=logits)

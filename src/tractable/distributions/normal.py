@@ -111,13 +111,13 @@ class Normal(Univariate):
         """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2): all its digits in the lower tail."""
         return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
 
-    def survival(self, x: Any) -> Array:
-        """Return P(X > x) = ½ erfc((x - μ) / σ√2): all its digits in the upper tail."""
-        return 0.5 * erfc(self._standardized(x) / sqrt(2.0))
-
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`: μ + σ Φ⁻¹(q)."""
         return self.mean + self.stddev * ndtri(self._quantile(q))
+
+    def survival(self, x: Any) -> Array:
+        """Return P(X > x) = ½ erfc((x - μ) / σ√2): all its digits in the upper tail."""
+        return 0.5 * erfc(self._standardized(x) / sqrt(2.0))
 
     def probability_between(self, low: Any, high: Any) -> Array:
         """See `Univariate.probability_between`; exact in both tails."""

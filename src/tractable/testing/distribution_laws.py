@@ -11,6 +11,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.testing.distribution_density_laws import DENSITY_LAWS
+from tractable.testing.distribution_print_laws import PRINT_LAWS
 from tractable.testing.distribution_sample_laws import SAMPLE_LAWS
 from tractable.testing.distribution_tail_laws import TAIL_LAWS
 from tractable.testing.distribution_value_laws import VALUE_LAWS
@@ -19,6 +20,7 @@ __all__ = ["DISTRIBUTION_LAWS", "check_distribution"]
 
 DISTRIBUTION_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
     *VALUE_LAWS,
+    *PRINT_LAWS,
     *DENSITY_LAWS,
     *TAIL_LAWS,
     *SAMPLE_LAWS,
