@@ -106,6 +106,11 @@ class BatchAxisSummed(Normal):
         return found.sum(axis=-1, keepdims=True) if self.batch_shape else found
 
 
+class NeedsAMember(Normal):
+    def entropy(self):
+        return super().entropy() + 0.0 * np.max(self.mean)
+
+
 class FirstOfTheBatch(Normal):
     def __getitem__(self, index):
         return Normal(mean=self.mean.flat[0], variance=self.variance.flat[0])
@@ -298,6 +303,7 @@ BATCH = {"mean": [0.0, 3.0], "variance": [1.0, 0.25]}
 DISTRIBUTION_MUTANTS = [
     (value_laws.speaks_the_vocabulary, NoEntropy(**NORMAL)),
     (value_laws.shapes_are_sample_batch_event, WrongShape(**NORMAL)),
+    (value_laws.empty_batches_give_empty_answers, NeedsAMember(**NORMAL)),
     (value_laws.stddev_is_the_root_of_variance, StddevIsVariance(**NORMAL)),
     (value_laws.prob_is_exp_of_log_prob, LinearProb(**NORMAL)),
     (value_laws.batch_is_a_loop, BatchAxisSummed(**BATCH)),

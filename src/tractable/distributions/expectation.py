@@ -73,11 +73,23 @@ def expectation(
     """
     if not isinstance(distribution, Distribution):
         raise ValueError(f"distribution must be a distribution, got {type(distribution).__name__}")
+    if 0 in distribution.batch_shape:
+        return _of_nothing(f, distribution)
     exact = _exact(distribution) if n_samples is None else None
     if exact is not None:
         found = over_batch(partial(exact, f), distribution.batch_shape, distribution)
         return Estimate(value=found, standard_error=namespace_of(found).zeros_like(found))
     return _drawn(f, distribution, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+
+
+def _of_nothing(f: Function, d: Any) -> Estimate:
+    """Return the expectations over an empty batch: none, of the shape that f gives to no events."""
+    like = d.mean
+    xp = namespace_of(like)
+    place = {"dtype": like.dtype, "device": device(like)}
+    shape = xp.asarray(f(xp.zeros((0, *d.event_shape), **place))).shape[1:]
+    none = xp.zeros((*d.batch_shape, *shape), **place)
+    return Estimate(value=none, standard_error=none)
 
 
 def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:

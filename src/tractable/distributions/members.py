@@ -5,13 +5,27 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 
 __all__ = ["over_batch"]
 
 
-def over_batch(function: Callable[..., Array], batch_shape: tuple[int, ...], *distributions: Any) -> Array:
+def over_batch(
+    function: Callable[..., Array],
+    batch_shape: tuple[int, ...],
+    *distributions: Any,
+    shape: tuple[int, ...] = (),
+) -> Array:
     """Return what a function says of each member of a batch, stacked: (*batch, *shape).
+
+    Parameters
+    ----------
+    function : callable
+        ``function(*members)`` of one member of each distribution.
+    batch_shape : tuple
+    *distributions : Distribution
+    shape : tuple
+        What one answer's shape would be, where the batch is empty and there is none to ask.
 
     Examples
     --------
@@ -24,7 +38,8 @@ def over_batch(function: Callable[..., Array], batch_shape: tuple[int, ...], *di
     whole = [d if d.batch_shape == batch_shape else d.expand(batch_shape) for d in distributions]
     found = [function(*(d[i] for d in whole)) for i in np.ndindex(batch_shape)]
     if not found:
-        raise ValueError(f"the batch must have members, got shape {batch_shape}")
+        like = distributions[0].mean
+        return namespace_of(like).zeros((*batch_shape, *shape), dtype=like.dtype, device=device(like))
     xp = namespace_of(*found)
     stacked = xp.stack([xp.asarray(x) for x in found])
     return xp.reshape(stacked, batch_shape + tuple(stacked.shape[1:]))

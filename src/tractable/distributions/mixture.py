@@ -126,7 +126,7 @@ class Mixture(Distribution):
     @property
     def mode(self) -> Array:
         """A point of greatest density: the first of `modes`."""
-        return over_batch(lambda one: one.modes()[0, ...], self.batch_shape, self)
+        return over_batch(lambda one: one.modes()[0, ...], self.batch_shape, self, shape=self.event_shape)
 
     def modes(self) -> Array:
         """Return the local maxima of the density of one mixture, the highest first, (m, *event).

@@ -7,7 +7,7 @@ vanishing at both ends, on which the trapezoid rule converges faster than any po
 """
 
 from collections.abc import Callable
-from math import ceil, log, pi
+from math import ceil, log, pi, prod
 from typing import Any
 
 from tractable.arrays.linalg import cholesky, solve_triangular
@@ -121,6 +121,6 @@ def _trapezoid(integrand: Callable[[Array], Array], low: Array, high: Array) -> 
 def _nodes(low: Array, high: Array) -> Array:
     """Return evenly spaced points from low to high, (n, *batch), at most a step apart, at least 128."""
     xp = namespace_of(low)
-    n = max(128, ceil(float(xp.max(high - low)) / _STEP))
+    n = max(128, ceil(float(xp.max(high - low)) / _STEP) if prod(low.shape) else 0)
     share = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
     return low + xp.reshape(share, (-1,) + (1,) * low.ndim) * (high - low)

@@ -5,7 +5,7 @@ smallest numbers, so that neither a narrow peak nor a long tail is missed (Takah
 """
 
 from collections.abc import Callable
-from math import pi
+from math import log1p, pi, prod
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,8 @@ def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
         out = xp.exp(rise)
         tails = xp.sum(out * weight * (integrand(out, apart + out) + integrand(apart + out, out)), axis=0)
         # Between them, the share is its logistic twin; far apart, p's peak is narrow and needs more points.
-        rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * float(xp.max(xp.log1p(apart)))))
+        farthest = float(xp.max(apart)) if prod(apart.shape) else 0.0
+        rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * log1p(farthest)))
         one, other = 1.0 / (1.0 + xp.exp(-2.0 * rise)), 1.0 / (1.0 + xp.exp(2.0 * rise))
         share = 2.0 * weight * one * other
         return tails + apart * xp.sum(share * integrand(apart * one, apart * other), axis=0)

@@ -40,6 +40,27 @@ def shapes_are_sample_batch_event(d: Any, rng: np.random.Generator) -> None:
     assert np.shape(d.kl_divergence(d)) == d.batch_shape
 
 
+def empty_batches_give_empty_answers(d: Any, rng: np.random.Generator) -> None:
+    """A batch of no members answers with no members, whatever it is asked."""
+    empty = d.expand((0, *d.batch_shape))
+    if empty.batch_shape == d.batch_shape:  # a family that has no batches
+        return
+    whole = [(*empty.batch_shape, *shape) for shape in shapes(d)]
+    try:
+        x = empty.sample(2, rng=rng)
+        assert [part.shape for part in parts(x)] == [(2, *shape) for shape in whole]
+        for name in ("mean", "variance", "stddev", "mode"):
+            found = [np.shape(part) for part in parts(getattr(empty, name))]
+            assert found == whole, f"{name} has shape {found}"
+        answers = (empty.entropy(), empty.kl_divergence(empty), d.kl_divergence(empty))
+        assert [np.shape(a) for a in answers] == [empty.batch_shape] * 3
+        assert np.shape(empty.log_prob(x)) == (2, *empty.batch_shape)
+        for end in empty.interval(0.5) if hasattr(d, "interval") else ():
+            assert [np.shape(part) for part in parts(end)] == whole
+    except (ValueError, IndexError) as error:
+        raise AssertionError(f"an empty batch of {type(d).__name__}: {error}") from error
+
+
 def stddev_is_the_root_of_variance(d: Any, rng: np.random.Generator) -> None:
     """stddev² = variance."""
     for root, square in zip(parts(d.stddev), parts(d.variance), strict=True):
@@ -202,6 +223,7 @@ def _single(x: Any) -> Any:
 VALUE_LAWS = (
     speaks_the_vocabulary,
     shapes_are_sample_batch_event,
+    empty_batches_give_empty_answers,
     stddev_is_the_root_of_variance,
     prob_is_exp_of_log_prob,
     batch_is_a_loop,
