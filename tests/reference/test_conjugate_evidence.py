@@ -6,7 +6,9 @@ import pytest
 
 from tractable.conjugate import (
     BernoulliModel,
+    BinomialModel,
     CategoricalModel,
+    MultinomialModel,
     MultivariateNormalModel,
     NormalMeanModel,
     NormalModel,
@@ -62,6 +64,52 @@ def test_poisson(strength, rows):
     after, rate = mp.mpf(a) + sum(rows), mp.mpf(b) + len(rows)
     exact = mp.loggamma(after) - mp.loggamma(mp.mpf(a)) + mp.mpf(a) * mp.log(b) - after * mp.log(rate)
     close(model.log_evidence(model.summarize(rows)), exact - sum(mp.log(mp.factorial(x)) for x in rows))
+
+
+SIZES = [1, 40, 10**6, 10**9, 10**12]
+
+
+@pytest.mark.parametrize("strength", [1e-3, 2.0, 1e4, 1e9])
+@pytest.mark.parametrize("n", SIZES)
+def test_binomial_and_multinomial_of_many_trials(strength, n):
+    shares = [[3 * n // 10, 2 * n // 10], [3 * n // 10 + 7 * n // 10**5, 2 * n // 10], [0, n]]
+    rows = [[*x, n - sum(x)] for x in shares]
+    ways = [mp.loggamma(n + 1) - sum(mp.loggamma(x + 1) for x in row) for row in rows]
+    alpha = strength * np.array([0.3, 0.25, 0.45])
+    before = [mp.mpf(a) for a in alpha]
+    model = MultinomialModel(prior=Dirichlet(concentration=alpha), n_trials=n)
+    for upto in (1, 2, 3):
+        after = [a + sum(column) for a, column in zip(before, zip(*rows[:upto], strict=True), strict=True)]
+        exact = log_beta(*after) - log_beta(*before) + sum(ways[:upto])
+        parts = [model.summarize([row]) for row in rows[:upto]]
+        close(model.log_evidence(model.summarize(rows[:upto])), exact)
+        close(model.log_evidence(sum(parts[1:], parts[0])), exact)
+    two = BinomialModel(prior=Beta(alpha=alpha[0], beta=alpha[1]), n_trials=n)
+    x = shares[0][0]
+    exact = log_beta(before[0] + x, before[1] + n - x) - log_beta(*before[:2])
+    exact += mp.loggamma(n + 1) - mp.loggamma(x + 1) - mp.loggamma(n - x + 1)
+    close(two.log_evidence(two.summarize([x])), exact)
+
+
+def test_uniform_belief_makes_all_numbers_of_successes_as_probable():
+    model = BinomialModel(prior=Beta(alpha=1.0, beta=1.0), n_trials=10**9)
+    for x in (0, 1, 3 * 10**8, 10**9):
+        close(model.log_evidence(model.summarize([x])), -mp.log(10**9 + 1))
+
+
+@pytest.mark.parametrize("strength", [1e-3, 2.0, 1e4, 1e9])
+@pytest.mark.parametrize("n", SIZES)
+def test_poisson_of_many_events(strength, n):
+    rows = [n, n + n // 10**5, 9 * n // 10, 0]
+    a, b = mp.mpf(float(n) * strength), mp.mpf(strength)
+    model = PoissonModel(prior=Gamma(shape=float(a), rate=strength))
+    for upto in (1, 2, 3, 4):
+        after, rate = a + sum(rows[:upto]), b + upto
+        exact = mp.loggamma(after) - mp.loggamma(a) + a * mp.log(b) - after * mp.log(rate)
+        exact -= sum(mp.loggamma(x + 1) for x in rows[:upto])
+        parts = [model.summarize([x]) for x in rows[:upto]]
+        close(model.log_evidence(model.summarize(rows[:upto])), exact)
+        close(model.log_evidence(sum(parts[1:], parts[0])), exact)
 
 
 @pytest.mark.spec("DIST-40")

@@ -34,6 +34,7 @@ ROWS = [
     Row("BernoulliModel-strong", lambda: BernoulliModel.from_mean_strength(0.3, 100.0)),
     Row("BinomialModel", lambda: BinomialModel(prior=Beta(alpha=1.5, beta=4.0), n_trials=7)),
     Row("BinomialModel-flat", lambda: BinomialModel(prior=Beta(alpha=1.0, beta=1.0), n_trials=40)),
+    Row("BinomialModel-billion", lambda: BinomialModel.from_mean_strength(0.3, 1e10, n_trials=10**9)),
     Row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[2.0, 1.5, 4.0]))),
     Row("CategoricalModel-laplace", lambda: CategoricalModel.laplace(4)),
     Row(
@@ -41,8 +42,13 @@ ROWS = [
         lambda: MultinomialModel(prior=Dirichlet(concentration=[3.0, 2.0, 5.0]), n_trials=12),
     ),
     Row("MultinomialModel-pseudocounts", lambda: MultinomialModel.from_pseudocounts([2.0, 2.0], n_trials=3)),
+    Row(
+        "MultinomialModel-billion",
+        lambda: MultinomialModel.from_mean_strength([0.2, 0.5, 0.3], 1e10, n_trials=10**9),
+    ),
     Row("PoissonModel", lambda: PoissonModel(prior=Gamma(shape=3.0, rate=0.5))),
     Row("PoissonModel-strong", lambda: PoissonModel.from_mean_strength(20.0, 8.0)),
+    Row("PoissonModel-billion", lambda: PoissonModel.from_mean_strength(1e9, 10.0)),
     Row("NormalMeanModel", lambda: NormalMeanModel(prior=Normal(mean=0.0, variance=1.0), variance=4.0)),
     Row("NormalMeanModel-far", lambda: NormalMeanModel(prior=Normal(mean=1e4, stddev=3.0), variance=0.25)),
     Row(

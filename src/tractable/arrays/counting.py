@@ -37,8 +37,15 @@ def factorial_rest(x: Array) -> Array:
     return xp.where(large, 0.5 * xp.log(2.0 * math.pi * big) + stirling_rest(big), direct)
 
 
-def count_deviance(x: Array, mean: Array) -> Array:
+def count_deviance(x: Array, mean: Array, rest: Array | float = 0.0) -> Array:
     """Return x log(x / mean) + mean - x for x, mean ≥ 0: `deviance`, and the mean itself where x is 0.
+
+    Parameters
+    ----------
+    x, mean : array
+        Not negative.
+    rest : array
+        What rounding took from the mean.
 
     Examples
     --------
@@ -51,4 +58,4 @@ def count_deviance(x: Array, mean: Array) -> Array:
     some = x > 0.0
     # A quotient may overflow on the way where the answer does not.
     with np.errstate(over="ignore"):
-        return xp.where(some, deviance(xp.where(some, x, xp.ones_like(x)), mean), mean)
+        return xp.where(some, deviance(xp.where(some, x, xp.ones_like(x)), mean, rest), mean)

@@ -17,7 +17,8 @@ class AdditiveModel(ConjugateModel):
     """A conjugate model with hyper-parameters η > 0 such that η(posterior) = η(prior) + t(statistic).
 
     With A(η) the log of the constant that normalises the belief, the log evidence is A(η + t) - A(η), and
-    what the likelihood does not share with the belief (its base measure). A model writes `_symbols`, `_gain`,
+    what the likelihood does not share with the belief (its base measure). A function of t alone may move from
+    the one to the other, where both are large and cancel. A model writes `_symbols`, `_gain`,
     `_with_symbols` and `_log_base`, how much A rises, and the derivatives of A; the rest follows.
     """
 
@@ -35,12 +36,12 @@ class AdditiveModel(ConjugateModel):
 
     @abstractmethod
     def _log_base(self, statistic: Any) -> Any:
-        """Return the log of what the likelihood multiplies the kernel of the belief by."""
+        """Return the log of what the likelihood multiplies the kernel by, and what `_rise` left out."""
 
     @staticmethod
     @abstractmethod
     def _rise(symbols: Array, gain: Array) -> Array:
-        """Return A(η + t) - A(η) over the last axis, with its digits however strong the belief."""
+        """Return A(η + t) - A(η) over the last axis, with its digits, less what `_log_base` took over."""
 
     @staticmethod
     @abstractmethod

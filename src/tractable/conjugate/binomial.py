@@ -5,7 +5,8 @@ from typing import Any
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.beta_belief import BetaBelief
 from tractable.conjugate.checks import as_counts, check_columns, check_n_trials, check_statistic, some_weight
-from tractable.conjugate.count_totals import CountTotals, log_factorial
+from tractable.conjugate.count_totals import CountTotals, log_best_shares
+from tractable.conjugate.rises import shares_rise_from_best
 from tractable.distributions.beta import Beta
 from tractable.distributions.beta_binomial import BetaBinomial
 from tractable.distributions.binomial import Binomial
@@ -52,9 +53,9 @@ class BinomialModel(BetaBelief):
 
     def summarize(self, X: Any, weights: Any = None) -> CountTotals:
         """See `ConjugateModel.summarize`: numbers of successes, (n,), with the orders they come in."""
-        X, n = as_counts(X, self.n_trials), self.n_trials
-        ways = log_factorial(0.0 * X + n) - log_factorial(X) - log_factorial(n - X)
-        return CountTotals.of(X, weights, ways)
+        X = as_counts(X, self.n_trials)
+        X = namespace_of(X).stack([X, self.n_trials - X], axis=1)
+        return CountTotals.of(X, weights, log_best_shares(X))
 
     def predictive(self) -> BetaBinomial:
         """See `ConjugateModel.predictive`."""
@@ -66,6 +67,9 @@ class BinomialModel(BetaBelief):
 
     def _gain(self, statistic: CountTotals | Totals) -> Array:
         check_statistic(statistic, CountTotals, Totals)
+        if isinstance(statistic, CountTotals):
+            check_columns(statistic, 2)
+            return statistic.total
         check_columns(statistic, 1)
         xp = namespace_of(statistic.total)
         total = xp.reshape(statistic.total, ())
@@ -74,3 +78,7 @@ class BinomialModel(BetaBelief):
     def _log_base(self, statistic: CountTotals) -> Any:
         check_statistic(statistic, CountTotals)
         return statistic.log_base
+
+    @staticmethod
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise_from_best(symbols, gain)

@@ -1,38 +1,46 @@
-"""Totals of counts, and the number of ways in which they can come about."""
+"""Totals of counts, and how probable the rows are at best."""
 
 from typing import Any
 
+from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.special import gammaln
-from tractable.statistics.rows import as_weights, counts
+from tractable.statistics.rows import as_weights, counts, or_one
 from tractable.statistics.totals import Totals
 from tractable.value import value
 
-__all__ = ["CountTotals", "log_factorial"]
+__all__ = ["CountTotals", "log_best_shares"]
 
 
 @value
 class CountTotals:
-    """Weight and sums of rows of counts, with Σ w log h(x) of the base measure h of their likelihood.
+    """Weight and sums of rows of counts, with the log probability of the rows at their most probable.
 
     A posterior needs the totals alone; the probability of the rows needs also how many orders of single
-    events make each row, such as n! / (x! (n - x)!) for a binomial.
+    events make each row, such as n! / (x! (n - x)!) for a binomial. Both that number and the probability of
+    one order are extreme where counts are large; kept is what is left when they are multiplied. With
+    D(x, m) = Σ_k x_k log(x_k / m_k) + m_k - x_k the log probability of rows given their expected counts m is
+    Σ w log p(x | x) - Σ w D(x, x̄) - W D(x̄, m), a sum of negative terms.
 
     Parameters
     ----------
     totals : Totals
+        Of every category: of a binomial, successes and failures.
     log_base : float
-        Weighted sum of the logarithms of the base measure.
+        Σ w (log p(x | x) - D(x, x̄)): the log probability of the rows where their mean is expected.
     """
 
     totals: Totals
     log_base: Any
 
     @classmethod
-    def of(cls, X: Array, weights: Any, log_base: Array) -> "CountTotals":
-        """Summarise a block of counts, given log h of each row."""
+    def of(cls, X: Array, weights: Any, log_best: Array) -> "CountTotals":
+        """Summarise a block of counts (n, K), given log p(x | x) of each row."""
+        xp = namespace_of(X)
         one = counts(as_weights(weights, X), X)
-        return cls(totals=Totals.of(X, weights), log_base=namespace_of(X).sum(one * log_base))
+        totals = Totals.of(X, weights)
+        each = log_best - xp.sum(count_deviance(X, _mean(totals)), axis=1)
+        # What a row without weight is away from the mean may be infinite.
+        return cls(totals=totals, log_base=xp.sum(one * xp.where(one > 0.0, each, 0.0 * one)))
 
     @property
     def weight(self) -> Any:
@@ -50,16 +58,29 @@ class CountTotals:
         return self.totals.dim
 
     def __add__(self, other: "CountTotals") -> "CountTotals":
-        """Merge: everything adds up."""
+        """Merge: sums add up, and each part is as much less probable as its mean is from the common one."""
         if not isinstance(other, CountTotals):
             return NotImplemented
-        return CountTotals(totals=self.totals + other.totals, log_base=self.log_base + other.log_base)
+        totals = self.totals + other.totals
+        parts = [part.log_base - part.weight * _distance(part.totals, totals) for part in (self, other)]
+        return CountTotals(totals=totals, log_base=parts[0] + parts[1])
 
     def discount(self, rate: float) -> "CountTotals":
         """Forget: the same means, believed `rate` times as strongly."""
         return CountTotals(totals=self.totals.discount(rate), log_base=self.log_base * rate)
 
 
-def log_factorial(x: Array) -> Array:
-    """Return log x!."""
-    return gammaln(x + 1.0)
+def log_best_shares(X: Array) -> Array:
+    """Return log n! / Π x_k! Π (x_k / n)^x_k of rows x: the probability of counts at their own shares."""
+    xp = namespace_of(X)
+    return factorial_rest(xp.sum(X, axis=1)) - xp.sum(factorial_rest(X), axis=1)
+
+
+def _mean(totals: Totals) -> Array:
+    """Return the mean of each column, and zeros where there are no rows."""
+    return totals.total / or_one(totals.weight, namespace_of(totals.total))
+
+
+def _distance(part: Totals, whole: Totals) -> Array:
+    """Return D of the mean of a part from the mean of all."""
+    return namespace_of(part.total).sum(count_deviance(_mean(part), _mean(whole)))

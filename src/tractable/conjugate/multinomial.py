@@ -4,8 +4,9 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import check_columns, check_n_trials, check_statistic, some_weight
-from tractable.conjugate.count_totals import CountTotals, log_factorial
+from tractable.conjugate.count_totals import CountTotals, log_best_shares
 from tractable.conjugate.dirichlet_belief import DirichletBelief
+from tractable.conjugate.rises import shares_rise_from_best
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.dirichlet_multinomial import DirichletMultinomial
 from tractable.distributions.multinomial import Multinomial
@@ -59,8 +60,7 @@ class MultinomialModel(DirichletBelief):
             raise ValueError(
                 f"X must have shape (n, {self.n_classes}) and rows that add up to n_trials={self.n_trials}"
             )
-        ways = log_factorial(xp.sum(X, axis=1)) - xp.sum(log_factorial(X), axis=1)
-        return CountTotals.of(X, weights, ways)
+        return CountTotals.of(X, weights, log_best_shares(X))
 
     def predictive(self) -> DirichletMultinomial:
         """See `ConjugateModel.predictive`."""
@@ -78,3 +78,7 @@ class MultinomialModel(DirichletBelief):
     def _log_base(self, statistic: CountTotals) -> Any:
         check_statistic(statistic, CountTotals)
         return statistic.log_base
+
+    @staticmethod
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise_from_best(symbols, gain)

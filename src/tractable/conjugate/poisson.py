@@ -4,12 +4,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.counting import factorial_rest
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import as_counts, check_columns, check_statistic, check_strength, some_weight
-from tractable.conjugate.count_totals import CountTotals, log_factorial
+from tractable.conjugate.count_totals import CountTotals
 from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
-from tractable.conjugate.rises import gamma_rise
+from tractable.conjugate.rises import gamma_rise_from_best
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
@@ -70,7 +71,7 @@ class PoissonModel(AdditiveModel):
     def summarize(self, X: Any, weights: Any = None) -> CountTotals:
         """See `ConjugateModel.summarize`: counts, (n,), with their log factorials."""
         X = as_counts(X)
-        return CountTotals.of(X, weights, -log_factorial(X))
+        return CountTotals.of(namespace_of(X).reshape(X, (-1, 1)), weights, -factorial_rest(X))
 
     def predictive(self) -> NegativeBinomial:
         """See `ConjugateModel.predictive`."""
@@ -107,7 +108,7 @@ class PoissonModel(AdditiveModel):
 
     @staticmethod
     def _rise(symbols: Array, gain: Array) -> Array:
-        return gamma_rise(symbols, gain)
+        return gamma_rise_from_best(symbols, gain)
 
     @staticmethod
     def _slope(symbols: np.ndarray) -> np.ndarray:

@@ -4,11 +4,13 @@ With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logs of a strong 
 is expected before the data from what is expected after them, which is small.
 """
 
+from tractable.arrays.counting import count_deviance
 from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.exact import two_product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
 
-__all__ = ["gamma_rise", "log_gamma_ratio", "shares_rise"]
+__all__ = ["gamma_rise", "gamma_rise_from_best", "log_gamma_ratio", "shares_rise", "shares_rise_from_best"]
 
 
 def log_gamma_ratio(a: Array, s: Array) -> Array:
@@ -26,8 +28,19 @@ def gamma_rise(symbols: Array, gain: Array) -> Array:
     xp = namespace_of(symbols, gain)
     a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
     after = (a + s) / (b + e)
-    kept = _deviance(a, b * after, (s * b - a * e) / (b + e))
+    kept = _deviance(a, b * after, _across(s, b, a, e) / (b + e))
     return s * xp.log(after) - e * after - kept + _rest(a, s)
+
+
+def gamma_rise_from_best(symbols: Array, gain: Array) -> Array:
+    """Return `gamma_rise` less s log(s/e) - s, the log likelihood at its greatest.
+
+    That leaves - D(s, e λ') - D(a, b λ') + ….
+    """
+    a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
+    after, gap = (a + s) / (b + e), _across(s, b, a, e) / (b + e)
+    lost = count_deviance(s + 0.0 * after, e * after, -gap - (e * after - s))
+    return _rest(a, s) - _deviance(a, b * after, gap) - lost
 
 
 def shares_rise(alpha: Array, counts: Array) -> Array:
@@ -39,12 +52,26 @@ def shares_rise(alpha: Array, counts: Array) -> Array:
     xp = namespace_of(alpha, counts)
     strength, n = xp.sum(alpha, axis=-1, keepdims=True), xp.sum(counts, axis=-1, keepdims=True)
     after = (alpha + counts) / (strength + n)
-    kept = _deviance(alpha, strength * after, (strength * counts - n * alpha) / (strength + n))
+    kept = _deviance(alpha, strength * after, _across(strength, counts, n, alpha) / (strength + n))
     # Near 1 a share is known better by what it leaves to the others.
     small = after < 0.5
     left = xp.where(small, xp.zeros_like(after), _others(alpha + counts) / (strength + n))
     log_after = xp.where(small, xp.log(after), xp.log1p(-left))
     terms = counts * log_after - kept + _rest(alpha, counts)
+    return xp.sum(terms, axis=-1) - _rest(strength, n)[..., 0]
+
+
+def shares_rise_from_best(alpha: Array, counts: Array) -> Array:
+    """Return `shares_rise` less Σ n_k log(n_k / N), the log likelihood at its greatest.
+
+    That leaves - Σ D(n_k, N p'_k) - D(α_k, A p'_k) + ….
+    """
+    xp = namespace_of(alpha, counts)
+    strength, n = xp.sum(alpha, axis=-1, keepdims=True), xp.sum(counts, axis=-1, keepdims=True)
+    after = (alpha + counts) / (strength + n)
+    gap = _across(strength, counts, n, alpha) / (strength + n)
+    lost = count_deviance(counts + 0.0 * after, n * after, -gap - (n * after - counts))
+    terms = _rest(alpha, counts) - _deviance(alpha, strength * after, gap) - lost
     return xp.sum(terms, axis=-1) - _rest(strength, n)[..., 0]
 
 
@@ -55,6 +82,12 @@ def _others(x: Array) -> Array:
     before = xp.concat([none, xp.cumulative_sum(x, axis=-1)[..., :-1]], axis=-1)
     after = xp.concat([none, xp.cumulative_sum(xp.flip(x, axis=-1), axis=-1)[..., :-1]], axis=-1)
     return before + xp.flip(after, axis=-1)
+
+
+def _across(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Return a b - c d, which is small where data are as expected, with its digits."""
+    (p, p_rest), (q, q_rest) = two_product(a, b), two_product(c, d)
+    return (p - q) + (p_rest - q_rest)
 
 
 def _deviance(a: Array, y: Array, gap: Array) -> Array:

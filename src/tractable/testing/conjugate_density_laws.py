@@ -96,11 +96,11 @@ def _line_integral(f: Any, near: Any) -> float:
     """Integrate over the support of a distribution, cut where its mass is."""
     from scipy.integrate import quad
 
-    tails = np.array([1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1.0 - 1e-6])
+    tails = np.array([1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1.0 - 1e-6, 1.0 - 1e-12])
     inner = near.icdf(tails)
     low, high = (float(np.min(bound)) for bound in near.support)
     cuts = [low, *(float(c) for c in np.unique(inner) if low < c < high), high]
-    return sum(quad(f, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in pairwise(cuts))
+    return sum(quad(f, a, b, epsabs=1e-10, epsrel=1e-10, limit=200)[0] for a, b in pairwise(cuts))
 
 
 def evidence_is_the_prior_average_of_the_likelihood(model: Any, rng: np.random.Generator) -> None:
