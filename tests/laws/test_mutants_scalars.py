@@ -104,6 +104,19 @@ class OneLessCdf(Laplace):
         return 1.0 - self.cdf(x)
 
 
+class QuantilesOfTheFirst(Laplace):
+    """One scale for the whole batch."""
+
+    def icdf(self, q):
+        first = Laplace(location=self.location, scale=np.full_like(self.scale, self.scale.flat[0]))
+        return first.icdf(q)
+
+
+class DoubleInside(Laplace):
+    def survival(self, x):
+        return super().survival(x).astype(np.float64)
+
+
 class WholeWidth(Laplace):
     """exp(-|x - μ| / b) / b, without the ½."""
 
@@ -157,6 +170,8 @@ MUTANTS = [
     (sample_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
     (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
     (density_laws.cdf_is_the_integral_of_prob, WholeWidth(location=1.0, scale=2.0)),
+    (value_laws.batch_is_a_loop, QuantilesOfTheFirst(location=0.0, scale=[1.0, 2.0])),
+    (value_laws.float32_stays_float32, DoubleInside(location=1.0, scale=2.0)),
     (tail_laws.survival_falls_by_prob, OneLessCdf(location=1.0, scale=2.0)),
     (sample_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
     (sample_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),

@@ -1,7 +1,7 @@
 """Mixtures: one of several distributions, chosen at random."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -174,7 +174,7 @@ class Mixture(Distribution):
         if other.event_shape != self.event_shape:
             raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
         divergence = over_batch(
-            lambda p, q: p._expected(lambda x: p.log_prob(x) - q.log_prob(x), n_samples, rng),  # noqa: SLF001
+            lambda p, q: p._expected(partial(_log_ratio, p, q), n_samples, rng),  # noqa: SLF001
             broadcast_batches(self=self.batch_shape, other=other.batch_shape),
             self,
             other,
@@ -280,3 +280,11 @@ def _as_weights(weights: Any, components: Distribution) -> Array:
         raise ValueError(f"weights must have shape (*batch, {k}), got {tuple(weights.shape)}")
     check_shares("weights", weights)
     return freeze(as_shares(xp.astype(weights, like.dtype)))
+
+
+def _log_ratio(p: Distribution, q: Distribution, x: Array) -> Array:
+    """Return log p(x)/q(x), and 0 where there is no p."""
+    ours, theirs = p.log_prob(x), q.log_prob(x)
+    xp = namespace_of(ours)
+    some = ours > -np.inf
+    return xp.where(some, ours, xp.zeros_like(ours)) - xp.where(some, theirs, xp.zeros_like(theirs))

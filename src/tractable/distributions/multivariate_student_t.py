@@ -13,8 +13,9 @@ from tractable.covariance import Covariance, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches
+from tractable.distributions.double_precision import found_in_double
 from tractable.distributions.missing import over_observed
-from tractable.distributions.scale_mixtures import student_t_cross_entropy
+from tractable.distributions.scale_mixtures import student_t_divergence
 from tractable.distributions.student_t_fit import fit_student_t
 from tractable.distributions.vectors import as_location, as_names, as_scale, as_values, split_mapping, taken
 from tractable.engines.blocks import map_rows
@@ -173,9 +174,7 @@ class MultivariateStudentT(Distribution):
             raise TypeError(f"other must be a MultivariateStudentT, got {type(other).__name__}")
         if other.dim != self.dim:
             raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
-        xp = namespace_of(self.location)
-        divergence = student_t_cross_entropy(self, other) - other.log_peak - self.entropy()
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return found_in_double(student_t_divergence, self, other)
 
     def marginal(self, dims: Any) -> "MultivariateStudentT":
         """Return p(x_dims): positions, names or a slice, in the order given; the same dof."""

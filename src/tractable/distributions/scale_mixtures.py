@@ -14,7 +14,7 @@ from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.value import value
 
-__all__ = ["expected_distance", "student_t_cross_entropy"]
+__all__ = ["expected_distance", "student_t_divergence"]
 
 _STEP = 0.25  # of the trapezoid rule in log s and log v: its error is about exp(-π²/step) ≈ 1e-17
 _DECAY = 40.0  # how far out the integrands are followed: until they have fallen by exp(-40)
@@ -42,7 +42,14 @@ class Spread:
         return namespace_of(self.shifts).sum(self.eigenvalues + self.shifts, axis=-1)
 
 
-def student_t_cross_entropy(p: Any, q: Any) -> Array:
+def student_t_divergence(p: Any, q: Any) -> Array:
+    """Return E_p[log p - log q] for two multivariate Student-t distributions."""
+    divergence = _cross_entropy(p, q) - q.log_peak - p.entropy()
+    xp = namespace_of(divergence)
+    return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+
+
+def _cross_entropy(p: Any, q: Any) -> Array:
     """Return ½ (ν + d) E_p log(1 + Δ²/ν) with ν and Δ of q, for two multivariate Student-t distributions.
 
     Frullani: log(1 + x) = ∫ (1 - exp(-sx)) exp(-s)/s ds.

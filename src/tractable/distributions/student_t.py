@@ -12,6 +12,7 @@ from tractable.arrays.special import betaln, stdtr, stdtrit
 from tractable.distributions.checks import check_finite, check_positive, exactly_one
 from tractable.distributions.columns import as_columns, like_columns
 from tractable.distributions.distribution import as_parameters
+from tractable.distributions.double_precision import found_in_double
 from tractable.distributions.gamma_family import reciprocal
 from tractable.distributions.student_t_divergence import expected_log_ratio
 from tractable.distributions.student_t_fit import fit_student_t
@@ -146,7 +147,7 @@ class StudentT(Univariate):
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
         if not isinstance(other, StudentT):
             raise TypeError(f"other must be a StudentT, got {type(other).__name__}")
-        return expected_log_ratio(self, other, student_t_log_density)
+        return found_in_double(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)

@@ -79,6 +79,7 @@ def batch_is_a_loop(d: Any, rng: np.random.Generator) -> None:
     together, entropy = d.log_prob(x), np.asarray(d.entropy())
     first = d[(0,) * len(d.batch_shape)] if d.batch_shape else d
     there, back = np.asarray(first.kl_divergence(d)), np.asarray(d.kl_divergence(first))
+    levels = _distribution_function(d, x)
     for i in np.ndindex(d.batch_shape):
         one = d[i]
         assert one.batch_shape == ()
@@ -88,9 +89,13 @@ def batch_is_a_loop(d: Any, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(one.entropy(), entropy[i], rtol=1e-12)
         np.testing.assert_allclose(first.kl_divergence(one), there[i], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(one.kl_divergence(first), back[i], rtol=1e-9, atol=1e-9)
-        for name in ("mean", "variance"):
+        for name in ("mean", "variance", "stddev", "mode"):
             for own, all_ in zip(parts(getattr(one, name)), parts(getattr(d, name)), strict=True):
-                np.testing.assert_allclose(own, all_[i], rtol=1e-12)
+                np.testing.assert_allclose(own, all_[i], rtol=1e-12, err_msg=name)
+        for name, own in _distribution_function(one, at(x, (slice(None), *i))).items():
+            axes = (slice(None), *i) if name in ("cdf", "survival") else i
+            for part, all_ in zip(parts(own), parts(levels[name]), strict=True):
+                np.testing.assert_allclose(part, all_[axes], rtol=1e-10, err_msg=name)
 
 
 def arguments_broadcast(d: Any, rng: np.random.Generator) -> None:
@@ -161,15 +166,28 @@ def float32_stays_float32(d: Any, rng: np.random.Generator) -> None:
     if single is None:
         return
     x = single.sample(4, rng=rng)
+    divergence = single.kl_divergence(single)
+    assert not np.isnan(divergence).any(), "the divergence of float32 parameters is NaN"
     for name, found in {
         "sample": x,
         "log_prob": single.log_prob(x),
-        "mean": single.mean,
-        "variance": single.variance,
         "entropy": single.entropy(),
+        "kl_divergence": divergence,
+        **{name: getattr(single, name) for name in ("mean", "variance", "stddev", "mode")},
+        **_distribution_function(single, x),
     }.items():
         for part in parts(found):
             assert part.dtype == np.float32, f"{name} of float32 parameters is {part.dtype}"
+
+
+def _distribution_function(d: Any, x: Any) -> dict[str, Any]:
+    """Return what a distribution says of the probabilities below and above x, where it does."""
+    found = {name: getattr(d, name)(x) for name in ("cdf", "survival") if hasattr(d, name)}
+    if hasattr(d, "icdf"):
+        found["icdf"] = d.icdf(0.3)
+    if hasattr(d, "interval"):
+        found["low"], found["high"] = d.interval(0.8)
+    return found
 
 
 def nan_parameters_are_refused(d: Any, rng: np.random.Generator) -> None:
