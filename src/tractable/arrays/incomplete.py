@@ -1,13 +1,15 @@
 """The incomplete gamma and beta functions, and their inverses.
 
 NumPy arrays go to SciPy. Those of other libraries go to functions that sum a series or a continued fraction
-until it settles, in about √a steps, and invert by Newton's method in log space. Gamma functions of shapes
-above 1e4 have an expansion of their own in every library: SciPy's lose the digits of their tails.
+until it settles, in about √a steps, and invert by Newton's method in log space; so do the NumPy arrays of
+which SciPy loses digits. Gamma functions of shapes above 1e4 have an expansion of their own in every library.
 """
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from tractable.arrays.large_gamma import LARGE_SHAPE, large_gamma_quantile, large_gamma_tails
 from tractable.arrays.log_space import sigmoid
@@ -26,6 +28,11 @@ __all__ = [
     "gammainccinv",
     "gammaincinv",
 ]
+
+_WHOLE = 1e3  # above it SciPy loses digits of the beta function of whole shapes
+_AGREES = 1e-12
+_LAST_STEP = 1e-3
+_LEAST = -744.4  # the logarithm of the least number above zero
 
 
 def gammainc(a: Array, x: Array) -> Array:
@@ -85,7 +92,7 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
     >>> betainc(np.array(2.0), np.array(1.0), np.array([0.0, 0.5, 1.0])).round(12)
     array([0.  , 0.25, 1.  ])
     """
-    return special_function("betainc", agnostic_betainc, a, b, x)
+    return _beta_tail("betainc", agnostic_betainc, a, b, x)
 
 
 def betaincc(a: Array, b: Array, x: Array) -> Array:
@@ -97,7 +104,7 @@ def betaincc(a: Array, b: Array, x: Array) -> Array:
     >>> betaincc(np.array(1.0), np.array(2.0), np.array(0.5)).round(12)
     np.float64(0.25)
     """
-    return special_function("betaincc", agnostic_betaincc, a, b, x)
+    return _beta_tail("betaincc", agnostic_betaincc, a, b, x)
 
 
 def betaincinv(a: Array, b: Array, q: Array) -> Array:
@@ -109,7 +116,13 @@ def betaincinv(a: Array, b: Array, q: Array) -> Array:
     >>> betaincinv(np.array(2.0), np.array(1.0), np.array(0.25)).round(12)
     np.float64(0.5)
     """
-    return special_function("betaincinv", agnostic_betaincinv, a, b, q)
+    _, a, b, q = floats(a, b, q)
+    if not is_numpy_array(q):
+        return agnostic_betaincinv(a, b, q)
+    x = special_function("betaincinv", agnostic_betaincinv, a, b, q)
+    tail, wanted = np.where(q <= 0.5, betainc(a, b, x), betaincc(a, b, x)), np.minimum(q, 1.0 - q)
+    wrong = ~(np.abs(tail - wanted) <= _AGREES * wanted)
+    return _mended(x, wrong, agnostic_betaincinv, a, b, q)
 
 
 def agnostic_gammainc(a: Array, x: Array) -> Array:
@@ -157,7 +170,15 @@ def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
         x, y = sigmoid(u), sigmoid(-u)
         return *beta_tails(xp, a, b, x, y), xp.exp(log_beta_kernel(a, b, x, y))
 
-    return sigmoid(quantile(xp, tails, q, 1.0 - q, xp.log(a) - xp.log(b)))
+    u = quantile(xp, tails, q, 1.0 - q, xp.log(a) - xp.log(b))
+    # A last step of Newton's, in x or 1 - x: they hold digits that their log-odds do not.
+    with np.errstate(all="ignore"):
+        lower, upper, density = tails(u)
+        step = xp.where(q <= 0.5, lower * xp.log(lower / q), -upper * xp.log(upper / (1.0 - q))) / density
+    step = xp.where(xp.abs(step) < _LAST_STEP, step, xp.zeros_like(step))
+    x, y = sigmoid(u), sigmoid(-u)
+    found = xp.where(u > 0.0, 1.0 - y * (1.0 + x * step), x * (1.0 - y * step))
+    return xp.where(u < _LEAST, xp.zeros_like(u), found)
 
 
 def _gamma_quantile(xp: Any, a: Array, lower: Array, upper: Array) -> Array:
@@ -182,6 +203,25 @@ def _by_shape(
         return native(a, x)
     small = native(xp.where(huge, xp.ones_like(a), a), x)
     return xp.where(huge, large(xp.where(huge, a, xp.full_like(a, LARGE_SHAPE)), x), small)
+
+
+def _beta_tail(name: str, agnostic: Callable[..., Array], a: Any, b: Any, x: Any) -> Array:
+    """Call SciPy's function on NumPy arrays, but for large whole shapes, whose finite sums lose digits."""
+    xp, a, b, x = floats(a, b, x)
+    if not is_numpy_array(x):
+        return agnostic(a, b, x)
+    rough = (xp.maximum(a, b) > _WHOLE) & (a == xp.floor(a)) & (b == xp.floor(b))
+    return _mended(special_function(name, agnostic, a, b, x), rough, agnostic, a, b, x)
+
+
+def _mended(found: np.ndarray, wrong: np.ndarray, agnostic: Callable[..., Array], *given: Any) -> np.ndarray:
+    """Replace the wrong entries by those of the agnostic function."""
+    if not np.any(wrong):
+        return found
+    found, wrong, *wide = np.broadcast_arrays(found, wrong, *given)
+    mended = np.array(found)
+    mended[wrong] = agnostic(*(x[wrong] for x in wide))
+    return mended[()]
 
 
 def _large_inverse(a: Array, q: Array) -> Array:

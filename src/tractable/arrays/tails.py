@@ -10,7 +10,7 @@ from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
 __all__ = ["beta_tails", "gamma_tails"]
 
 _MOST_TERMS = 1_000_000
-_LARGE, _STEP = 1e4, 0.0625
+_LARGE, _STEP = 1e4, 0.0625  # where both shapes are large the fraction takes too many terms
 
 
 def gamma_tails(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
@@ -57,9 +57,10 @@ def beta_tails(xp: Any, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, 
     low = u * (b + 1.0) < v * (a + 1.0)
     p, q = xp.where(low, a, b), xp.where(low, b, a)
     z, rest = xp.where(low, u, v), xp.where(low, v, u)
-    large = a + b > _LARGE
-    small = xp.where(large, xp.ones_like(p), p), xp.where(large, xp.ones_like(q), q)
-    tail = kernel / (p * _beta_fraction(xp, *small, xp.where(large, half, z)))
+    large = xp.minimum(a, b) > _LARGE
+    one = xp.ones_like(p)
+    small = (xp.where(large, c, w) for c, w in zip((one, one, half, half), (p, q, z, rest), strict=True))
+    tail = kernel / _beta_fraction(xp, *small)
     if bool(xp.any(large)):
         tail = xp.where(large, _beta_integral(xp, p, q, z, rest), tail)
     lower, upper = xp.where(low, tail, 1.0 - tail), xp.where(low, 1.0 - tail, tail)
@@ -68,7 +69,7 @@ def beta_tails(xp: Any, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, 
 
 
 def _beta_integral(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
-    """Return I_x(a, b) below the mean, for large a + b: the density of log x/(1 - x) by quadrature.
+    """Return I_x(a, b) below the mean, for large a and b: the density of log x/(1 - x) by quadrature.
 
     The variable is x/(1 - x) e^-s with s = exp(½π sinh v) in units of the width of the density at x, and v on
     an even grid (Takahasi & Mori 1974).
@@ -83,17 +84,16 @@ def _beta_integral(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
     return _STEP * xp.sum(xp.exp(inner) * s * (0.5 * math.pi * xp.cosh(v)), axis=0)
 
 
-def _beta_fraction(xp: Any, a: Array, b: Array, x: Array) -> Array:
-    """Return 1 + d_1 / (1 + d_2 / (1 + …)), Abramowitz and Stegun (26.5.8)."""
-    one = xp.ones_like(x)
+def _beta_fraction(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """Return the continued fraction of Didonato and Morris (1992), (9), whose terms do not cancel."""
+    above = a * y - b * x + 1.0
 
     def step(n: int) -> tuple[Array, Array]:
-        m = n // 2
-        if n % 2:
-            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), one
-        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), one
+        ratio = x / (a + (2 * n - 1))
+        p = (a + (n - 1)) * ratio * ((a + b + (n - 1)) * ratio) * (n * (b - n))
+        return p, n + n * (b - n) * ratio + (a + n) / (a + (2 * n + 1)) * (above + n * (1.0 + y))
 
-    return _lentz(xp, one, step)
+    return _lentz(xp, a / (a + 1.0) * above, step)
 
 
 def _lentz(xp: Any, first: Array, step: Callable[[int], tuple[Array, Array]]) -> Array:

@@ -1,0 +1,108 @@
+"""Incomplete beta functions and Student's tails against mpmath at 120 digits, where libraries lose theirs."""
+
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from tractable.arrays.namespace import to_numpy
+from tractable.arrays.special import betainc, betaincc
+from tractable.distributions import Beta, Binomial
+
+DIGITS, MANY = 30, 120  # a tail of 1e-100 is one less the other
+
+
+@cache
+def lower_tail(a, b, x, digits=DIGITS):
+    """I_x(a, b) by the series x^a (1-x)^b / a B(a, b) Σ (a+b)_n / (a+1)_n x^n, whose terms are positive."""
+    with mpmath.workdps(digits + 10):
+        a, b, x = (mpmath.mpf(float(v)) for v in (a, b, x))
+        constant = mpmath.loggamma(a + b) - mpmath.loggamma(a + 1) - mpmath.loggamma(b)
+        term = total = mpmath.exp(a * mpmath.log(x) + b * mpmath.log1p(-x) + constant)
+        n = 0
+        while term > total * mpmath.mpf(10) ** -digits:
+            term *= (a + b + n) * x / (a + 1 + n)
+            total += term
+            n += 1
+    return total
+
+
+@cache
+def upper_tail(a, b, x):
+    with mpmath.workdps(MANY):
+        return 1 - lower_tail(a, b, x, MANY)
+
+
+# (a, b), and where in units of the mean
+SHAPES = [
+    *((a, b) for a in (0.01, 1.0, 2.0, 20.0, 1e3) for b in (1e4, 8e5, 1e9, 1e12)),
+    *((a, b) for a in (0.5, 2.5, 300.25) for b in (1e5, 3e8 + 0.5)),
+    (2.0, 1542375957.0),
+    (30.0, 5000.0),
+]
+PLACES = (1e-3, 0.5, 0.9, 1.0, 1.05, 1.5, 3.0)
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES, ids=lambda v: f"{v:g}")
+def test_tails_of_unlike_shapes_keep_eleven_digits(a, b, backend):
+    x = np.array(PLACES) * a / (a + b)
+    shapes = backend.asarray(np.array(a)), backend.asarray(np.array(b)), backend.asarray(x)
+    for function, tail in ((betainc, lower_tail), (betaincc, upper_tail)):
+        exact = np.array([float(tail(a, b, v)) for v in x])
+        np.testing.assert_allclose(to_numpy(function(*shapes)), exact, rtol=3e-12, atol=1e-100)
+
+
+def test_tails_mirror_each_other(backend):
+    a, b, x = (
+        np.array([2.0, 20.0, 1e3]),
+        np.array([2.0**30, 2.0**33, 2.0**40]),
+        2.0 ** np.array([-30, -29, -30]),
+    )
+    exact = np.array([float(upper_tail(*v)) for v in zip(a, b, x, strict=True)])
+    found = to_numpy(betainc(*(backend.asarray(v) for v in (b, a, 1.0 - x))))
+    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-100)
+
+
+def test_rare_events_among_many_trials_keep_their_digits():
+    d = Binomial(n_trials=1e9, probability=5e-9)
+    at = np.array([0.0, 1.0, 4.0, 9.0, 30.0])
+    for found, tail in ((d.cdf(at), upper_tail), (d.survival(at), lower_tail)):
+        exact = [float(tail(k + 1.0, 1e9 - k, 5e-9)) for k in at]
+        np.testing.assert_allclose(found, exact, rtol=1e-12)
+
+
+QUANTILES = [
+    *((a, b) for a in (2.0, 1e3) for b in (1e6, 1e8, 1.5e9, 1e12)),
+    (2.5, 100.0),
+    (0.3, 7.0),
+    (10.0, 0.1),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), QUANTILES, ids=lambda v: f"{v:g}")
+def test_quantiles_of_betas_have_their_tails(a, b, backend):
+    q = np.array([1e-300, 1e-100, 1e-20, 1e-8, 0.01, 0.4])
+    d = Beta(alpha=backend.asarray(np.array(a)), beta=backend.asarray(np.array(b)))
+    x = to_numpy(d.icdf(backend.asarray(q)))
+    held = x >= np.finfo(float).tiny
+    exact = np.array([float(lower_tail(a, b, v)) for v in x[held]])
+    np.testing.assert_allclose(exact, q[held], rtol=1e-11)
+    # What no number holds is zero, and not the least of the numbers.
+    assert np.all(x[~held] == 0.0)
+    assert np.all([lower_tail(a, b, np.finfo(float).tiny) >= p for p in q[~held]])
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e3, 1e8), (1e3, 1e12), (2.0, 1.5e9)])
+def test_upper_quantiles_of_betas_have_their_tails(a, b, backend):
+    q = np.array([0.6, 0.9, 0.99, 1.0 - 1e-9])
+    d = Beta(alpha=backend.asarray(np.array(a)), beta=backend.asarray(np.array(b)))
+    x = to_numpy(d.icdf(backend.asarray(q)))
+    np.testing.assert_allclose([float(upper_tail(a, b, v)) for v in x], 1.0 - q, rtol=1e-11)
+
+
+def test_quantiles_below_all_numbers_are_zero(backend):
+    d = Beta(alpha=backend.asarray(np.array(0.001)), beta=backend.asarray(np.array(1.0)))
+    np.testing.assert_allclose(
+        to_numpy(d.icdf(backend.asarray(np.array([0.0, 0.01, 0.9])))), [0.0, 0.0, 0.9**1000], rtol=1e-12
+    )
