@@ -1,8 +1,10 @@
 """What conjugate models ask of rows, statistics and hyper-parameters."""
 
+from math import floor, isfinite
 from typing import Any
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.statistics.moments import Moments
 from tractable.statistics.whole_numbers import as_whole_numbers
@@ -16,6 +18,8 @@ __all__ = [
     "check_n_trials",
     "check_statistic",
     "check_strength",
+    "check_whole_number",
+    "one_number",
     "some_weight",
 ]
 
@@ -42,7 +46,7 @@ def check_moments(statistic: Any, dim: int) -> None:
 
 def as_numbers(X: Any, dim: int) -> Array:
     """Return finite rows of `dim` columns, two-dimensional; where there is one column, numbers will do."""
-    X = as_float_array(X)
+    X = as_reals("X", X)
     if X.ndim == 1 and dim == 1:
         X = namespace_of(X).reshape(X, (-1, 1))
     if X.ndim != 2 or X.shape[1] != dim:
@@ -64,24 +68,40 @@ def as_counts(X: Any, most: float | None = None) -> Array:
     return X
 
 
-def check_fraction(name: str, x: float) -> float:
+def one_number(name: str, x: Any) -> Array:
+    """Return one number, as an array without axes of its own library."""
+    x = as_reals(name, x)
+    if x.ndim:
+        raise ValueError(f"{name} must be one number, got shape {tuple(x.shape)}")
+    return x
+
+
+def check_fraction(name: str, x: Any) -> float:
     """Return a number strictly between 0 and 1."""
-    if not 0.0 < x < 1.0:
+    number = float(one_number(name, x))
+    if not 0.0 < number < 1.0:
         raise ValueError(f"{name} must be between 0 and 1, got {x!r}")
-    return float(x)
+    return number
 
 
-def check_strength(strength: float) -> float:
+def check_strength(strength: Any) -> float:
     """Return how many observations a belief is worth, a positive number."""
-    check_positive("strength", as_float_array(strength))
-    return float(strength)
+    number = one_number("strength", strength)
+    check_positive("strength", number)
+    return float(number)
 
 
 def check_n_trials(n_trials: Any) -> int:
     """Return a number of trials: 1, 2, 3, …"""
-    if isinstance(n_trials, bool) or n_trials != int(n_trials) or n_trials < 1:
-        raise ValueError(f"n_trials must be a positive whole number, got {n_trials!r}")
-    return int(n_trials)
+    return check_whole_number("n_trials", n_trials)
+
+
+def check_whole_number(name: str, x: Any) -> int:
+    """Return one of the numbers 1, 2, 3, …"""
+    number = float(one_number(name, x))
+    if isinstance(x, bool) or not isfinite(number) or number != floor(number) or number < 1.0:
+        raise ValueError(f"{name} must be a positive whole number, got {x!r}")
+    return int(x)
 
 
 def some_weight(statistic: Any) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.additive import AdditiveModel
+from tractable.conjugate.checks import check_whole_number
 from tractable.conjugate.rises import shares_rise
 from tractable.conjugate.shares import shares_curvature, shares_slope
 from tractable.distributions.dirichlet import Dirichlet
@@ -47,7 +48,7 @@ class DirichletBelief(AdditiveModel):
     @classmethod
     def laplace(cls, n_classes: int, **known: Any) -> Self:
         """Return the model with one pseudocount each, Laplace's rule of succession: (n_k + 1) / (n + K)."""
-        return cls.from_pseudocounts(np.ones(n_classes), **known)
+        return cls.from_pseudocounts(np.ones(check_whole_number("n_classes", n_classes)), **known)
 
     @property
     def n_classes(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tractable.conjugate.checks import check_whole_number
 from tractable.conjugate.model import ConjugateModel
 from tractable.engines.newton import newton
 
@@ -52,7 +53,13 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     >>> float(best.update(groups[0]).mean().round(6))
     1.6
     """
-    groups = list(statistics)
+    groups = list(statistics) if isinstance(statistics, Iterable) else [None]
+    strange = [group for group in groups if not hasattr(group, "weight")]
+    if strange:
+        raise ValueError(
+            f"statistics must be what model.summarize returns for each group, got {strange[0]!r:.60}"
+        )
+    max_iter = check_whole_number("max_iter", max_iter)
     if not any(float(group.weight) > 0.0 for group in groups):
         raise ValueError("statistics must have a group with data in it")
     search = model._search(groups)  # noqa: SLF001

@@ -2,12 +2,13 @@
 
 from typing import Any, ClassVar, Self
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.wishart_interval import wishart_interval
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
 from tractable.covariance import Full
+from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.multivariate_normal import MultivariateNormal
@@ -69,9 +70,8 @@ class MultivariateNormalModel(ConjugateModel):
             Rows behind the precision, above d - 1; strength + d - 1 by default.
         """
         strength = check_strength(strength)
-        structure = (
-            covariance if hasattr(covariance, "precision") else Full(matrix=as_float_array(covariance))
-        )
+        known = hasattr(covariance, "precision")
+        structure = covariance if known else Full(matrix=as_reals("covariance", covariance))
         dof = strength + structure.dim - 1.0 if dof is None else dof
         return cls(
             prior=NormalWishart(mean=mean, strength=strength, dof=dof, scale=structure.precision() / dof)

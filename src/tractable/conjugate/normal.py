@@ -4,7 +4,7 @@ from math import log, pi
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
+from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
 from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.rises import gamma_rise
 from tractable.distributions.checks import check_positive
@@ -64,10 +64,11 @@ class NormalModel(ConjugateModel):
         (2.0, 6.0)
         """
         strength = check_strength(strength)
-        check_positive("variance", as_float_array(variance))
+        location, spread = one_number("mean", mean), one_number("variance", variance)
+        check_positive("variance", spread)
         return cls(
             prior=NormalGamma(
-                mean=mean, strength=strength, shape=0.5 * strength, rate=0.5 * strength * variance
+                mean=location, strength=strength, shape=0.5 * strength, rate=0.5 * strength * spread
             )
         )
 

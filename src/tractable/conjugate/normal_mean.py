@@ -6,11 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.search import Search
 from tractable.covariance import Covariance, Isotropic, as_structure
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_positive, exactly_one
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.multivariate_normal import MultivariateNormal
@@ -87,7 +88,7 @@ class NormalMeanModel(ConjugateModel):
         """
         strength = check_strength(strength)
         if variance is not None:
-            noise = _number(variance, as_float_array(mean))
+            noise = _number(variance, as_reals("mean", mean))
             return cls(prior=Normal(mean=mean, variance=noise.diagonal[0] / strength), variance=variance)
         structure = as_structure(covariance, like=mean)
         prior = MultivariateNormal(mean=mean, covariance=structure.scaled(1.0 / strength))
@@ -189,8 +190,7 @@ def _normal_terms(step: np.ndarray, variance: np.ndarray) -> float:
 
 
 def _number(variance: Any, like: Array) -> Isotropic:
-    xp = namespace_of(like)
-    given = as_float_array(variance, xp)
+    given = as_reals("variance", variance, like)
     if given.ndim:
         raise ValueError(f"variance must be one number, got shape {tuple(given.shape)}")
     check_positive("variance", given)

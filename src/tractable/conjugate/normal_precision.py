@@ -15,6 +15,7 @@ from tractable.conjugate.search import Search
 from tractable.conjugate.wishart_interval import wishart_interval
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
 from tractable.covariance import Full
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
@@ -65,7 +66,7 @@ class NormalPrecisionModel(AdditiveModel):
 
     def __post_init__(self) -> None:
         self._check_prior()
-        known = as_float_array(self.known_mean, namespace_of(self.prior.mean))
+        known = as_reals("known_mean", self.known_mean, self.prior.mean)
         check_finite("known_mean", known)
         if tuple(known.shape) != self.prior.event_shape[:1]:
             raise ValueError(
@@ -86,7 +87,7 @@ class NormalPrecisionModel(AdditiveModel):
         >>> model.prior
         Gamma(shape=array(3.), rate=array(0.75))
         """
-        precision, strength = as_float_array(precision), check_strength(strength)
+        precision, strength = as_reals("precision", precision), check_strength(strength)
         if not precision.ndim:
             check_positive("precision", precision)
             return cls(

@@ -5,9 +5,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.counting import factorial_rest
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.additive import AdditiveModel
-from tractable.conjugate.checks import as_counts, check_columns, check_statistic, check_strength, some_weight
+from tractable.conjugate.checks import (
+    as_counts,
+    check_columns,
+    check_statistic,
+    check_strength,
+    one_number,
+    some_weight,
+)
 from tractable.conjugate.count_totals import CountTotals
 from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
 from tractable.conjugate.rises import gamma_rise_from_best
@@ -60,9 +67,9 @@ class PoissonModel(AdditiveModel):
         >>> PoissonModel.from_mean_strength(3.0, 2.0).prior
         Gamma(shape=array(6.), rate=array(2.))
         """
-        check_positive("mean", as_float_array(mean))
-        strength = check_strength(strength)
-        return cls(prior=Gamma(shape=mean * strength, rate=strength))
+        expected, strength = one_number("mean", mean), check_strength(strength)
+        check_positive("mean", expected)
+        return cls(prior=Gamma(shape=expected * strength, rate=strength))
 
     def likelihood(self, parameter: Any) -> Poisson:
         """See `ConjugateModel.likelihood`."""

@@ -61,7 +61,7 @@ def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
             array = xp.asarray(x)
         real = xp.isdtype(array.dtype, ("real floating", "integral", "bool"))
         array = as_float_array(array, xp) if real else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = None
     if array is None:
         raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}: {x!r:.60}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.covariance.rows import as_reals
 
 __all__ = [
     "check_coverage",
@@ -53,7 +54,8 @@ def check_shares(name: str, x: Array) -> None:
 
 def check_coverage(coverage: float) -> float:
     """Return the coverage of an interval if it is one."""
-    if not 0.0 < coverage < 1.0:
+    given = as_reals("coverage", coverage)
+    if given.ndim or not 0.0 < float(given) < 1.0:
         raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
     return float(coverage)
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.covariance import other_dims, resolve_dims
-from tractable.covariance.rows import diagonal_matrix
+from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
 from tractable.distributions.dirichlet_density import dirichlet_log_density
 from tractable.distributions.dirichlet_fit import fitted_concentration
@@ -76,7 +76,7 @@ class Dirichlet(Distribution):
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
         """Return the maximum likelihood estimate from shares X (n, K), all of them positive."""
-        X = as_float_array(X)
+        X = as_reals("X", X)
         if X.ndim != 2 or not X.shape[0] or X.shape[1] < 2:
             raise ValueError(f"X must be rows of shape (n, K) with K at least 2, got {tuple(X.shape)}")
         check_shares("X", X)

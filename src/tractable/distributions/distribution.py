@@ -146,6 +146,13 @@ class Distribution(ABC):
         return x
 
 
+def _as_float(name: str, x: float) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, and is an integer beyond floating point") from None
+
+
 def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     """Return parameters as frozen arrays of one library, one floating dtype and one batch shape.
 
@@ -162,7 +169,8 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     arrays = {k: as_reals(k, x) for k, x in given.items() if not isinstance(x, (int, float))}
     dtype = xp.result_type(*arrays.values()) if arrays else xp.float64
     where = device(next(iter(arrays.values()))) if arrays else None
-    frozen = {k: freeze(xp.asarray(arrays.get(k, x), dtype=dtype, device=where)) for k, x in given.items()}
+    numbers = {k: _as_float(k, x) for k, x in given.items() if k not in arrays}
+    frozen = {k: freeze(xp.asarray(x, dtype=dtype, device=where)) for k, x in {**arrays, **numbers}.items()}
     for name, x in frozen.items():
         if x.ndim < ndims[name]:
             raise ValueError(f"{name} must have at least {ndims[name]} axes, got shape {tuple(x.shape)}")

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.grouping import group_rows, tally
-from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.grouping import first_of_each, group_rows, tally
+from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_nonnegative, check_sample_weight
-from tractable.distributions.counting import as_counts, check_same_family, only_where
+from tractable.distributions.counting import check_same_family, only_where
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.shares import log_or_minus_inf, surprise
 from tractable.value import value
@@ -53,16 +54,17 @@ class Empirical(Distribution):
         """Make a sample of numbers a `UnivariateEmpirical`."""
         from tractable.distributions.univariate_empirical import UnivariateEmpirical
 
-        return super().__new__(UnivariateEmpirical if cls is Empirical and np.ndim(values) == 1 else cls)
+        numbers = cls is Empirical and as_reals("values", values).ndim == 1
+        return super().__new__(UnivariateEmpirical if numbers else cls)
 
     def __init__(self, *, values: Any, weights: Any = None) -> None:
-        x = freeze(as_float_array(values))
+        x = freeze(as_reals("values", values))
         xp = namespace_of(x)
         if x.ndim < 1 or 0 in x.shape:
             raise ValueError(f"values must have points on its first axis, got shape {tuple(x.shape)}")
         check_finite("values", x)
         one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
-        w = one if weights is None else xp.astype(as_float_array(weights, xp), x.dtype)
+        w = one if weights is None else xp.astype(as_reals("weights", weights, x), x.dtype)
         if tuple(w.shape) != (x.shape[0],):
             raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
         check_nonnegative("weights", w)
@@ -81,7 +83,7 @@ class Empirical(Distribution):
         sample_weight : array (n,), optional
             How often each point counts.
         """
-        X = as_float_array(X)
+        X = as_reals("X", X)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0], X)
         return cls(values=X, weights=weights)
 
@@ -179,7 +181,7 @@ class Empirical(Distribution):
         groups = group_rows(self.values)
         n = self.values.shape[0]
         masses = tally(groups, self.probabilities, n)
-        first = xp.unique_all(groups).indices
+        first = first_of_each(groups)
         kept = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
         rows = xp.take(first, kept)
         return freeze(xp.take(self.values, rows, axis=0)), freeze(xp.take(masses, xp.take(groups, rows)))
@@ -195,4 +197,5 @@ class Empirical(Distribution):
         edges = np.cumsum(to_numpy(self.weights).astype(np.float64))
         rows = np.searchsorted(edges / edges[-1], rng.random(n), side="right")
         xp = namespace_of(self.values)
-        return xp.take(self.values, xp.astype(as_counts(rows, self.values), xp.int64), axis=0)
+        places = xp.asarray(rows, dtype=xp.int64, device=device(self.values))
+        return xp.take(self.values, places, axis=0)

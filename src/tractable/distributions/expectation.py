@@ -73,6 +73,8 @@ def expectation(
     """
     if not isinstance(distribution, Distribution):
         raise ValueError(f"distribution must be a distribution, got {type(distribution).__name__}")
+    if not callable(f):
+        raise ValueError(f"f must be a function, got {type(f).__name__}")
     if 0 in distribution.batch_shape:
         return _of_nothing(f, distribution)
     exact = _exact(distribution) if n_samples is None else None

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
+from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.arrays.special import log_sum_exp
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_coverage
 from tractable.value import value
 
@@ -161,7 +162,7 @@ class GridPosterior:
 
 
 def _as_axes(grid: Any) -> tuple[Array, ...]:
-    axes = tuple(as_float_array(axis) for axis in (grid if isinstance(grid, tuple) else (grid,)))
+    axes = tuple(as_reals("grid", axis) for axis in (grid if isinstance(grid, tuple) else (grid,)))
     for axis in axes:
         xp = namespace_of(axis)
         if axis.ndim != 1 or axis.shape[0] < 2 or not bool(xp.all(axis[1:] > axis[:-1])):
@@ -176,8 +177,10 @@ def _on_grid(name: str, function: Any, points: Sequence[Array]) -> Array:
     xp = namespace_of(*points)
     if hasattr(function, "log_prob"):
         found = function.log_prob(xp.stack(points, axis=-1) if len(points) > 1 else points[0])
+    elif callable(function):
+        found = as_reals(name, function(*points), points[0])
     else:
-        found = function(*points)
+        raise ValueError(f"{name} must be a function or a distribution, got {type(function).__name__}")
     if tuple(found.shape) != tuple(points[0].shape):
         raise ValueError(f"{name} must give one number for each point of the grid, got {tuple(found.shape)}")
     if not bool(xp.all(found < xp.inf)):

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
-from tractable.covariance.rows import diagonal_matrix
+from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.medians import coordinate_medians, geometric_median
@@ -68,7 +68,7 @@ class MultivariateLaplace(Distribution):
         geometric median with L2.
         """
         _check_norm(norm)
-        X = as_float_array(X)
+        X = as_reals("X", X)
         xp = namespace_of(X)
         if X.ndim != 2 or not all(X.shape):
             raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")

@@ -1,10 +1,15 @@
 """One-of-K code of labels, and back."""
 
+from math import prod
 from typing import Any
 
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.covariance.rows import as_reals
 
 __all__ = ["from_one_hot", "one_hot"]
+
+#: The most entries that codes may have.
+_MOST = 2**32
 
 
 def one_hot(labels: Any, n_classes: int | None = None) -> Array:
@@ -30,13 +35,17 @@ def one_hot(labels: Any, n_classes: int | None = None) -> Array:
     array([1, 0, 2])
     """
     xp = namespace_of(labels)
-    k = as_float_array(labels, xp)
+    k = as_reals("labels", labels)
     if not bool(xp.all((k >= 0) & (k == xp.floor(k)) & xp.isfinite(k))):
         raise ValueError("labels must be whole numbers from 0 on, with no NaN")
     largest = int(xp.max(k)) if 0 not in k.shape else -1
     n_classes = largest + 1 if n_classes is None else n_classes
+    if isinstance(n_classes, bool) or not hasattr(n_classes, "__index__") or n_classes < 0:
+        raise ValueError(f"n_classes must be a whole number from 0 on, got {n_classes!r}")
     if largest >= n_classes:
         raise ValueError(f"labels must be below n_classes={n_classes}, got {largest}")
+    if prod(k.shape) * n_classes > _MOST:
+        raise ValueError(f"labels must be few enough for codes of {n_classes} entries each to fit in memory")
     return xp.astype(k[..., None] == xp.arange(n_classes, dtype=k.dtype, device=device(k)), k.dtype)
 
 
@@ -49,7 +58,7 @@ def from_one_hot(codes: Any) -> Array:
     array([2, 0])
     """
     xp = namespace_of(codes)
-    x = as_float_array(codes, xp)
+    x = as_reals("codes", codes)
     good = x.ndim > 0 and bool(xp.all((x == 0) | (x == 1)) & xp.all(xp.sum(x, axis=-1) == 1))
     if not good:
         raise ValueError("codes must be zeros but for a single one on the last axis")

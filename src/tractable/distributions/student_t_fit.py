@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.engines.em import em
 from tractable.value import value
@@ -42,7 +43,7 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner); the
     degrees of freedom, where unknown, maximise the likelihood itself.
     """
-    X = as_float_array(X)
+    X = as_reals("X", X)
     xp = namespace_of(X)
     if X.ndim != 2 or not X.shape[0]:
         raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")

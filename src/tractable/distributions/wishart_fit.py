@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.distributions.matrices import factored
 
@@ -14,7 +15,7 @@ __all__ = ["as_matrices", "fitted_dof", "mean_and_log_det"]
 
 def as_matrices(X: Any, sample_weight: Any, name: str = "X") -> tuple[Array, Array]:
     """Return matrices (n, d, d) and weights (n,) that add up to one."""
-    X = as_float_array(X)
+    X = as_reals("X", X)
     xp = namespace_of(X)
     if X.ndim != 3 or not X.shape[0] or X.shape[1] != X.shape[2]:
         raise ValueError(
