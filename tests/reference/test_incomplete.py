@@ -8,7 +8,7 @@ import pytest
 
 from tractable.arrays.namespace import to_numpy
 from tractable.arrays.special import betainc, betaincc
-from tractable.distributions import Beta, Binomial
+from tractable.distributions import Beta, Binomial, StudentT
 
 DIGITS, MANY = 30, 120  # a tail of 1e-100 is one less the other
 
@@ -106,3 +106,41 @@ def test_quantiles_below_all_numbers_are_zero(backend):
     np.testing.assert_allclose(
         to_numpy(d.icdf(backend.asarray(np.array([0.0, 0.01, 0.9])))), [0.0, 0.0, 0.9**1000], rtol=1e-12
     )
+
+
+def student_tail(dof, t):
+    """½ I_x(ν/2, ½) at x = ν / (ν + t²)."""
+    with mpmath.workdps(DIGITS):
+        nu, t = mpmath.mpf(float(dof)), mpmath.mpf(float(t))
+        return mpmath.betainc(nu / 2, mpmath.mpf(1) / 2, 0, nu / (nu + t * t), regularized=True) / 2
+
+
+def standard_student(dof, backend):
+    dof, location, scale = (backend.asarray(np.array(v)) for v in (dof, 0.0, 1.0))
+    return StudentT(dof=dof, location=location, scale=scale)
+
+
+@pytest.mark.parametrize("dof", [0.01, 0.5, 1.0, 3.0, 5.0, 10.0, 40.0, 100.0, 5e3])
+def test_quantiles_of_students_have_their_tails(dof, backend):
+    q = np.array([1e-300, 1e-100, 1e-20, 1e-8, 0.01, 0.3])
+    d = standard_student(dof, backend)
+    x = to_numpy(d.icdf(backend.asarray(q)))
+    held = np.isfinite(x)
+    np.testing.assert_allclose([float(student_tail(dof, t)) for t in x[held]], q[held], rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(d.cdf(backend.asarray(x[held]))), q[held], rtol=1e-11)
+    assert np.all(x < 0.0)
+    assert np.all([student_tail(dof, np.finfo(float).max) > p for p in q[~held]])
+    upper = to_numpy(d.icdf(backend.asarray(np.array([0.5, 0.7, 1.0]))))
+    np.testing.assert_allclose(upper, [0.0, -x[-1], np.inf], rtol=1e-12)
+
+
+@pytest.mark.parametrize("dof", [0.01, 0.5, 1.0, 1.9])
+def test_tails_of_students_outlast_the_square_of_t(dof, backend):
+    t = np.array([-1e300, -1e200, -1e155, -1e150, -1e30, -1e9, 1e300])
+    d = standard_student(dof, backend)
+    exact = [float(student_tail(dof, v)) if v < 0 else float(1 - student_tail(dof, v)) for v in t]
+    np.testing.assert_allclose(to_numpy(d.cdf(backend.asarray(t))), exact, rtol=1e-12, atol=1e-307)
+
+
+def test_quantiles_of_wide_students_overflow_in_silence():
+    assert StudentT(dof=1.0, location=0.0, scale=1e100).icdf(1e-300) == -np.inf

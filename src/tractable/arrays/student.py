@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.error_function import erfc
 from tractable.arrays.gamma import betaln
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.arrays.native import floats, special_function
 from tractable.arrays.quantile import quantile
 from tractable.arrays.tails import beta_tails
@@ -16,6 +16,8 @@ __all__ = ["stdtr", "stdtrit"]
 
 _LARGE = 1e4  # from here on the terms below reach the last digit of a tail that is not zero
 _TERMS = 8
+_FAR = 1e9  # from here on, in units of √ν, the tail is a power to the last digit
+_AGREES = 1e-12
 
 
 def stdtr(dof: Array, t: Array) -> Array:
@@ -27,7 +29,14 @@ def stdtr(dof: Array, t: Array) -> Array:
     >>> stdtr(np.array(1.0), np.array([-1.0, 0.0, 1.0])).round(12)
     array([0.25, 0.5 , 0.75])
     """
-    return special_function("stdtr", agnostic_stdtr, dof, t)
+    xp, dof, t = floats(dof, t)
+    dof, t = xp.broadcast_arrays(dof, t)
+    far = xp.abs(t) > _FAR * xp.sqrt(dof)
+    found = special_function("stdtr", agnostic_stdtr, dof, xp.where(far, xp.zeros_like(t), t))
+    if not bool(xp.any(far)):
+        return found
+    tail = _far_tail(xp, dof, xp.where(far, xp.abs(t), xp.sqrt(dof)))
+    return xp.where(far, xp.where(t > 0.0, 1.0 - tail, tail), found)
 
 
 def stdtrit(dof: Array, q: Array) -> Array:
@@ -40,9 +49,25 @@ def stdtrit(dof: Array, q: Array) -> Array:
     array([-1.,  0.])
     """
     xp, dof, q = floats(dof, q)
-    # By the smaller tail: SciPy's quantile of 0 has the wrong sign.
-    size = xp.abs(special_function("stdtrit", agnostic_stdtrit, dof, xp.minimum(q, 1.0 - q)))
+    dof, q = xp.broadcast_arrays(dof, q)
+    tail = xp.minimum(q, 1.0 - q)
+    size = _far_quantile(xp, dof, tail)
+    near = ~(size > _FAR * xp.sqrt(dof))
+    if bool(xp.any(near)):
+        size = xp.where(near, _near_quantile(xp, dof, xp.where(near, tail, xp.full_like(tail, 0.25))), size)
     return xp.where(q < 0.5, -size, size)
+
+
+def _near_quantile(xp: Any, dof: Array, tail: Array) -> Array:
+    """Return the t with P(T > t) = tail: SciPy's where it is right, else by Newton's method."""
+    if not is_numpy_array(tail):
+        return xp.abs(agnostic_stdtrit(dof, tail))
+    size = np.abs(special_function("stdtrit", agnostic_stdtrit, dof, tail))
+    wrong = ~(np.abs(stdtr(dof, -size) - tail) <= _AGREES * tail)
+    if np.any(wrong):
+        size = np.array(size)
+        size[wrong] = np.abs(agnostic_stdtrit(dof[wrong], tail[wrong]))
+    return size
 
 
 def agnostic_stdtr(dof: Array, t: Array) -> Array:
@@ -67,6 +92,21 @@ def agnostic_stdtrit(dof: Array, q: Array) -> Array:
     tail = xp.where(centre, xp.full_like(q, 0.25), q)
     size = xp.exp(quantile(xp, tails, 1.0 - tail, tail, xp.zeros_like(tail)))
     return xp.where(centre, xp.zeros_like(size), -size)
+
+
+def _far_tail(xp: Any, dof: Array, t: Array) -> Array:
+    """Return P(T > t) = (√ν / t)^ν / (ν B(½ν, ½)) for t far out."""
+    return (xp.sqrt(dof) / t) ** dof * _far_height(xp, dof)
+
+
+def _far_quantile(xp: Any, dof: Array, tail: Array) -> Array:
+    """Return the t at which `_far_tail` is the tail; only if that is far out it means something."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return xp.sqrt(dof) * (_far_height(xp, dof) / tail) ** (1.0 / dof)
+
+
+def _far_height(xp: Any, dof: Array) -> Array:
+    return xp.exp(-betaln(0.5 * dof, 0.5 * xp.ones_like(dof))) / dof
 
 
 def _log_density(xp: Any, dof: Array, t: Array) -> Array:

@@ -133,7 +133,8 @@ class StudentT(Univariate):
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`."""
-        return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
+        with np.errstate(over="ignore"):
+            return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: ½(ν+1) (ψ(½(ν+1)) - ψ(½ν)) + log(√ν B(½ν, ½)) + log scale."""
