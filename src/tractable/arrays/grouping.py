@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
 
-__all__ = ["group_rows", "tally"]
+__all__ = ["first_of_each", "group_rows", "tally"]
 
 
 def tally(labels: Array, weights: Array, n: int) -> Array:
@@ -53,6 +53,24 @@ def group_rows(x: Array) -> Array:
         # Numbers stay below the number of rows, so that pairs of them cannot overflow.
         groups = _numbered(xp, groups * max(1, x.shape[0]) + _numbered(xp, columns[:, j]))
     return groups
+
+
+def first_of_each(groups: Array) -> Array:
+    """Return where each number occurs first, in the order of the numbers: (m,) integers give (k,).
+
+    Not every library's `unique_all` exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_of_each(np.array([2, 0, 2, 5, 0]))
+    array([1, 0, 3])
+    """
+    xp = namespace_of(groups)
+    order = xp.argsort(groups, stable=True)
+    ordered = xp.take(groups, order)
+    new = xp.concat([xp.ones_like(ordered[:1]), xp.astype(ordered[1:] != ordered[:-1], ordered.dtype)])
+    return xp.take(order, xp.nonzero(new)[0])
 
 
 def _numbered(xp: Any, column: Array) -> Array:

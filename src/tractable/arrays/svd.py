@@ -12,6 +12,9 @@ __all__ = ["SVD", "pinv", "svd_from_gram", "thin_svd", "truncated_svd"]
 class SVD:
     """A = U diag(σ) Vᵀ with orthonormal columns, k = min(m, n) of them or fewer.
 
+    A pair of vectors may change sign together; here the largest entry of each right vector is positive (the
+    first, of several), so that every array library gives the same factors.
+
     Of rows that are centred samples, the right vectors are the principal directions and U σ the scores.
 
     Parameters
@@ -56,14 +59,14 @@ def thin_svd(a: Any) -> SVD:
     a = _matrix(a)
     xp = namespace_of(a)
     u, s, vt = xp.linalg.svd(a, full_matrices=False)
-    return SVD(left=u, singular=s, right=xp.matrix_transpose(vt))
+    return _signed(u, s, xp.matrix_transpose(vt))
 
 
 def svd_from_gram(a: Any) -> SVD:
     """Return the thin singular value decomposition, from the eigenvectors of AᵀA, as its proof builds it.
 
-    AᵀA = V Λ Vᵀ, σ = √λ, u_i = A v_i / σ_i; where σ_i = 0, Gram and Schmidt find a u_i orthogonal to the
-    others. For reading: AᵀA squares the condition, so singular values below σ₁ √ε are lost in it, and
+    AᵀA = V Λ Vᵀ, σ = √λ, u_i = A v_i / σ_i; where σ_i = 0, Gram and Schmidt find a u_i and a v_i orthogonal
+    to the others. For reading: AᵀA squares the condition, so singular values below σ₁ √ε are lost in it, and
     `thin_svd` is what to use.
 
     Parameters
@@ -81,17 +84,13 @@ def svd_from_gram(a: Any) -> SVD:
     m, n = a.shape[-2:]
     if m < n:
         wide = svd_from_gram(xp.matrix_transpose(a))
-        return SVD(left=wide.right, singular=wide.singular, right=wide.left)
+        return _signed(wide.right, wide.singular, wide.left)
     eigenvalues, v = xp.linalg.eigh(xp.matrix_transpose(a) @ a)
     eigenvalues, v = xp.flip(eigenvalues, axis=-1), xp.flip(v, axis=-1)
     seen = eigenvalues > m * float(xp.finfo(a.dtype).eps) * eigenvalues[..., :1]
     singular = xp.sqrt(xp.where(seen, eigenvalues, xp.zeros_like(eigenvalues)))
     images = a @ (v / xp.where(seen, singular, xp.ones_like(singular))[..., None, :])
-    u = a[..., :0]
-    for i in range(n):
-        image = xp.where(seen[..., None, i : i + 1], images[..., i : i + 1], _farthest_axis(u))
-        u = xp.concat([u, _orthogonal_part(u, image)], axis=-1)
-    return SVD(left=u, singular=singular, right=v)
+    return _signed(_completed(images, seen), singular, _completed(v, seen))
 
 
 def truncated_svd(a: Any, k: int) -> SVD:
@@ -155,6 +154,32 @@ def _matrix(a: Any) -> Array:
     if not bool(xp.all(xp.isfinite(a))):
         raise ValueError("a must be finite")
     return a
+
+
+def _signed(left: Array, singular: Array, right: Array) -> SVD:
+    """Return the decomposition with the largest entry of each right vector positive."""
+    if 0 in right.shape:
+        return SVD(left=left, singular=singular, right=right)
+    xp = namespace_of(right)
+    size = xp.abs(right)
+    # Entries that rounding alone sets apart count as equal, and the first of them decides.
+    near = 1.0 - float(xp.finfo(right.dtype).eps) ** 0.5
+    largest = xp.astype(size >= near * xp.max(size, axis=-2, keepdims=True), right.dtype)
+    place = xp.arange(right.shape[-2], device=device(right))[:, None]
+    deciding = place == xp.argmax(largest, axis=-2, keepdims=True)
+    entry = xp.sum(xp.where(deciding, right, xp.zeros_like(right)), axis=-2, keepdims=True)
+    sign = xp.where(entry < 0, -xp.ones_like(entry), xp.ones_like(entry))
+    return SVD(left=left * sign, singular=singular, right=right * sign)
+
+
+def _completed(columns: Array, seen: Array) -> Array:
+    """Return the columns made orthonormal; one that is not seen gives way to an axis far from the others."""
+    xp = namespace_of(columns)
+    basis = columns[..., :0]
+    for i in range(columns.shape[-1]):
+        column = xp.where(seen[..., None, i : i + 1], columns[..., i : i + 1], _farthest_axis(basis))
+        basis = xp.concat([basis, _orthogonal_part(basis, column)], axis=-1)
+    return basis
 
 
 def _orthogonal_part(basis: Array, column: Array) -> Array:

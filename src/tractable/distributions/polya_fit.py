@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import digamma
 from tractable.arrays.trigamma import trigamma
 from tractable.distributions.checks import check_sample_weight
@@ -42,7 +42,7 @@ def _fitted(X: Array, w: Array) -> Array:
         slope = a * xp.sum(one * ((digamma(A) - digamma(A + n)) + (digamma(a + X) - digamma(a))), axis=0)
         shared = xp.sum(one * (trigamma(A) - trigamma(A + n)))
         own = xp.sum(one * (trigamma(a + X) - trigamma(a)), axis=0)
-        eye = xp.eye(a.shape[0], dtype=a.dtype)
+        eye = xp.eye(a.shape[0], dtype=a.dtype, device=device(a))
         hessian = a[:, None] * a[None, :] * (shared + eye * own) + eye * slope
         return value, -slope, -hessian
 

@@ -26,7 +26,7 @@ class UnivariateEmpirical(Empirical, Univariate):
         x = self._event(x)
         xp = namespace_of(x)
         values, below = self._steps
-        place = xp.searchsorted(values, xp.where(xp.isnan(x), 0.0 * values[0], x), side="right")
+        place = _searched(values, xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
         found = xp.reshape(xp.take(below, xp.reshape(place, (-1,))), tuple(x.shape))
         return only_where(~xp.isnan(x), found, 0.0, xp.isnan(x))
 
@@ -37,7 +37,7 @@ class UnivariateEmpirical(Empirical, Univariate):
         values, below = self._steps
         # Level 0 is reached before the first number; the least of the sample stands for it.
         q = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
-        place = xp.searchsorted(below[1:], q, side="left")
+        place = _searched(below[1:], q, "left")
         return xp.reshape(xp.take(values, xp.reshape(place, (-1,))), tuple(q.shape))
 
     @cached_property
@@ -48,3 +48,10 @@ class UnivariateEmpirical(Empirical, Univariate):
         total = xp.cumulative_sum(xp.take(self.masses, order))
         none = xp.zeros_like(total[:1])
         return xp.take(self.atoms, order), xp.concat([none, total / total[-1]])
+
+
+def _searched(ordered: Array, x: Array, side: str) -> Array:
+    """Return the places of x among ordered numbers; of one dtype, as some libraries want both."""
+    xp = namespace_of(x)
+    dtype = xp.result_type(ordered, x)
+    return xp.searchsorted(xp.astype(ordered, dtype), xp.astype(x, dtype), side=side)
