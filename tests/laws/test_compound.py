@@ -3,7 +3,7 @@
 import pytest
 
 from catalogue import cross
-from rows.compound import JOINTS, MIXTURES, PRODUCTS
+from rows.compound import CORNERED, JOINTS, MIXTURES, PRODUCTS
 from tractable.testing.joint_laws import JOINT_LAWS
 from tractable.testing.mixture_laws import MIXTURE_LAWS
 from tractable.testing.product_laws import PRODUCT_LAWS
@@ -15,7 +15,7 @@ def test_joint_law(law, make, rng):
 
 
 @pytest.mark.spec("GMM-01")
-@pytest.mark.parametrize(("law", "make"), cross(MIXTURE_LAWS, MIXTURES))
+@pytest.mark.parametrize(("law", "make"), cross(MIXTURE_LAWS, MIXTURES + CORNERED))
 def test_mixture_law(law, make, rng):
     law(make(), rng)
 

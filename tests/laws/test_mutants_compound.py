@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.distributions import Mixture, MultivariateNormal, Normal, Product, UnivariateMixture
+from tractable.distributions import Mixture, MultivariateNormal, Normal, Product, StudentT, UnivariateMixture
 from tractable.testing import (
     distribution_density_laws,
     distribution_sample_laws,
@@ -20,6 +20,10 @@ TRIPLE = {
         covariance=[[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]],
         names=("a", "b", "c"),
     ),
+}
+TAILS = {
+    "weights": [0.115, 0.329, 0.556],
+    "components": StudentT(dof=5.0, location=[0.027, 8.159, 9.351], scale=0.3),
 }
 COLUMNS = {"parts": [Normal(mean=[0.0, 1.0], variance=1.0), Normal(mean=2.0, variance=0.5)]}
 
@@ -73,6 +77,14 @@ class MeansAreModes(UnivariateMixture):
 class OneModeOnly(Mixture):
     def modes(self):
         return super().modes()[:1]
+
+
+class StepsOverValleys(UnivariateMixture):
+    """A search in steps of the whole mixture's size: it may land on a higher hill."""
+
+    def modes(self):
+        modes = super().modes()
+        return modes[np.append(True, np.abs(modes[1:] - modes[0]) > 3.0 * self.stddev)]
 
 
 class VarianceOfComponentsOnly(UnivariateMixture):
@@ -172,7 +184,9 @@ MUTANTS = [
         mixture_laws.modes_are_summits,
         MeansAreModes(weights=[0.5, 0.5], components=Normal(mean=[0.0, 1.0], variance=1.0)),
     ),
+    (mixture_laws.modes_on_a_line_are_the_hills_of_a_grid, StepsOverValleys(**TAILS)),
     (mixture_laws.distinct_hills_have_a_mode_each, OneModeOnly(**TRIPLE)),
+    (mixture_laws.distinct_hills_have_a_mode_each, StepsOverValleys(**TAILS)),
     (distribution_sample_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
     (distribution_density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
     (distribution_sample_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),

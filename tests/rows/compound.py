@@ -9,6 +9,7 @@ from tractable.distributions import (
     Beta,
     Categorical,
     Gamma,
+    Laplace,
     Mixture,
     MultivariateNormal,
     MultivariateStudentT,
@@ -16,6 +17,7 @@ from tractable.distributions import (
     Poisson,
     Product,
     StudentT,
+    Uniform,
 )
 
 PAIR = MultivariateNormal(
@@ -73,6 +75,17 @@ MIXTURES = [
             weights=[0.5, 0.5], components=StudentT(dof=[8.0, 20.0], location=[0.0, 4.0], scale=[1.0, 0.5])
         ),
     ),
+    Row(
+        "Mixture-StudentT-near",
+        lambda: Mixture(
+            weights=[0.115, 0.329, 0.556],
+            components=StudentT(dof=12.0, location=[0.027, 8.159, 9.351], scale=0.3),
+        ),
+    ),
+    Row(
+        "Mixture-Uniform-gap",
+        lambda: Mixture(weights=[0.3, 0.7], components=Uniform(low=[0.0, 5.0], high=[2.0, 6.0])),
+    ),
     Row("Mixture-Poisson", lambda: Mixture(weights=[0.4, 0.6], components=Poisson(rate=[1.5, 30.0]))),
     Row(
         "Mixture-Categorical",
@@ -125,6 +138,13 @@ MIXTURES = [
                 }
             ),
         ),
+    ),
+]
+# Densities with corners away from the mode, over which the laws of densities would integrate.
+CORNERED = [
+    Row(
+        "Mixture-Laplace-cusp",
+        lambda: Mixture(weights=[0.9, 0.1], components=Laplace(location=[0.0, 1.0], scale=[1.0, 0.1])),
     ),
 ]
 PRODUCTS = [

@@ -133,7 +133,8 @@ class Mixture(Distribution):
 
         Normal components: mean-shift from every mean (Carreira-Perpiñán 2000), polished by Newton's method,
         kept where the Hessian is negative. For numbers that finds every mode; vectors may have modes that no
-        mean leads to. Other families: pattern search from every component's mode.
+        mean leads to. Other families of numbers: the hills of a grid of their quantiles, by golden section.
+        Of vectors: pattern search from every component's mode, in short steps.
         """
         from tractable.distributions.mixture_modes import find_modes
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.testing.monte_carlo import assert_mean, standardized
-from tractable.value import replace
+from tractable.value import parameters, replace
 
 __all__ = ["MIXTURE_LAWS", "check_mixture"]
 
@@ -82,7 +82,7 @@ def modes_are_summits(d: Any, rng: np.random.Generator) -> None:
         one = d[i] if d.batch_shape else d
         modes = one.modes()
         heights = one.log_prob(modes)
-        assert np.all(np.diff(heights) <= 1e-12)
+        assert np.all(heights[1:] <= heights[:-1] + 1e-12)
         np.testing.assert_array_equal(modes[0], one.mode)
         smallest = np.min(one.components.stddev, axis=0)
         for size in (1e-3, 1e-2):
@@ -90,16 +90,66 @@ def modes_are_summits(d: Any, rng: np.random.Generator) -> None:
             assert np.all(one.log_prob(near) <= heights + 1e-9), f"{modes} are not all modes"
 
 
-def distinct_hills_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
-    """Components moved far apart have one mode each, near their own."""
-    if d.batch_shape or not hasattr(d.components, "affine") or not np.all(d.weights > 0):
+def modes_on_a_line_are_the_hills_of_a_grid(d: Any, rng: np.random.Generator) -> None:
+    """The modes of numbers are the local maxima on a grid fine beside every component: all, and no others."""
+    if d.event_shape:
         return
-    shift = 1e3 * np.max(d.stddev) * np.arange(d.n_components)
-    eye = np.eye(d.event_shape[0])
-    apart = replace(d, components=d.components.affine(eye, shift[:, None] * np.ones(d.event_shape)))
-    assert apart.modes().shape == (d.n_components, *d.event_shape)
-    found = np.sort(apart.modes()[:, 0])
-    np.testing.assert_allclose(found, np.sort(apart.components.mean[:, 0]), rtol=1e-9, atol=1e-6)
+    for i in np.ndindex(d.batch_shape):
+        one = d[i] if d.batch_shape else d
+        grid = _fine_grid(one)
+        hills = _hills(one.log_prob(grid))
+        modes = np.sort(one.modes())
+        assert len(modes) == len(hills), f"{modes} for hills at {[float(grid[a]) for a, _ in hills]}"
+        for mode, (first, last) in zip(modes, hills, strict=True):
+            assert grid[max(first - 1, 0)] <= mode <= grid[min(last + 1, len(grid) - 1)]
+
+
+def _fine_grid(d: Any) -> np.ndarray:
+    """Return points as fine as each component is narrow, with gaps between supports, or every integer."""
+    parts = [d.components[k] for k in np.flatnonzero(d.weights)]
+    ends = [(float(c.icdf(1e-4)), float(c.icdf(1.0 - 1e-4))) for c in parts]
+    if d.discrete:
+        return np.arange(min(low for low, _ in ends), max(high for _, high in ends) + 1.0)
+    lines = [np.linspace(low, high, 4001) for low, high in ends]
+    edges = np.array([float(c.icdf(q)) for c in parts for q in (0.0, 1.0)] + [float(c.mode) for c in parts])
+    grid = np.unique(np.concatenate([*lines, edges[np.isfinite(edges)]]))
+    return np.unique(np.concatenate([grid, 0.5 * (grid[1:] + grid[:-1])]))
+
+
+def _hills(heights: np.ndarray, least: float = 1e-9) -> list[tuple[int, int]]:
+    """Return the first and last index of each summit that stands out by `least` from both its valleys."""
+    found, top, low, rising = [], 0, np.inf, True
+    for i, h in enumerate([*heights, -np.inf]):
+        if rising and i < len(heights) and h >= heights[top]:
+            top = i
+        elif rising and h < heights[top] - least:
+            same = np.flatnonzero(heights[top:i] >= heights[top] - least)
+            first = top
+            while first > 0 and heights[first - 1] >= heights[top] - least:
+                first -= 1
+            found.append((first, top + int(same[-1])))
+            rising, low = False, h
+        elif not rising and h > low + least:
+            rising, top = True, i
+        else:
+            low = min(low, h)
+    return found
+
+
+def distinct_hills_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
+    """Components moved apart, whatever their family, have one mode each, near their own."""
+    centre = next((name for name in ("location", "mean") if name in parameters(d.components)), None)
+    if d.batch_shape or centre is None or not (np.all(d.weights > 0) and np.all(np.isfinite(d.stddev))):
+        return
+    size = np.max(d.components.stddev)
+    order = np.arange(d.n_components).reshape(-1, *(1,) * len(d.event_shape))
+    for apart, atol in ((1e3, 1e-6), (40.0, 0.02)):
+        places = apart * size * order * np.ones((d.n_components, *d.event_shape))
+        moved = replace(d, components=replace(d.components, **{centre: places}))
+        found = moved.modes()
+        assert found.shape == places.shape, f"{found} for components at {places}"
+        found = found[np.argsort(found.reshape(d.n_components, -1)[:, 0])]
+        np.testing.assert_allclose(found, places, rtol=1e-9, atol=atol * size)
 
 
 MIXTURE_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
@@ -110,6 +160,7 @@ MIXTURE_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
     splitting_a_component_changes_nothing,
     labels_follow_the_weights,
     modes_are_summits,
+    modes_on_a_line_are_the_hills_of_a_grid,
     distinct_hills_have_a_mode_each,
 )
 
