@@ -324,6 +324,17 @@ def test_a_stream_is_folded_into_a_belief(rng):
     )
 
 
+def test_weights_have_one_name():
+    model, rows, times = PoissonModel(prior=Gamma(shape=3.0, rate=0.5)), [2, 5], [1.0, 3.0]
+    by_name = model.summarize(rows, sample_weight=times)
+    folded = tractable.fold(model.summarize, np.array(rows)[:, None], weights=np.array(times))
+    for statistic in (model.summarize(rows, times), model.summarize(rows, weights=times), folded):
+        np.testing.assert_array_equal(statistic.total, by_name.total)
+        assert model.log_evidence(statistic) == model.log_evidence(by_name)
+    with pytest.raises(ValueError, match="sample_weight and weights"):
+        model.summarize(rows, times, weights=times)
+
+
 def test_refusals_name_what_is_wrong():
     good = Normal(mean=0.0, variance=1.0)
     cases = {

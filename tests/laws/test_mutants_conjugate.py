@@ -103,13 +103,13 @@ class ScaleIsSquared(NormalPrecisionModel):
 
 
 class IgnoresWeights(NormalMeanModel):
-    def summarize(self, X, weights=None):
+    def _summarize(self, X, weights):
         return Moments.of(np.asarray(X).reshape(-1, 1))
 
 
 class RemembersEverything(BernoulliModel):
-    def summarize(self, X, weights=None):
-        found = super().summarize(X, weights)
+    def _summarize(self, X, weights):
+        found = super()._summarize(X, weights)
         return Undiscounted(weight=found.weight, total=found.total)
 
 
@@ -122,9 +122,9 @@ class Undiscounted(Totals):
 
 
 class WritesToRows(NormalMeanModel):
-    def summarize(self, X, weights=None):
+    def _summarize(self, X, weights):
         X += 1.0
-        return super().summarize(X, weights)
+        return super()._summarize(X, weights)
 
 
 class CopiedWithoutKnowledge(NormalMeanModel):
@@ -138,7 +138,7 @@ class TraceFromTheFirstData(NormalMeanModel):
 
 
 class AcceptsAnything(NormalMeanModel):
-    def summarize(self, X, weights=None):
+    def _summarize(self, X, weights):
         return Moments.of(np.nan_to_num(np.asarray(X).reshape(len(X), -1)[:, :1]), weights)
 
 
@@ -175,9 +175,9 @@ class OneTail(BernoulliModel):
 class BasePerRow(PoissonModel):
     """The base measure counts rows, not their weights."""
 
-    def summarize(self, X, weights=None):
-        right = super().summarize(X, weights)
-        return CountTotals(totals=right.totals, log_base=super().summarize(X).log_base)
+    def _summarize(self, X, weights):
+        right = super()._summarize(X, weights)
+        return CountTotals(totals=right.totals, log_base=super()._summarize(X, None).log_base)
 
 
 GAMMA = {"prior": Gamma(shape=3.0, rate=2.0)}

@@ -46,7 +46,7 @@ class BernoulliModel(BetaBelief):
         """See `ConjugateModel.likelihood`."""
         return Bernoulli(probability=parameter)
 
-    def summarize(self, X: Any, weights: Any = None) -> Totals:
+    def _summarize(self, X: Any, weights: Any) -> Totals:
         """See `ConjugateModel.summarize`: how many rows, and how many successes; X of 0 and 1, (n,)."""
         return Totals.of(as_counts(X, 1.0), weights)
 

@@ -51,7 +51,7 @@ class BinomialModel(BetaBelief):
         """See `ConjugateModel.likelihood`."""
         return Binomial(n_trials=self.n_trials, probability=parameter)
 
-    def summarize(self, X: Any, weights: Any = None) -> CountTotals:
+    def _summarize(self, X: Any, weights: Any) -> CountTotals:
         """See `ConjugateModel.summarize`: numbers of successes, (n,), with the orders they come in."""
         X = as_counts(X, self.n_trials)
         X = namespace_of(X).stack([X, self.n_trials - X], axis=1)

@@ -43,7 +43,7 @@ class CategoricalModel(DirichletBelief):
         """See `ConjugateModel.likelihood`."""
         return Categorical(probabilities=parameter)
 
-    def summarize(self, X: Any, weights: Any = None) -> Counts:
+    def _summarize(self, X: Any, weights: Any) -> Counts:
         """See `ConjugateModel.summarize`: counts of labels 0, …, K - 1, X (n,)."""
         return Counts.of(as_counts(X, self.n_classes - 1), weights, n_classes=self.n_classes)
 

@@ -22,7 +22,7 @@ class ConjugateModel(ABC):
     one batch, from a stream (``tractable.fold(model.summarize, data)``) or from merged parts is the same
     thing; ``statistic.discount(rate)`` forgets.
 
-    A model gives its likelihood as :meth:`likelihood`, the statistic as :meth:`summarize`, and writes
+    A model gives its likelihood as :meth:`likelihood`, the statistic as `_summarize`, and writes
     `update`, `predictive`, `log_evidence` and `maximum_likelihood` in closed form.
     """
 
@@ -43,8 +43,8 @@ class ConjugateModel(ABC):
         """Return p(x | parameter), the distribution of one row; an array of parameters gives a batch."""
 
     @abstractmethod
-    def summarize(self, X: Any, weights: Any = None) -> Any:
-        """Return all that the model needs to know about rows, as a statistic; weights are frequencies."""
+    def _summarize(self, X: Any, weights: Any) -> Any:
+        """Return the statistic of rows; see `summarize`."""
 
     @abstractmethod
     def update(self, statistic: Any) -> Self:
@@ -61,6 +61,22 @@ class ConjugateModel(ABC):
     @abstractmethod
     def maximum_likelihood(self, statistic: Any) -> Array:
         """Return the parameter that makes the data most probable; the belief is not asked."""
+
+    def summarize(self, X: Any, sample_weight: Any = None, *, weights: Any = None) -> Any:
+        """Return all that the model needs to know about rows, as a statistic.
+
+        Parameters
+        ----------
+        X : array
+            Rows, as `likelihood` draws them.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        weights : array (n,), optional
+            The same by the name that ``tractable.fold`` calls it.
+        """
+        if sample_weight is not None and weights is not None:
+            raise ValueError("sample_weight and weights are two names of one thing: give one of them")
+        return self._summarize(X, sample_weight if weights is None else weights)
 
     def update_rows(self, X: Any, sample_weight: Any = None) -> Self:
         """Return ``update(summarize(X, sample_weight))``."""

@@ -51,7 +51,7 @@ class MultinomialModel(DirichletBelief):
         """See `ConjugateModel.likelihood`."""
         return Multinomial(n_trials=self.n_trials, probabilities=parameter)
 
-    def summarize(self, X: Any, weights: Any = None) -> CountTotals:
+    def _summarize(self, X: Any, weights: Any) -> CountTotals:
         """See `ConjugateModel.summarize`: rows of counts, (n, K), with the orders they come in."""
         X = as_whole_numbers(X)
         xp = namespace_of(X)

@@ -87,7 +87,7 @@ class MultivariateNormalModel(ConjugateModel):
         mean, precision = parameter
         return MultivariateNormal(mean=mean, covariance=Full.from_precision(precision))
 
-    def summarize(self, X: Any, weights: Any = None) -> Moments:
+    def _summarize(self, X: Any, weights: Any) -> Moments:
         """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, self.dim), weights)
 

@@ -77,7 +77,7 @@ class NormalModel(ConjugateModel):
         mean, precision = parameter
         return Normal(mean=mean, variance=1.0 / as_float_array(precision))
 
-    def summarize(self, X: Any, weights: Any = None) -> Moments:
+    def _summarize(self, X: Any, weights: Any) -> Moments:
         """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, 1), weights)
 

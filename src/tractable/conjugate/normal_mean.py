@@ -100,7 +100,7 @@ class NormalMeanModel(ConjugateModel):
             return Normal(mean=parameter, variance=self.noise.diagonal[0])
         return MultivariateNormal(mean=parameter, covariance=self.noise)
 
-    def summarize(self, X: Any, weights: Any = None) -> Moments:
+    def _summarize(self, X: Any, weights: Any) -> Moments:
         """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, self.noise.dim), weights)
 

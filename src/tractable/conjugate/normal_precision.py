@@ -106,7 +106,7 @@ class NormalPrecisionModel(AdditiveModel):
             return Normal(mean=self.known_mean, variance=1.0 / as_float_array(parameter))
         return MultivariateNormal(mean=self.known_mean, covariance=Full.from_precision(parameter))
 
-    def summarize(self, X: Any, weights: Any = None) -> Moments:
+    def _summarize(self, X: Any, weights: Any) -> Moments:
         """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, self.dim), weights)
 

@@ -75,7 +75,7 @@ class PoissonModel(AdditiveModel):
         """See `ConjugateModel.likelihood`."""
         return Poisson(rate=parameter)
 
-    def summarize(self, X: Any, weights: Any = None) -> CountTotals:
+    def _summarize(self, X: Any, weights: Any) -> CountTotals:
         """See `ConjugateModel.summarize`: counts, (n,), with their log factorials."""
         X = as_counts(X)
         return CountTotals.of(namespace_of(X).reshape(X, (-1, 1)), weights, -factorial_rest(X))

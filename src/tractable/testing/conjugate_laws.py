@@ -50,14 +50,14 @@ def updates_merge(model: Any, rng: np.random.Generator) -> None:
 
 
 def weights_are_repetitions(model: Any, rng: np.random.Generator) -> None:
-    """An integer weight counts a row so many times, in the posterior and in the evidence."""
+    """An integer weight counts a row so many times, in the posterior and in the evidence, by either name."""
     rows, _ = rows_of(model, 4, rng)
     times = np.array([2, 0, 1, 3])
-    weighted, repeated = (
-        model.summarize(rows, times.astype(float)),
-        model.summarize(np.repeat(rows, times, 0)),
-    )
-    assert_same_belief(model.update(weighted), model.update(repeated), rng)
+    weights = times.astype(float)
+    weighted, repeated = model.summarize(rows, weights), model.summarize(np.repeat(rows, times, 0))
+    named = model.summarize(rows, sample_weight=weights), model.summarize(rows, weights=weights)
+    for statistic in (weighted, *named):
+        assert_same_belief(model.update(statistic), model.update(repeated), rng)
     np.testing.assert_allclose(model.log_evidence(weighted), model.log_evidence(repeated), rtol=1e-10)
 
 
