@@ -74,6 +74,17 @@ def test_roots_of_many_functions_at_once(backend):
     np.testing.assert_allclose([float(found[i]) for i in range(len(target))], exact, rtol=1e-14)
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_roots_between_ends_of_unlike_sizes(sign):
+    exact = sign * np.array([1e-250, 1e-100, 3.0])
+    ends = sign * np.full(3, 1e-300), sign * np.full(3, 1e20)
+
+    def step(x):
+        return np.sign(x - exact), np.zeros_like(x)
+
+    np.testing.assert_allclose(increasing_root(step, np.minimum(*ends), np.maximum(*ends)), exact, rtol=1e-14)
+
+
 def test_flat_stretches_and_kinks_are_halved():
     def steep(x):
         return np.cbrt(x - 0.3), np.full_like(x, 1e-9)  # a slope that is no use

@@ -16,6 +16,8 @@ ROWS = [
     Row("Beta-horns", lambda: Beta(alpha=0.8, beta=0.8)),
     Row("Beta-falling", lambda: Beta(alpha=0.7, beta=3.0)),
     Row("Beta-strong", lambda: Beta.from_mean_strength(mean=0.3, strength=1e8)),
+    Row("Beta-rare", lambda: Beta(alpha=1e3, beta=1e8)),
+    Row("Beta-rarest", lambda: Beta(alpha=2.0, beta=1.5e9)),
     Row("Beta-batch", lambda: Beta(alpha=[[2.0], [0.8]], beta=[1.0, 3.0, 40.0])),
     Row("Gamma", lambda: Gamma(shape=3.0, rate=2.0)),
     Row("Gamma-scale", lambda: Gamma(shape=1.0, scale=0.1)),

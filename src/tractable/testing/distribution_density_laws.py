@@ -127,8 +127,25 @@ def icdf_inverts_cdf(d: Any, rng: np.random.Generator) -> None:
     # x is rounded to its own spacing, and q moves with it.
     slack = 1e-10 + 4.0 * d.prob(x) * np.spacing(np.abs(x)) / q
     assert np.all(np.abs(d.cdf(x) - q) <= slack * q)
+    _assert_far_quantiles(d)
     draws = d.sample(50, rng=rng)
     np.testing.assert_allclose(d.icdf(d.cdf(draws)), draws, rtol=1e-9, atol=1e-9 * np.max(_width(d)))
+
+
+def _assert_far_quantiles(d: Any) -> None:
+    """Assert that far in the lower tail too cdf(icdf(q)) = q, where a number holds the quantile."""
+    numbers = np.finfo(np.float64)
+    for level in (1e-300, 1e-100, 1e-20):
+        q = np.full(d.batch_shape, level)
+        x = d.icdf(q)
+        held = np.isfinite(x) & (np.abs(x) >= numbers.tiny)
+        # Where none does, it lies between zero and the least, or beyond the greatest.
+        last = np.where(x == -np.inf, -numbers.max, numbers.tiny)
+        assert np.all(held | (d.cdf(np.where(held, d.icdf(0.5 + 0.0 * q), last)) >= q))
+        x = np.where(held, x, d.icdf(0.5 + 0.0 * q))
+        with np.errstate(over="ignore"):
+            slack = 1e-10 + 4.0 * d.prob(x) * np.spacing(np.abs(x)) / q
+        assert np.all(~held | (np.abs(d.cdf(x) - q) <= slack * q)), f"cdf(icdf({level})) = {d.cdf(x)}"
 
 
 def cdf_is_the_integral_of_prob(d: Any, rng: np.random.Generator) -> None:
