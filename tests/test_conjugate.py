@@ -324,6 +324,20 @@ def test_a_stream_is_folded_into_a_belief(rng):
     )
 
 
+def test_scatter_about_a_known_mean_is_of_that_mean():
+    model, other = (
+        NormalPrecisionModel(prior=Gamma(shape=1.0, rate=1.0), known_mean=mean) for mean in (0.0, 1.0)
+    )
+    rows = np.array([0.5, 2.0, -1.0])
+    # Moments of the rows about their own mean serve too.
+    np.testing.assert_allclose(
+        model.update(Moments.of(rows[:, None])).prior.rate, model.update_rows(rows).prior.rate, rtol=1e-14
+    )
+    for call in (other.update, model.summarize(rows).__add__):
+        with pytest.raises(ValueError, match="scatter about"):
+            call((model if call == other.update else other).summarize(rows))
+
+
 def test_weights_have_one_name():
     model, rows, times = PoissonModel(prior=Gamma(shape=3.0, rate=0.5)), [2, 5], [1.0, 3.0]
     by_name = model.summarize(rows, sample_weight=times)

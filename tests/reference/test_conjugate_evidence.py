@@ -15,7 +15,7 @@ from tractable.conjugate import (
     NormalPrecisionModel,
     PoissonModel,
 )
-from tractable.distributions import Beta, Dirichlet, Gamma, Normal, NormalGamma, NormalWishart
+from tractable.distributions import Beta, Dirichlet, Gamma, Normal, NormalGamma, NormalWishart, Wishart
 from tractable.statistics import Counts, Totals
 
 STRENGTHS = [1e-8, 1e-3, 0.7, 20.0, 1e4, 1e8, 1e12]
@@ -121,6 +121,21 @@ def test_normal_precision(strength):
     rate = mp.mpf(b) + sum((mp.mpf(x) - mp.mpf("0.25")) ** 2 for x in rows) / 2
     exact = mp.loggamma(shape) - mp.loggamma(mp.mpf(a)) + mp.mpf(a) * mp.log(b) - shape * mp.log(rate)
     close(model.log_evidence(model.summarize(rows)), exact - mp.mpf(3) / 2 * mp.log(2 * mp.pi))
+
+
+def test_precision_about_a_known_mean_far_away():
+    known, rows = 1e8 + 0.1, [1e8 + 0.3, 1e8 - 0.7, 1e8 + 1.1]
+    exact = mp.mpf(2) + sum((mp.mpf(x) - mp.mpf(known)) ** 2 for x in rows) / 2
+    model = NormalPrecisionModel(prior=Gamma(shape=1.0, rate=2.0), known_mean=known)
+    parts = [model.summarize([x]) for x in rows]
+    for statistic in (model.summarize(rows), parts[0] + parts[1] + parts[2]):
+        assert abs(float(mp.mpf(float(model.update(statistic).prior.rate)) / exact - 1)) <= 1e-15
+    shape = 1 + mp.mpf(3) / 2
+    evidence = mp.loggamma(shape) + mp.log(2) - shape * mp.log(exact) - mp.mpf(3) / 2 * mp.log(2 * mp.pi)
+    close(model.log_evidence(model.summarize(rows)), evidence)
+    matrix = NormalPrecisionModel(prior=Wishart(dof=2.0, scale=[[0.25]]), known_mean=[known])
+    scale = float(matrix.update_rows(rows).prior.scale[0, 0])
+    assert abs(float(mp.mpf(scale) * 2 * exact - 1)) <= 1e-14
 
 
 @pytest.mark.spec("DIST-34")

@@ -69,6 +69,10 @@ ROWS = [
         lambda: NormalPrecisionModel(prior=Gamma(shape=3.0, rate=2.0), known_mean=1.0),
     ),
     Row(
+        "NormalPrecisionModel-far",
+        lambda: NormalPrecisionModel(prior=Gamma(shape=3.0, rate=2.0), known_mean=1e8),
+    ),
+    Row(
         "NormalPrecisionModel-matrix",
         lambda: NormalPrecisionModel(
             prior=Wishart(dof=7.0, scale=[[1.0, 0.3], [0.3, 0.5]]), known_mean=[1.0, -2.0]

@@ -8,9 +8,10 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.additive import AdditiveModel
-from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
+from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
 from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
 from tractable.conjugate.rises import gamma_rise
+from tractable.conjugate.scatter_about import ScatterAbout
 from tractable.conjugate.search import Search
 from tractable.conjugate.wishart_interval import wishart_interval
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
@@ -30,6 +31,9 @@ from tractable.value import value
 __all__ = ["NormalPrecisionModel"]
 
 LOG_2PI = log(2.0 * pi)
+
+#: What rows may be summarised as: about the known mean, or about their own.
+Seen = ScatterAbout | Moments
 
 
 @value
@@ -106,11 +110,12 @@ class NormalPrecisionModel(AdditiveModel):
             return Normal(mean=self.known_mean, variance=1.0 / as_float_array(parameter))
         return MultivariateNormal(mean=self.known_mean, covariance=Full.from_precision(parameter))
 
-    def _summarize(self, X: Any, weights: Any) -> Moments:
-        """See `ConjugateModel.summarize`: weight, mean and scatter."""
-        return Moments.of(as_numbers(X, self.dim), weights)
+    def _summarize(self, X: Any, weights: Any) -> ScatterAbout:
+        """See `ConjugateModel.summarize`: weight, and scatter about the known mean."""
+        point = namespace_of(self.known_mean).reshape(self.known_mean, (self.dim,))
+        return ScatterAbout.of(as_numbers(X, self.dim), weights, point)
 
-    def update(self, statistic: Moments) -> Self:
+    def update(self, statistic: Seen) -> Self:
         """See `ConjugateModel.update`."""
         if isinstance(self.prior, Gamma):
             return super().update(statistic)
@@ -126,14 +131,14 @@ class NormalPrecisionModel(AdditiveModel):
         scale = Full.from_precision(dof * self.prior.scale)
         return MultivariateStudentT(dof=dof, location=self.known_mean, scale=scale)
 
-    def log_evidence(self, statistic: Moments) -> float:
+    def log_evidence(self, statistic: Seen) -> float:
         """See `ConjugateModel.log_evidence`."""
         if isinstance(self.prior, Gamma):
             return super().log_evidence(statistic)
         _, growth = seen_scale(self.prior.scale, self._scatter(statistic))
         return float(wishart_rise(self.prior.dof, statistic.weight, self.prior.scale, growth))
 
-    def maximum_likelihood(self, statistic: Moments) -> Array:
+    def maximum_likelihood(self, statistic: Seen) -> Array:
         """See `ConjugateModel.maximum_likelihood`: n S⁻¹, of rows that span the space."""
         covariance = self._scatter(statistic) / some_weight(statistic)
         if isinstance(self.prior, Gamma):
@@ -163,11 +168,16 @@ class NormalPrecisionModel(AdditiveModel):
             return self.prior.interval(coverage)
         return wishart_interval(self.prior.dof, self.prior.scale, coverage)
 
-    def _scatter(self, statistic: Moments) -> Array:
-        check_moments(statistic, self.dim)
-        return statistic.scatter_about(self.known_mean)
+    def _scatter(self, statistic: Seen) -> Array:
+        if isinstance(statistic, Moments):
+            check_moments(statistic, self.dim)
+            return statistic.scatter_about(self.known_mean)
+        check_statistic(statistic, ScatterAbout, Moments)
+        statistic.check_about(namespace_of(self.known_mean).reshape(self.known_mean, (self.dim,)))
+        check_finite("statistic", statistic.scatter)
+        return statistic.scatter
 
-    def _search(self, statistics: Sequence[Moments]) -> Search:
+    def _search(self, statistics: Sequence[Seen]) -> Search:
         if isinstance(self.prior, Gamma):
             return super()._search(statistics)
         return super(AdditiveModel, self)._search(statistics)
@@ -179,11 +189,11 @@ class NormalPrecisionModel(AdditiveModel):
     def _with_symbols(self, symbols: Array) -> Self:
         return self._believing(Gamma(shape=symbols[0], rate=symbols[1]))
 
-    def _gain(self, statistic: Moments) -> Array:
+    def _gain(self, statistic: Seen) -> Array:
         scatter = self._scatter(statistic)[0, 0]
         return 0.5 * namespace_of(scatter).stack([statistic.weight, scatter])
 
-    def _log_base(self, statistic: Moments) -> float:
+    def _log_base(self, statistic: Seen) -> float:
         return -0.5 * LOG_2PI * float(statistic.weight)
 
     @staticmethod
