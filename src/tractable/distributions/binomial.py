@@ -147,6 +147,9 @@ class Binomial(Counting):
         return xp.where(left > 0, left, xp.ones_like(left))
 
     def _sample(self, n: int, rng: Any) -> Array:
-        trials, p = to_numpy(self.n_trials).astype(np.int64), to_numpy(self.probability)
+        trials, p = to_numpy(self.n_trials), to_numpy(self.probability)
+        if np.any(trials >= 2.0**63):
+            raise ValueError(f"n_trials must be below 2**63 to draw from, got {float(trials.max())!r}")
+        trials = trials.astype(np.int64)
         draws = rng.binomial(trials, p.astype(np.float64), size=(n, *p.shape))
         return as_counts(draws, like=self.probability)

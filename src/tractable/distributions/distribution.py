@@ -86,7 +86,8 @@ class Distribution(ABC):
     def prob(self, x: Any) -> Array:
         """Return the density (or probability) of x."""
         log_prob = self.log_prob(x)
-        return namespace_of(log_prob).exp(log_prob)
+        with np.errstate(over="ignore"):  # a density may be beyond the largest number: infinite
+            return namespace_of(log_prob).exp(log_prob)
 
     def sample(self, n_samples: int = 1, *, rng: Any = None) -> Array:
         """Draw independent events, (n_samples, *batch, *event).

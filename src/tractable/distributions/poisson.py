@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.special import gammainc, gammaincc
@@ -107,4 +109,6 @@ class Poisson(Counting):
 
     def _sample(self, n: int, rng: Any) -> Array:
         rate = to_numpy(self.rate)
+        if np.any(rate > 9.2e18):
+            raise ValueError(f"rate must be at most 9.2e18 to draw from, got {float(rate.max())!r}")
         return as_counts(rng.poisson(rate, size=(n, *rate.shape)), like=self.rate)

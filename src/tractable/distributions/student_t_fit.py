@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.grouping import group_rows, tally
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
@@ -53,6 +54,7 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     weights = check_sample_weight(sample_weight, X.shape[0], X)
     weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
     weights = weights / xp.sum(weights)
+    _check_spread(X, weights, dof)
 
     def expect(params: _Params) -> _Expected:
         lower = cholesky(params.scale, name="the scatter of X")
@@ -75,6 +77,21 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
         # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
         params = em(expect, maximize, params, tol=tol, max_iter=max_iter).params
     return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
+
+
+def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
+    """Refuse a share m of the rows at one point with m d > (1 - m) ν: a scale tending to 0 is ever likelier.
+
+    Where ν is unknown, half the rows at one point are too many.
+    """
+    xp = namespace_of(X)
+    heaviest = float(xp.max(tally(group_rows(X), weights, X.shape[0])))
+    reach = 0.5 if dof is None else dof / (dof + X.shape[1])
+    if reach < heaviest < 1.0 - 1e-12:
+        raise ValueError(
+            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood grows without end as "
+            "the scale shrinks around it"
+        )
 
 
 def _weighted(X: Array, weights: Array) -> tuple[Array, Array]:

@@ -1,0 +1,29 @@
+"""Numbers at the ends of what can be written: no warnings, and errors that name the parameter."""
+
+import numpy as np
+import pytest
+
+from tractable import Binomial, MultivariateNormal, MultivariateStudentT, Poisson, StudentT
+
+
+def test_a_density_beyond_the_largest_number_is_infinite():
+    d = MultivariateNormal(mean=np.zeros(10), covariance=1e-80 * np.eye(10))
+    assert d.prob(np.zeros(10)) == np.inf
+
+
+def test_counts_that_cannot_be_drawn_name_the_parameter():
+    with pytest.raises(ValueError, match="n_trials must be below"):
+        Binomial(n_trials=1e19, probability=0.5).sample()
+    with pytest.raises(ValueError, match="rate must be at most"):
+        Poisson(rate=1e19).sample()
+    assert Poisson(rate=9e18).sample(rng=0) > 8e18
+
+
+def test_a_likelihood_without_end_names_the_data():
+    for fit in (StudentT.fit, lambda x: MultivariateStudentT.fit(np.reshape(x, (-1, 1)))):
+        with pytest.raises(ValueError, match="X has a share"):
+            fit([0.0] * 50 + [1.0])
+    X = [0.0, 0.0, 1.0, 2.0, 5.0]
+    with pytest.raises(ValueError, match="X has a share"):
+        MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=0.5)
+    assert MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=4.0).dof == 4.0
