@@ -308,9 +308,23 @@ def test_lookup():
     assert conjugate_prior("MultivariateNormal", "both") is MultivariateNormalModel
     assert conjugate_prior("Normal", "precision").beliefs == (Gamma, Wishart)
     assert conjugate_prior("Poisson") is PoissonModel
-    for likelihood, unknown in [("Normal", None), ("Normal", "median"), ("Laplace", "mean"), (3, None)]:
+    for likelihood, unknown in [("Normal", "median"), ("Laplace", "mean"), (3, None)]:
         with pytest.raises(ValueError, match=r"there are: Bernoulli \(probability\)"):
             conjugate_prior(likelihood, unknown)
+    assert conjugate_prior(Normal(mean=0.0, variance=1.0), "mean") is NormalMeanModel
+    with pytest.raises(
+        ValueError, match="several conjugate models; give unknown, one of 'mean', 'precision'"
+    ):
+        conjugate_prior("Normal")
+    for family, spread in [
+        ("Normal", "variance"),
+        ("Normal", "stddev"),
+        ("MultivariateNormal", "covariance"),
+    ]:
+        with pytest.raises(ValueError, match=f"^unknown must be .* got '{spread}'.*the 'precision'"):
+            conjugate_prior(family, spread)
+    with pytest.raises(ValueError, match="no conjugate model of Poisson with unknown 'variance'"):
+        conjugate_prior("Poisson", "variance")
 
 
 @pytest.mark.spec("DIST-35")
