@@ -3,6 +3,8 @@
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.saddle_point import log_gamma_kernel
+from tractable.arrays.special import gammainccinv, gammaincinv
 from tractable.distributions.checks import check_coverage
 
 __all__ = ["wishart_interval"]
@@ -25,8 +27,6 @@ def wishart_interval(dof: Array, scale: Array, coverage: float) -> tuple[Array, 
 
 
 def _quantiles(nu: float, w: np.ndarray, q: float) -> np.ndarray:
-    from scipy.special import gammaincinv
-
     found = np.diag(2.0 * np.diag(w) * gammaincinv(0.5 * nu, q))
     for i, j in zip(*np.tril_indices(len(w), -1), strict=True):
         found[i, j] = found[j, i] = _across(nu, w[i, j] / w[j, j], w[i, i] / w[j, j], w[j, j], q)
@@ -35,13 +35,13 @@ def _quantiles(nu: float, w: np.ndarray, q: float) -> np.ndarray:
 
 def _across(nu: float, slope: float, ratio: float, size: float, q: float) -> float:
     """Return the q-quantile of Λ_ij, in units of W_jj, times W_jj."""
-    from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
+    from scipy.special import ndtr
 
     a = 0.5 * nu
     ends = np.log(2.0 * gammaincinv(a, 1e-18)), np.log(2.0 * gammainccinv(a, 1e-18))
     log_g, step = np.linspace(*ends, _STEPS, retstep=True)
     g = np.exp(log_g)
-    weight = step * np.exp(a * (log_g - np.log(2.0)) - 0.5 * g - gammaln(a))
+    weight = step * np.exp(log_gamma_kernel(a, 0.5 * g))
     spread = np.sqrt((ratio - slope**2) * g)
     reach = 40.0 * np.sqrt(nu * (ratio + slope**2)) + nu * abs(slope) + 40.0 * np.sqrt(ratio)
     low, high = -reach, reach
