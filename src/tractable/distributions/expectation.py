@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, as_count
 from tractable.distributions.members import over_batch
+from tractable.distributions.poles import beside_a_pole, has_pole
 from tractable.distributions.univariate import Univariate
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
@@ -27,7 +29,7 @@ Function = Callable[[Array], Any]
 
 @value
 class Estimate:
-    """An expected value and how far off it may be: 0 where it was summed or integrated to rounding."""
+    """An expected value and how far off it may be: 0 where summed, the quadrature's own error elsewhere."""
 
     value: Array
     standard_error: Array
@@ -79,8 +81,9 @@ def expectation(
         return _of_nothing(f, distribution)
     exact = _exact(distribution) if n_samples is None else None
     if exact is not None:
-        found = over_batch(partial(exact, f), distribution.batch_shape, distribution)
-        return Estimate(value=found, standard_error=namespace_of(found).zeros_like(found))
+        both = over_batch(partial(exact, f), distribution.batch_shape, distribution)
+        lead = (slice(None),) * len(distribution.batch_shape)
+        return Estimate(value=both[(*lead, 0, ...)], standard_error=both[(*lead, 1, ...)])
     return _drawn(f, distribution, N_DRAWS if n_samples is None else as_count(n_samples), rng)
 
 
@@ -95,7 +98,7 @@ def _of_nothing(f: Function, d: Any) -> Estimate:
 
 
 def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:
-    """Return how to find an expectation to rounding, where there is a way."""
+    """Return how to find an expectation and its error, (2, *shape), without draws, where there is a way."""
     if hasattr(d, "atoms"):
         return _over_atoms
     if isinstance(d, Univariate):
@@ -117,19 +120,37 @@ def _drawn(f: Function, d: Distribution, n: int, rng: Any) -> Estimate:
 
 
 def _integrated(f: Function, d: Univariate) -> Array:
-    """∫ p f: panels between quantiles, and beyond them to the ends of the support."""
+    found = _integral(f, d)
+    xp = namespace_of(found.value)
+    return xp.stack([_settled(found), xp.full_like(found.value, found.error)])
+
+
+def _integral(f: Function, d: Any) -> Integral:
+    """∫ p f on both sides of the median: over x, or over quantiles where the end is a pole."""
+    ends = tuple(float(bound) for bound in d.support or (-np.inf, np.inf))
+    poles = [has_pole(d, end) for end in ends]
+    if any(poles) and hasattr(d, "components"):
+        shares = [(k, float(d.weights[k])) for k in range(d.n_components)]
+        return reduce(add, (_integral(f, d.components[k]) * share for k, share in shares if share > 0))
     xp = namespace_of(d.mean)
     points = xp.unique_values(d._landmarks())  # noqa: SLF001
     points = xp.sort(xp.take(points, xp.nonzero(xp.isfinite(points))[0], axis=0))
-    low, high = (float(bound) for bound in d.support or (-np.inf, np.inf))
+    scale, median = points[-1] - points[0], float(d.icdf(0.5))
 
     def density(x: Array) -> Array:
         return _weighted(xp.asarray(f(x)), d.prob(x))
 
-    found = integrate(density, points)
-    for end, edge in ((low, points[0]), (high, points[-1])):
-        found = found + _tail(density, end, edge, points[-1] - points[0])
-    return _settled(found)
+    if not any(poles):
+        tails = [_tail(density, end, points[edge], scale) for end, edge in zip(ends, (0, -1), strict=True)]
+        return integrate(density, points) + tails[0] + tails[1]
+    sides = []
+    for end, pole, sign, edge in zip(ends, poles, (-1.0, 1.0), (0, -1), strict=True):
+        if pole:
+            sides.append(beside_a_pole(lambda x: xp.asarray(f(x)), d, end))
+            continue
+        here = xp.take(points, xp.nonzero(sign * (points - median) >= 0)[0], axis=0)
+        sides.append(integrate(density, here) + _tail(density, end, points[edge], scale))
+    return sides[0] + sides[1]
 
 
 def _tail(density: Function, end: float, edge: Array, scale: Array) -> Integral:
@@ -150,7 +171,12 @@ def _tail(density: Function, end: float, edge: Array, scale: Array) -> Integral:
 
 def _over_atoms(f: Function, d: Any) -> Array:
     xp = namespace_of(d.mean)
-    return xp.sum(_weighted(xp.asarray(f(d.atoms)), d.prob(d.atoms)), axis=0)
+    return _exactly(xp.sum(_weighted(xp.asarray(f(d.atoms)), d.prob(d.atoms)), axis=0))
+
+
+def _exactly(found: Array) -> Array:
+    xp = namespace_of(found)
+    return xp.stack([found, xp.zeros_like(found)])
 
 
 def _summed(f: Function, d: Univariate) -> Array:
@@ -178,7 +204,7 @@ def _summed(f: Function, d: Univariate) -> Array:
             if b - a > WIDEST:
                 _warn()
                 break
-    return total
+    return _exactly(total)
 
 
 def _outwards(edge: float, end: float) -> Iterator[tuple[float, float]]:
