@@ -154,7 +154,24 @@ def positive(rng, shape):
     return rng.gamma(2.0, size=shape)
 
 
+class ClampedQuantiles(StudentT):
+    """Quantiles that end where the square of t does."""
+
+    def icdf(self, q):
+        return np.clip(super().icdf(q), -1e20, 1e20)
+
+
+class QuantilesThatVanish(Beta):
+    """Quantiles that are zero before there is need."""
+
+    def icdf(self, q):
+        x = super().icdf(q)
+        return np.where(x < 1e-20, 0.0, x)
+
+
 MUTANTS = [
+    (density_laws.icdf_inverts_cdf, ClampedQuantiles(**STUDENT)),
+    (density_laws.icdf_inverts_cdf, QuantilesThatVanish(**SHARE)),
     (sample_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
     (sample_laws.samples_match_mean_and_variance, OddsForMean(**SHARE)),
     (print_laws.repr_rebuilds, PrintsItsAnswers(**SHARE)),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tractable.arrays.namespace import to_numpy
-from tractable.arrays.special import betainc, betaincc
+from tractable.arrays.special import betainc, betaincc, betaincinv
 from tractable.distributions import Beta, Binomial, StudentT
 
 DIGITS, MANY = 30, 120  # a tail of 1e-100 is one less the other
@@ -51,6 +51,30 @@ def test_tails_of_unlike_shapes_keep_eleven_digits(a, b, backend):
     for function, tail in ((betainc, lower_tail), (betaincc, upper_tail)):
         exact = np.array([float(tail(a, b, v)) for v in x])
         np.testing.assert_allclose(to_numpy(function(*shapes)), exact, rtol=3e-12, atol=1e-100)
+
+
+@cache
+def tail_by_quadrature(a, b, x, spread):
+    """The integral of the density over thirty standard deviations below x."""
+    with mpmath.workdps(DIGITS):
+        a, b, x, spread = (mpmath.mpf(float(v)) for v in (a, b, x, spread))
+        constant = mpmath.loggamma(a + b) - mpmath.loggamma(a) - mpmath.loggamma(b)
+
+        def density(t):
+            return mpmath.exp(constant + (a - 1) * mpmath.log(t) + (b - 1) * mpmath.log1p(-t))
+
+        return mpmath.quad(density, [x - k * spread for k in (30, 12, 5, 2, 0.5, 0)])
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e6, 3e6), (1e8, 3e8 + 0.5), (1e12, 1e12)], ids=lambda v: f"{v:g}")
+def test_tails_of_large_shapes_keep_twelve_digits(a, b, backend):
+    spread = (a / (a + b) * (b / (a + b)) / (a + b)) ** 0.5
+    x = a / (a + b) + spread * np.array([-8.0, -0.5])
+    exact = [float(tail_by_quadrature(a, b, v, spread)) for v in x]
+    shapes = backend.asarray(np.array(a)), backend.asarray(np.array(b)), backend.asarray(x)
+    np.testing.assert_allclose(to_numpy(betainc(*shapes)), exact, rtol=1e-12)
+    back = to_numpy(betaincinv(*shapes[:2], backend.asarray(np.array(exact))))
+    np.testing.assert_array_less(np.abs(back - x), 2.0 * np.spacing(x))
 
 
 def test_tails_mirror_each_other(backend):

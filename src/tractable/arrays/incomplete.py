@@ -29,8 +29,9 @@ __all__ = [
     "gammaincinv",
 ]
 
-_WHOLE = 1e3  # above it SciPy loses digits of the beta function of whole shapes
-_AGREES = 1e-12
+_WHOLE, _BOTH = 1e3, 1e5  # above them SciPy loses digits: the greater of whole shapes, the smaller of any
+_CHUNK = 4096  # entries at a time, which bounds the memory of quadratures
+_AGREES = 4096.0  # units of rounding
 _LAST_STEP = 1e-3
 _LEAST = -744.4  # the logarithm of the least number above zero
 
@@ -121,7 +122,7 @@ def betaincinv(a: Array, b: Array, q: Array) -> Array:
         return agnostic_betaincinv(a, b, q)
     x = special_function("betaincinv", agnostic_betaincinv, a, b, q)
     tail, wanted = np.where(q <= 0.5, betainc(a, b, x), betaincc(a, b, x)), np.minimum(q, 1.0 - q)
-    wrong = ~(np.abs(tail - wanted) <= _AGREES * wanted)
+    wrong = ~(np.abs(tail - wanted) <= _AGREES * np.finfo(wanted.dtype).eps * wanted)
     return _mended(x, wrong, agnostic_betaincinv, a, b, q)
 
 
@@ -206,11 +207,12 @@ def _by_shape(
 
 
 def _beta_tail(name: str, agnostic: Callable[..., Array], a: Any, b: Any, x: Any) -> Array:
-    """Call SciPy's function on NumPy arrays, but for large whole shapes, whose finite sums lose digits."""
+    """Call SciPy's function on NumPy arrays, but for large shapes, whole or both, whose digits it loses."""
     xp, a, b, x = floats(a, b, x)
     if not is_numpy_array(x):
         return agnostic(a, b, x)
-    rough = (xp.maximum(a, b) > _WHOLE) & (a == xp.floor(a)) & (b == xp.floor(b))
+    whole = (xp.maximum(a, b) > _WHOLE) & (a == xp.floor(a)) & (b == xp.floor(b))
+    rough = whole | (xp.minimum(a, b) > _BOTH)
     return _mended(special_function(name, agnostic, a, b, x), rough, agnostic, a, b, x)
 
 
@@ -219,8 +221,9 @@ def _mended(found: np.ndarray, wrong: np.ndarray, agnostic: Callable[..., Array]
     if not np.any(wrong):
         return found
     found, wrong, *wide = np.broadcast_arrays(found, wrong, *given)
-    mended = np.array(found)
-    mended[wrong] = agnostic(*(x[wrong] for x in wide))
+    mended, chosen = np.array(found), [x[wrong] for x in wide]
+    starts = range(0, chosen[0].size, _CHUNK)
+    mended[wrong] = np.concatenate([agnostic(*(x[i : i + _CHUNK] for x in chosen)) for i in starts])
     return mended[()]
 
 

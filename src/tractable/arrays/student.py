@@ -17,7 +17,7 @@ __all__ = ["stdtr", "stdtrit"]
 _LARGE = 1e4  # from here on the terms below reach the last digit of a tail that is not zero
 _TERMS = 8
 _FAR = 1e9  # from here on, in units of √ν, the tail is a power to the last digit
-_AGREES = 1e-12
+_AGREES = 4096.0  # units of rounding
 
 
 def stdtr(dof: Array, t: Array) -> Array:
@@ -63,7 +63,7 @@ def _near_quantile(xp: Any, dof: Array, tail: Array) -> Array:
     if not is_numpy_array(tail):
         return xp.abs(agnostic_stdtrit(dof, tail))
     size = np.abs(special_function("stdtrit", agnostic_stdtrit, dof, tail))
-    wrong = ~(np.abs(stdtr(dof, -size) - tail) <= _AGREES * tail)
+    wrong = ~(np.abs(stdtr(dof, -size) - tail) <= _AGREES * np.finfo(tail.dtype).eps * tail)
     if np.any(wrong):
         size = np.array(size)
         size[wrong] = np.abs(agnostic_stdtrit(dof[wrong], tail[wrong]))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tractable.arrays.exact import two_product, two_sum
 from tractable.arrays.namespace import Array, device
 from tractable.arrays.saddle_point import log_beta_kernel, log_gamma_kernel
 
@@ -76,12 +77,35 @@ def _beta_integral(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
     """
     v = xp.arange(-4.5, 3.0, _STEP, dtype=x.dtype, device=device(x))
     v = xp.reshape(v, (-1,) + (1,) * x.ndim)
-    # Slope and curvature of the log density at x.
-    fall, bend = xp.abs(a * y - b * x), xp.sqrt((a + b) * x * y)
-    s = xp.exp(0.5 * math.pi * xp.sinh(v)) / (fall + bend)
-    odds = x / y * xp.exp(-s)
-    inner = log_beta_kernel(a, b, odds / (1.0 + odds), 1.0 / (1.0 + odds))
-    return _STEP * xp.sum(xp.exp(inner) * s * (0.5 * math.pi * xp.cosh(v)), axis=0)
+    # Slope and curvature of the log density at x: n x - a and n y - b differ in sign alone.
+    fall, bend = _beta_slope(xp, a, b, x, y), xp.sqrt((a + b) * x * y)
+    s = xp.exp(0.5 * math.pi * xp.sinh(v)) / (xp.abs(fall) + bend)
+    drop = fall * s + (a + b) * _centred_cumulant(xp, x, y, s)
+    total = _STEP * xp.sum(xp.exp(-drop) * s * (0.5 * math.pi * xp.cosh(v)), axis=0)
+    return xp.exp(log_beta_kernel(a, b, x, y)) * total
+
+
+def _beta_slope(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """Return a - (a + b) x, without rounding the product."""
+    total, lost = two_sum(a, b)
+    low = x <= 0.5
+    least = xp.where(low, x, y)
+    product, rest = two_product(total, least)
+    gap = (xp.where(low, a, b) - product) - (rest + lost * least)
+    return xp.where(low, gap, -gap)
+
+
+def _centred_cumulant(xp: Any, x: Array, y: Array, s: Array) -> Array:
+    """Return log(y + x e^-s) + x s for s ≥ 0: for small s by the cumulants of a trial of probability x."""
+    v, skew = x * y, y - x
+    near = s < 0.02
+    t = -xp.where(near, s, xp.zeros_like(s))
+    even = (1.0 / 2.0, (1.0 - 6.0 * v) / 24.0, (1.0 - 30.0 * v + 120.0 * v * v) / 720.0)
+    odd = (1.0 / 6.0, (1.0 - 12.0 * v) / 120.0, (1.0 - 60.0 * v + 360.0 * v * v) / 5040.0)
+    square = t * t
+    series = even[0] + square * (even[1] + square * even[2])
+    series = series + t * skew * (odd[0] + square * (odd[1] + square * odd[2]))
+    return xp.where(near, v * square * series, xp.log1p(x * xp.expm1(-s)) + x * s)
 
 
 def _beta_fraction(xp: Any, a: Array, b: Array, x: Array, y: Array) -> Array:
