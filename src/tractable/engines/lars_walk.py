@@ -59,8 +59,10 @@ class LarsWalk:
         free = (self.sign == 0.0) & ~self.dependent
         entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
-        self._move(along, min(entry, exit_, self.penalty - least), least)
-        if self.penalty <= least:
+        left = self.penalty - least
+        self._move(along, min(entry, exit_, left), least)
+        if min(entry, exit_) >= left:
+            self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
             return
         if exit_ <= entry:
             self._leave(leaving)

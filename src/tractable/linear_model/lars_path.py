@@ -162,8 +162,11 @@ def path_of(
         positive=positive,
         max_knots=max_iter,
     )
+    alphas = knots.penalties / n
+    if knots.penalties[-1] == n * alpha_min:
+        alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
     return LarsPath(
-        alphas=knots.penalties / n,
+        alphas=alphas,
         coefs=knots.coefs,
         intercepts=columns.intercepts(knots.coefs, target),
         active=knots.active,
