@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable import Binomial, MultivariateNormal, MultivariateStudentT, Poisson, StudentT
+from tractable import Binomial, Gamma, MultivariateNormal, MultivariateStudentT, Poisson, StudentT
 
 
 def test_a_density_beyond_the_largest_number_is_infinite():
@@ -27,3 +27,8 @@ def test_a_likelihood_without_end_names_the_data():
     with pytest.raises(ValueError, match="X has a share"):
         MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=0.5)
     assert MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=4.0).dof == 4.0
+
+
+def test_a_spread_beyond_floating_point_names_the_data():
+    with pytest.raises(ValueError, match="X must spread less"):
+        Gamma.fit([1e-300, 1e300])

@@ -41,6 +41,8 @@ def gamma_shape(gap: Array) -> Array:
     xp = namespace_of(gap)
     if not bool(xp.all(gap > _LEAST_GAP)):
         raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+    if not bool(xp.all(xp.isfinite(gap))):
+        raise ValueError("X must spread less: an observation is zero beside the mean in floating point")
     a = (3.0 - gap + xp.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
     for _ in range(_MOST_STEPS):
         after = 1.0 / (1.0 / a - (log_minus_digamma(a) - gap) / trigamma_excess(a))

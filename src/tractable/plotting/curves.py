@@ -12,6 +12,9 @@ __all__ = ["curve_points", "draw_band", "draw_curve", "draw_histogram", "draw_st
 #: More stems than this would be a solid block: they become a line.
 MOST_STEMS = 200
 
+#: More whole numbers than this are thinned out: no picture shows more.
+MOST_POINTS = 10_000
+
 
 def prob_at(d: Any, points: np.ndarray) -> np.ndarray:
     """Return the density (or probability) of one distribution at points on the host."""
@@ -28,7 +31,10 @@ def curve_points(d: Any) -> np.ndarray:
         return np.unique(to_numpy(d.atoms))
     far, near = _quantiles(d, [5e-5, 1 - 5e-5]), _quantiles(d, [0.01, 0.99])
     if d.discrete:
-        return np.arange(far[0], far[1] + 1.0)
+        if far[1] - far[0] < MOST_POINTS:
+            return np.arange(far[0], far[1] + 1.0)
+        ends = np.linspace(far[0], far[1], MOST_POINTS // 2), _quantiles(d, np.linspace(5e-5, 1 - 5e-5, 200))
+        return np.unique(np.floor(np.concatenate(ends)))
     room = 0.35 * (near[1] - near[0])
     low, high = max(far[0], near[0] - room), min(far[1], near[1] + room)
     inner = _quantiles(d, np.linspace(0.001, 0.999, 200))
@@ -43,7 +49,9 @@ def draw_curve(d: Any, ax: Any, points: np.ndarray, *, scale: float = 1.0, **sty
     ax.plot(points[finite], density[finite], **style)
     if np.isinf(prob_at(d, np.asarray([float(end) for end in d.support or ()]))).any():
         bulk = scale * prob_at(d, _quantiles(d, np.linspace(0.1, 0.9, 9)))
-        ax.set_ylim(0, 2.0 * bulk.max())
+        bulk = bulk[np.isfinite(bulk)]
+        # Where most of it lies at the ends, what there is between them sets the scale.
+        ax.set_ylim(0, 2.0 * (bulk.max() if len(bulk) else np.median(density[finite])))
 
 
 def draw_band(d: Any, ax: Any, points: np.ndarray, coverage: float) -> None:
