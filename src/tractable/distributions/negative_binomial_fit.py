@@ -39,5 +39,7 @@ def fitted_shape(statistic: Counts) -> tuple[float, float]:
         return float(np.exp(high)), mean
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
         low, high = (middle, high) if rises(float(np.exp(middle))) else (low, middle)
     return float(np.exp(0.5 * (low + high))), mean
