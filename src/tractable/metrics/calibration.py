@@ -6,7 +6,7 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, uniform
 from tractable.covariance.rows import as_reals
 from tractable.distributions import Univariate
-from tractable.metrics.checks import averaged, row_count
+from tractable.metrics.checks import as_targets, averaged, row_count
 from tractable.value import value
 
 __all__ = ["CalibrationCurve", "calibration_curve", "pit_values"]
@@ -51,9 +51,8 @@ def pit_values(distribution: Univariate, y: Any, *, rng: Any = None) -> Array:
     array([0.5  , 0.841])
     """
     _check(distribution)
+    y = as_targets(y, distribution.batch_shape, like=distribution.mean)
     found = distribution.cdf(y)
-    if bool(namespace_of(found).any(namespace_of(found).isnan(found))):
-        raise ValueError("y contains NaN")
     if not distribution.discrete:
         return found
     return found - distribution.prob(y) * uniform(as_generator(rng), tuple(found.shape), like=found)

@@ -1,12 +1,13 @@
 """What scores ask of targets, and how they average."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.covariance.rows import as_reals
 
-__all__ = ["as_pair", "averaged", "over_targets", "row_count"]
+__all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count"]
 
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
@@ -25,6 +26,20 @@ def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
         if not bool(namespace_of(y).all(namespace_of(y).isfinite(y))):
             raise ValueError(f"{name} contains NaN or infinity")
     return y_true, y_pred
+
+
+def as_targets(y: Any, shape: Sequence[int], *, like: Array | None = None) -> Array:
+    """Return targets as finite floats of the shape that was predicted, or say what is wrong with y.
+
+    One distribution, of shape (), serves targets of any shape; else broadcasting would judge rows by the
+    distributions of others.
+    """
+    y = as_reals("y", y, like)
+    if tuple(shape) and tuple(y.shape) != tuple(shape):
+        raise ValueError(f"y must have the shape of the predictions, {tuple(shape)}, got {tuple(y.shape)}")
+    if not bool(namespace_of(y).all(namespace_of(y).isfinite(y))):
+        raise ValueError("y contains NaN or infinity")
+    return y
 
 
 def averaged(x: Array, sample_weight: Any) -> Array:

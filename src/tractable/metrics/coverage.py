@@ -7,7 +7,7 @@ from tractable.arrays.namespace import namespace_of
 from tractable.covariance.rows import as_reals
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_coverage
-from tractable.metrics.checks import averaged, row_count
+from tractable.metrics.checks import as_targets, averaged, row_count
 from tractable.value import value
 
 __all__ = ["Coverage", "interval_coverage"]
@@ -66,9 +66,9 @@ def interval_coverage(
             )
         low, high = bounds[..., 0], bounds[..., 1]
     xp = namespace_of(low)
-    y = as_reals("y", y, low)
-    if not y.ndim or bool(xp.any(xp.isnan(y))):
-        raise ValueError("y must be numbers with rows on the first axis, without NaN")
+    y = as_targets(y, low.shape, like=low)
+    if not y.ndim:
+        raise ValueError("y must have rows on its first axis, got one number")
     inside = xp.astype((low <= y) & (y <= high), y.dtype)
     width = xp.broadcast_to(high - low, inside.shape)
     share, mean_width = (averaged(xp.reshape(x, (x.shape[0], -1)), sample_weight) for x in (inside, width))

@@ -17,7 +17,7 @@ from tractable.distributions import (
     UnivariateMixture,
     expectation,
 )
-from tractable.metrics.checks import averaged, over_targets
+from tractable.metrics.checks import as_targets, averaged, over_targets
 
 __all__ = ["crps", "crps_values"]
 
@@ -52,7 +52,7 @@ def crps(
     >>> crps([[1.0], [3.0]], [2.0])
     0.5
     """
-    each = crps_values(distribution, y)
+    each = _values(distribution, y, one=False)
     if each.ndim not in (1, 2):
         raise ValueError(f"y must have shape (n,) or (n, n_targets), got {tuple(each.shape)}")
     return over_targets(averaged(each, sample_weight), multioutput)
@@ -67,11 +67,12 @@ def crps_values(distribution: Any, y: Any) -> Array:
     Parameters
     ----------
     distribution : Distribution of numbers, or array of draws, (n_draws, ...)
-    y : array
+    y : array or number
+        As many targets as distributions; or one of either, for all of the other.
 
     Returns
     -------
-    array of the shape that y and the batch of the distribution broadcast to
+    array of the shape of y, or of the batch of the distribution where y is one number
 
     Examples
     --------
@@ -79,11 +80,19 @@ def crps_values(distribution: Any, y: Any) -> Array:
     >>> crps_values(Normal(mean=0.0, stddev=[0.5, 1.0, 2.0]), 1.0).round(3)
     array([0.726, 0.602, 0.663])
     """
-    if not isinstance(distribution, Univariate):
-        if hasattr(distribution, "log_prob"):
-            raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")
-        return _of_draws(as_reals("distribution", distribution), y)
-    return _score(distribution, as_reals("y", y, _like(distribution)))
+    return _values(distribution, y, one=True)
+
+
+def _values(distribution: Any, y: Any, *, one: bool) -> Array:
+    """Score each target; `one` says whether a single number may stand for all of them."""
+    alone = one and np.ndim(y) == 0
+    if isinstance(distribution, Univariate):
+        shape = () if alone else distribution.batch_shape
+        return _score(distribution, as_targets(y, shape, like=_like(distribution)))
+    if hasattr(distribution, "log_prob"):
+        raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")
+    draws = _finite_draws(distribution)
+    return _of_draws(draws, as_targets(y, () if alone else draws.shape[1:], like=draws))
 
 
 @singledispatch
@@ -153,17 +162,24 @@ def _empirical(d: UnivariateEmpirical, y: Array) -> Array:
     return away - xp.sum(below * (1.0 - below) * (x[1:] - x[:-1]))
 
 
-def _of_draws(draws: Array, y: Any) -> Array:
-    """Score draws as the distribution that puts the same mass on each."""
+def _finite_draws(given: Any) -> Array:
+    draws = as_reals("distribution", given)
     xp = namespace_of(draws)
-    y = as_reals("y", y, draws)
     if not draws.ndim or not draws.shape[0] or not bool(xp.all(xp.isfinite(draws))):
         raise ValueError(
             "distribution must be a distribution, or finite draws on the first axis of an array of shape "
             f"(n_draws, *y.shape); got shape {tuple(draws.shape)}"
         )
+    return draws
+
+
+def _of_draws(draws: Array, y: Array) -> Array:
+    """Score draws as the distribution that puts the same mass on each."""
+    xp = namespace_of(draws)
     n = int(draws.shape[0])
     x = xp.sort(draws, axis=0)
+    if x.ndim == 1:
+        x = xp.reshape(x, (n, *(1,) * y.ndim))
     below = xp.reshape(xp.arange(1, n, dtype=x.dtype, device=device(x)) / n, (-1, *(1,) * (x.ndim - 1)))
     spread = xp.sum(below * (1.0 - below) * (x[1:, ...] - x[:-1, ...]), axis=0)
     return xp.mean(xp.abs(x - y), axis=0) - spread

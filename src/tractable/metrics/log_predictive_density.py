@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.arrays.namespace import namespace_of
 from tractable.distributions import Distribution
-from tractable.metrics.checks import averaged
+from tractable.metrics.checks import as_targets, averaged
 
 __all__ = ["log_predictive_density"]
 
@@ -30,6 +30,7 @@ def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight:
     """
     if not isinstance(distribution, Distribution):
         raise ValueError(f"distribution must be a distribution, got {type(distribution).__name__}")
+    as_targets(y, (*distribution.batch_shape, *distribution.event_shape) if distribution.batch_shape else ())
     each = distribution.log_prob(y)
     xp = namespace_of(each)
     if not each.ndim or not each.shape[0]:
