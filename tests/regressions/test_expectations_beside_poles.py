@@ -10,6 +10,8 @@ POLES = {
     "milder": Beta(alpha=0.2, beta=0.2),
     "left": Beta(alpha=0.1, beta=3.0),
     "right": Beta(alpha=3.0, beta=0.1),
+    "all but at the end": Beta(alpha=3.0, beta=0.002),
+    "all but at zero": Gamma(shape=0.0005, rate=1.0),
     "half-open": Gamma(shape=0.02, rate=3.0),
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, as_count
 from tractable.distributions.members import over_batch
-from tractable.distributions.poles import beside_a_pole, has_pole
+from tractable.distributions.poles import beside_a_pole, has_pole, unseen
 from tractable.distributions.univariate import Univariate
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
@@ -135,7 +135,7 @@ def _integral(f: Function, d: Any) -> Integral:
     xp = namespace_of(d.mean)
     points = xp.unique_values(d._landmarks())  # noqa: SLF001
     points = xp.sort(xp.take(points, xp.nonzero(xp.isfinite(points))[0], axis=0))
-    scale, median = points[-1] - points[0], float(d.icdf(0.5))
+    scale = points[-1] - points[0]
 
     def density(x: Array) -> Array:
         return _weighted(xp.asarray(f(x)), d.prob(x))
@@ -143,14 +143,29 @@ def _integral(f: Function, d: Any) -> Integral:
     if not any(poles):
         tails = [_tail(density, end, points[edge], scale) for end, edge in zip(ends, (0, -1), strict=True)]
         return integrate(density, points) + tails[0] + tails[1]
+    lower = _parting(d, ends, poles)
+    x = d.icdf(lower)
     sides = []
-    for end, pole, sign, edge in zip(ends, poles, (-1.0, 1.0), (0, -1), strict=True):
+    for upper, end, pole in zip((False, True), ends, poles, strict=True):
         if pole:
-            sides.append(beside_a_pole(lambda x: xp.asarray(f(x)), d, end))
+            level = 1.0 - lower if upper else lower
+            sides.append(beside_a_pole(lambda x: xp.asarray(f(x)), d, end, upper=upper, level=level))
             continue
-        here = xp.take(points, xp.nonzero(sign * (points - median) >= 0)[0], axis=0)
-        sides.append(integrate(density, here) + _tail(density, end, points[edge], scale))
+        beyond = xp.take(points, xp.nonzero(points > x if upper else points < x)[0], axis=0)
+        here = xp.sort(xp.concat([xp.reshape(x, (1,)), beyond]))
+        sides.append(integrate(density, here) + _tail(density, end, here[-1 if upper else 0], scale))
     return sides[0] + sides[1]
+
+
+def _parting(d: Any, ends: tuple[float, ...], poles: list[bool]) -> float:
+    """Return the level that parts the two sides: ½, or beyond all that is too near a pole to see."""
+    low, high = (
+        unseen(d, end, upper=upper) if pole else 0.0
+        for upper, end, pole in zip((False, True), ends, poles, strict=True)
+    )
+    if poles[0] != poles[1]:  # beyond the mean there is nothing left of the pole
+        return max(0.5, low, float(d.cdf(d.mean))) if poles[0] else min(0.5, 1.0 - high, float(d.cdf(d.mean)))
+    return max(low, min(0.5, 1.0 - high))
 
 
 def _tail(density: Function, end: float, edge: Array, scale: Array) -> Integral:
