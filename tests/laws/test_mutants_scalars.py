@@ -23,6 +23,15 @@ class RateAsScale(Gamma):
         return rng.standard_gamma(self.shape, size=(n, *self.batch_shape)) * self.rate
 
 
+class RoughShape(Gamma):
+    """Likelier than the truth, but not the likeliest."""
+
+    @classmethod
+    def fit(cls, X, sample_weight=None):
+        right = Gamma.fit(X, sample_weight)
+        return cls(shape=1.01 * right.shape, rate=right.rate)
+
+
 class OddsForMean(Beta):
     """α/β as the mean: erratum E000-05."""
 
@@ -183,6 +192,7 @@ MUTANTS = [
     (sample_laws.entropy_is_expected_surprise, DofAndOne(**STUDENT)),
     (density_laws.density_integrates_to_one, JacobianForgotten(shape=9.0, scale=4.0)),
     (sample_laws.kl_is_the_expected_log_ratio, KLOfReciprocalRates(shape=[9.0, 3.0], scale=[4.0, 1.0])),
+    (sample_laws.fit_is_the_most_likely, RoughShape(**GAMMA)),
     (sample_laws.fit_is_the_most_likely, DeviationAsScale(location=1.0, scale=2.0)),
     (sample_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
     (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
