@@ -133,6 +133,16 @@ def test_refined_it_has_them_all(seed):
     assert digits(LinearRegression(refine=True).fit(batches), exact(X, y)) >= 15
 
 
+@pytest.mark.parametrize("seed", [0, 1, 4, 5])
+@pytest.mark.parametrize(("x0", "y0"), [(1e6, 1e10), (1e8, 1e10), (1e10, 0.0), (1e10, 1e10)])
+def test_refined_it_has_them_all_far_from_the_origin(seed, x0, y0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((20, 3)) + x0, rng.standard_normal(20) + y0
+    model = LinearRegression(refine=True).fit(X, y)
+    assert digits(model, exact(X, y)) >= 15.5
+    assert model.n_refinements_ <= 4
+
+
 def test_refined_with_weights(rng):
     X, y = steep()
     weights = rng.random(82)

@@ -30,7 +30,8 @@ def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) 
 
     Each pass computes the gradient Xᵀ(y - Xw) in double-double arithmetic and corrects w by (XᵀX)⁻¹ times it,
     with the inverse that the QR of the rows gave. The error shrinks by the condition number times ε, so two
-    passes serve up to a condition of 1e10 of the scaled columns. Rows are taken for exact.
+    passes serve up to a condition of 1e10 of the scaled columns; far from the origin, where a rounded centre
+    ties the coefficients to the offset, one or two more. Rows are taken for exact.
 
     Parameters
     ----------
@@ -57,18 +58,18 @@ def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) 
         high, low = fold(_sums_at(fit.centre, coef, offset), data, y, weights=weights, label="refining").pair
         gradient = high + low
         step = (gradient[:, 1:-1] @ fit.spread) @ fit.spread.T
-        moved = _relative(xp, step, coef[0])
+        up = gradient[:, 0] / fit.weight if fit.n_located else xp.zeros_like(fit.offset)
+        moved = _relative(fit, step, up, coef[0], offset[0])
         if not moved < 0.5 * before:
             return _refined(fit, coef, offset, residual), passes
         residual = gradient[:, -1]
         coef = dd_add(coef, (step, xp.zeros_like(step)))
-        if fit.n_located:
-            up = gradient[:, 0] / fit.weight
-            offset = dd_add(offset, (up, xp.zeros_like(up)))
+        offset = dd_add(offset, (up, xp.zeros_like(up)))
         shrinking = moved / before if before < float("inf") else moved
-        if moved * shrinking <= 0.1 * float(xp.finfo(step.dtype).eps):
+        tied = _relative(fit, _tied(fit, up), xp.zeros_like(up), coef[0], offset[0])
+        if max(moved * shrinking, tied) <= 0.1 * float(xp.finfo(step.dtype).eps):
             break
-        before = moved
+        before = max(moved, 2.0 * tied)
     return _refined(fit, coef, offset, residual), passes
 
 
@@ -86,10 +87,24 @@ def _sums_at(centre: Array, coef: Pair, offset: Pair) -> Any:
     return of
 
 
-def _relative(xp: Any, step: Array, coef: Array) -> float:
-    """Return the largest step of a coefficient, relative to it."""
-    size = xp.where(coef != 0, xp.abs(coef), xp.ones_like(coef))
-    return float(xp.max(xp.abs(step) / size)) if step.shape[1] else 0.0
+def _tied(fit: LeastSquares, up: Array) -> Array:
+    """Bound the step of the coefficients that a step of the offset calls for, Σ (x - centre) not being 0.
+
+    The centre is the mean but for its rounding, a few ε of it.
+    """
+    xp = namespace_of(up)
+    off = 4.0 * float(xp.finfo(up.dtype).eps) * fit.weight * xp.abs(fit.centre)
+    return xp.abs(up)[:, None] * (xp.abs(fit.spread) @ (xp.abs(fit.spread).T @ off))[None, :]
+
+
+def _relative(fit: LeastSquares, step: Array, up: Array, coef: Array, offset: Array) -> float:
+    """Return the largest step of a coefficient or an intercept, relative to it."""
+    xp = namespace_of(step)
+    moves = [(step, coef)]
+    if fit.n_located:
+        moves.append((up - step @ fit.centre, offset - coef @ fit.centre))
+    sizes = [(xp.abs(move), xp.where(at != 0, xp.abs(at), xp.ones_like(at))) for move, at in moves]
+    return max((float(xp.max(move / size)) for move, size in sizes if 0 not in move.shape), default=0.0)
 
 
 def _refined(fit: LeastSquares, coef: Pair, offset: Pair, residual: Array) -> LeastSquares:
