@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import linear_model
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import BayesianLinearRegression, BayesianRidge, RidgeCV
@@ -121,6 +122,50 @@ def test_both_methods_end_at_one_point(X, y):
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-6, atol=1e-9)
 
 
+def spread_of(x, weights, centred):
+    middle = np.average(x, axis=0, weights=weights) if centred else 0.0
+    return np.sqrt(np.mean(np.average((x - middle) ** 2, axis=0, weights=weights)))
+
+
+@pytest.mark.spec("BLR-18")
+def test_both_methods_end_at_one_point_at_the_defaults():
+    X, y = load_diabetes(return_X_y=True)
+    a, b = (BayesianRidge(method=method).fit(X, y) for method in ("mackay", "em"))
+    assert a.score(X, y) == pytest.approx(0.51509, abs=1e-5)
+    assert b.score(X, y) == pytest.approx(a.score(X, y), abs=1e-5)
+    assert b.lambda_ == pytest.approx(a.lambda_, rel=1e-3)
+    assert b.alpha_ == pytest.approx(a.alpha_, rel=1e-3)
+    # A plateau of the evidence is no place to stop.
+    far = BayesianRidge(method="em", lambda_init=1.0, tol=1e-5, max_iter=10_000).fit(X, y)
+    assert far.lambda_ == pytest.approx(a.lambda_, rel=1e-2)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("method", ["mackay", "em"])
+def test_units_do_not_matter(X, y, method, intercept):
+    def fitted(X, y, **hyper):
+        return BayesianRidge(method=method, fit_intercept=intercept, compute_score=True, **hyper).fit(X, y)
+
+    plain = fitted(X, y, **FLAT)
+    for c in (1e-3, 1e5):
+        taller, wider = fitted(X, c * y, **FLAT), fitted(c * X, y, **FLAT)
+        np.testing.assert_allclose(taller.predict(X), c * plain.predict(X), rtol=1e-6)
+        np.testing.assert_allclose(wider.predict(c * X), plain.predict(X), rtol=1e-6)
+        np.testing.assert_allclose(taller.predict_var(X), c**2 * plain.predict_var(X), rtol=1e-6)
+        np.testing.assert_allclose(
+            [taller.alpha_ * c**2, wider.alpha_, taller.lambda_ * c**2, wider.lambda_ / c**2],
+            [plain.alpha_, plain.alpha_, plain.lambda_, plain.lambda_],
+            rtol=1e-6,
+        )
+        assert taller.n_iter_ == wider.n_iter_ == plain.n_iter_
+        assert taller.log_evidence_ == pytest.approx(plain.log_evidence_ - 60 * np.log(c), rel=1e-9)
+        assert wider.log_evidence_ == pytest.approx(plain.log_evidence_, rel=1e-9)
+        np.testing.assert_allclose(taller.scores_, plain.scores_ - 60 * np.log(c), rtol=1e-9)
+        # The Gamma priors are in units of their own; so weak, they spoil nothing.
+        for model, rows, targets in [(fitted(X, c * y), X, c * y), (fitted(c * X, y), c * X, y)]:
+            assert model.score(rows, targets) == pytest.approx(plain.score(X, y), abs=2e-3)
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("shape", [(60, 4), (5, 12)])
 def test_scikit_learn_agrees(rng, shape, intercept):
@@ -129,6 +174,8 @@ def test_scikit_learn_agrees(rng, shape, intercept):
     weights = rng.random(shape[0]) + 0.5
     options = {"fit_intercept": intercept, "compute_score": True}
     for given in (None, weights):
+        # Scikit-learn's λ = 1 and its tolerance are of standardised data; elsewhere they are in their units.
+        X, y = X / spread_of(X, given, intercept), y / spread_of(y, given, centred=True)
         theirs = linear_model.BayesianRidge(**options).fit(X, y, sample_weight=given)
         mine = BayesianRidge(**options).fit(X, y, sample_weight=given)
         for name in ("coef_", "alpha_", "lambda_", "sigma_", "intercept_", "n_iter_"):

@@ -41,6 +41,7 @@ def em(
     tol: float = 1e-8,
     max_iter: int = 200,
     label: str = "EM",
+    settled: Callable[[P, P], bool] | None = None,
 ) -> EMResult:
     """Alternate E- and M-steps until the objective grows by less than `tol` of itself.
 
@@ -63,6 +64,9 @@ def em(
         Most M-steps taken.
     label : str
         Shown before the progress bar of a search that takes more than a second.
+    settled : callable, optional
+        ``(params, following) -> bool``: whether a step is the last, in place of `tol` where the objective
+        has plateaus.
 
     Returns
     -------
@@ -71,20 +75,23 @@ def em(
     """
     mark = next_checkpoint()
     params, trace, expected = _resumed(mark, expect, params)
+    done = settled is None and _settled(trace, tol)
     with progress(label, max_iter) as line:
         try:
-            while not _settled(trace, tol) and len(trace) <= max_iter:
+            while not done and len(trace) <= max_iter:
                 following = maximize(expected)
                 expected = expect(following)
-                # Both or neither, should an interruption fall between.
-                params, trace = following, (*trace, float(expected.objective))
+                longer = (*trace, float(expected.objective))
+                done = settled(params, following) if settled else _settled(longer, tol)
+                # All or none, should an interruption fall between.
+                params, trace = following, longer
                 line.advance(note=f"objective {trace[-1]:.6g}")
                 mark.offer(partial(_state, params, trace))
         except KeyboardInterrupt:
             mark.keep(_state(params, trace))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
     mark.keep(_state(params, trace))
-    return EMResult(params=params, trace=trace, converged=_settled(trace, tol) and not _fell(trace))
+    return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
 
 
 def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:

@@ -14,7 +14,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
-from tractable.linear_model.noise_floor import least_noise, target_variance, warn_of_no_noise
+from tractable.linear_model.noise_floor import least_noise, target_spread, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers
 from tractable.linear_model.plane_belief import PlaneBelief
@@ -39,8 +39,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     max_iter : int
         Most iterations.
     tol : float
-        "mackay" stops when the coefficients move by less than this, all together; "em" when the evidence
-        grows by less than the square of this, of itself.
+        "mackay" stops when the coefficients move by less than this, all together, in units of the spread of y
+        by that of the columns; "em" when α and λ change by less than this, of themselves.
     alpha_1, alpha_2 : float
         Shape and rate of a Gamma prior of α; zero for a flat one.
     lambda_1, lambda_2 : float
@@ -48,7 +48,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     alpha_init : float, optional
         Where α begins, 1 / Var(y) by default.
     lambda_init : float, optional
-        Where λ begins, 1 by default.
+        Where λ begins; the variance of the columns / Var(y) by default, which is scikit-learn's 1 on
+        standardised data.
     compute_score : bool
         Whether to keep the objective of every iteration in `scores_`.
     fit_intercept : bool
@@ -170,10 +171,7 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
             noise_rate=self.alpha_2,
             noise_floor=floor,
         )
-        noise = 1.0 / (target_variance(statistic) + 2.0**-52) if self.alpha_init is None else self.alpha_init
-        start = Precisions(
-            prior=1.0 if self.lambda_init is None else float(self.lambda_init), noise=float(noise)
-        )
+        start = self._start(spectrum, target_spread(statistic))
         found = METHODS[self.method](spectrum, start, hyper, tol=self.tol, max_iter=self.max_iter)
         self.n_iter_, self.converged_ = len(found.scores) - 1, found.converged
         if self.compute_score:
@@ -183,6 +181,15 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         self._settle(spectrum, found.point)
         if found.interrupted:
             raise FitInterrupted
+
+    def _start(self, spectrum: EvidenceSpectrum, spread: float) -> Precisions:
+        """Return where the search begins; in the units of the data, so that these do not matter."""
+        unit = (spread / spectrum.spread) ** 0.5
+        return Precisions(
+            prior=unit**-2 if self.lambda_init is None else float(self.lambda_init),
+            noise=1.0 / spread if self.alpha_init is None else float(self.alpha_init),
+            unit=unit,
+        )
 
     def _settle(self, spectrum: EvidenceSpectrum, point: EvidencePoint) -> None:
         self.alpha_, self.lambda_, self.gamma_ = point.noise, point.prior, point.gamma

@@ -93,6 +93,12 @@ class EvidenceSpectrum:
         xp = namespace_of(self.singular)
         return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
 
+    @property
+    def spread(self) -> float:
+        """Mean square of all entries of the columns, or one where there is nothing else."""
+        xp = namespace_of(self.singular)
+        return float(xp.sum(self.singular**2)) / (self.weight * self.basis.shape[0]) or 1.0
+
     def at(self, prior: float, noise: float) -> EvidencePoint:
         """Return posterior and evidence for the precisions of prior and noise; of the order of d."""
         xp = namespace_of(self.singular)

@@ -16,10 +16,11 @@ SUREST = 1e12
 
 @value
 class Precisions:
-    """Precisions of the coefficients and of the noise."""
+    """Precisions of the coefficients and of the noise, and the unit of a coefficient."""
 
     prior: float
     noise: float
+    unit: float = 1.0
 
 
 @value
@@ -72,8 +73,8 @@ def mackay(
 ) -> EvidenceSearch:
     """Repeat MacKay's fixed point, prior = γ / |m|² and 1 / noise = |y - Xm|² / (N - γ).
 
-    It stops when the coefficients move by less than `tol` in all, as scikit-learn does. A step may lose
-    evidence; the fixed point is that of EM.
+    It stops when the coefficients move by less than `tol` in all, as scikit-learn does, but in units of
+    `start.unit`. A step may lose evidence; the fixed point is that of EM.
     """
     at, scores, before, converged = start, [], None, False
     for _ in range(max_iter):
@@ -84,7 +85,7 @@ def mackay(
             spectrum, hyper, point, point.gamma, point.length, spectrum.weight - point.gamma, point.residual
         )
         coef = spectrum.basis @ point.coef
-        converged = before is not None and _distance(coef, before) < tol
+        converged = before is not None and _distance(coef, before) < tol * start.unit
         if converged:
             break
         before = coef
@@ -97,12 +98,15 @@ def expectation_maximisation(
 ) -> EvidenceSearch:
     """Repeat the steps of EM, prior = D / (|m|² + Tr S) and 1 / noise = (|y - Xm|² + Tr XSXᵀ) / N.
 
-    The penalised evidence never falls. It stops when it grows by less than tol² of itself: the evidence is
-    flat at its top, so that is a step of about `tol` in the precisions.
+    The penalised evidence never falls. It has plateaus, so the search stops when both precisions
+    change by less than `tol` of themselves.
     """
 
     def expect(at: Precisions) -> _Expected:
         return _expect(spectrum, hyper, at)
+
+    def settled(at: Precisions, following: Precisions) -> bool:
+        return _near(at.prior, following.prior, tol) and _near(at.noise, following.noise, tol)
 
     def maximize(expected: _Expected) -> Precisions:
         point = expected.point
@@ -116,7 +120,7 @@ def expectation_maximisation(
             point.residual + point.trace_fit,
         )
 
-    found = em(expect, maximize, start, tol=tol**2, max_iter=max_iter, label="evidence")
+    found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
     return EvidenceSearch(
         point=expect(found.params).point,
         scores=found.trace,
@@ -166,6 +170,10 @@ def _ratio(above: float, below: float, most: float, before: float) -> float:
 
 def _log_gamma(x: float, shape: float, rate: float) -> float:
     return shape * log(x) - rate * x
+
+
+def _near(a: float, b: float, tol: float) -> bool:
+    return abs(a - b) <= tol * b
 
 
 def _distance(a: Array, b: Array) -> float:

@@ -11,6 +11,7 @@ __all__ = [
     "mean_square",
     "no_noise",
     "noise_floor",
+    "target_spread",
     "target_variance",
     "warn_of_no_noise",
 ]
@@ -29,6 +30,12 @@ def target_variance(statistic: LinearFactor) -> float:
     """Return the variance of the targets, with the weight of the rows for divisor."""
     xp = namespace_of(statistic.mean)
     return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / float(statistic.weight)
+
+
+def target_spread(statistic: LinearFactor) -> float:
+    """Return the variance of the targets; of constant ones their square, or one."""
+    spread, square = target_variance(statistic), mean_square(statistic)
+    return spread if spread > ROUNDING**2 * square else square or 1.0
 
 
 def mean_square(statistic: LinearFactor) -> float:
