@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from tractable import LeastMeanSquares, LinearRegression
@@ -92,7 +93,8 @@ def test_one_batch_of_all_rows_is_gradient_descent(rng):
     phi, w = np.column_stack([np.ones(30), X]), np.zeros(4)
     for _ in range(3):
         w = w + 0.1 * phi.T @ (times * (y - phi @ w)) / times.sum()
-    model = LeastMeanSquares(step=0.1, batch_size=None, n_epochs=3).fit(X, y, sample_weight=times)
+    with pytest.warns(ConvergenceWarning, match="still fell"):
+        model = LeastMeanSquares(step=0.1, batch_size=None, n_epochs=3).fit(X, y, sample_weight=times)
     np.testing.assert_allclose([model.intercept_, *model.coef_], w)
     few = LeastMeanSquares(batch_size=7, n_epochs=1, random_state=0).fit(X, y)
     assert few.n_steps_ == 5
@@ -109,6 +111,45 @@ def test_steps_above_the_bound_diverge_and_it_is_said(rng):
         LeastMeanSquares(step=1.01 * bound, batch_size=None, n_epochs=2000).fit(X, y)
     with pytest.raises(ValueError, match="step is too large"):
         LeastMeanSquares(step=5.0 * bound, random_state=0).fit(X, y)
+
+
+@pytest.mark.spec("SEQ-12")
+def test_steps_that_diverge_slowly_are_no_answer(rng):
+    """A few epochs above the bound are not yet infinite; single rows diverge well below it."""
+    X, y = problem(rng)
+    phi = np.column_stack([np.ones(len(X)), X])
+    bound = 2.0 / np.linalg.eigvalsh(phi.T @ phi / len(X)).max()
+    with pytest.raises(ValueError, match=f"step is too large.*2/λmax = {bound:.3g}"):
+        LeastMeanSquares(step=1.01 * bound, batch_size=None, n_epochs=2).fit(X, y)
+    noisy = y + 10.0 * rng.standard_normal(len(X))
+    for shift in (0.0, 1e3):
+        with pytest.raises(ValueError, match="step is too large"):
+            LeastMeanSquares(step=0.4, random_state=0).fit(X, noisy + shift)
+    with pytest.raises(ValueError, match="step is too large"):
+        LeastMeanSquares(step=0.4, random_state=0).fit([(X[:200], noisy[:200]), (X[200:], noisy[200:])])
+
+
+def test_a_constant_target_and_pure_noise_are_no_divergence(rng):
+    X = rng.standard_normal((50, 3))
+    for y in (np.full(50, 5.0), np.zeros(50), rng.standard_normal(50), 1e6 + rng.standard_normal(50)):
+        for options in ({}, {"batch_size": None, "n_epochs": 500}, {"step": 0.01, "n_epochs": 500}):
+            model = LeastMeanSquares(random_state=0, **options).fit(X, y)
+            assert np.mean((model.predict(X) - y) ** 2) <= 2.0 * np.var(y) + 1e-9
+
+
+def test_a_descent_that_was_still_falling_says_so(rng):
+    X, y = problem(rng)
+    with pytest.warns(ConvergenceWarning, match=r"still fell.*n_epochs"):
+        LeastMeanSquares(step=1e-5, random_state=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="still fell"):
+        LeastMeanSquares(step=1e-7, random_state=0).fit(X, y + 1e3)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -0.1, None, "a"])
+def test_a_schedule_that_gives_no_step_is_named(bad, rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match=r"step must give positive, finite numbers.*update 3"):
+        LeastMeanSquares(step=lambda k: bad if k == 3 else 0.01).fit(X, y)
 
 
 @pytest.mark.spec("SEQ-12")

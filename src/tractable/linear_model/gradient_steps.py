@@ -1,17 +1,22 @@
 """The state of a descent by gradient steps, and steps that are safe."""
 
+import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.primitives.gradient_pass import gradient_pass
 from tractable.value import value
 
-__all__ = ["Descent", "Scaling", "auto_step", "stable_step"]
+__all__ = ["Descent", "Scaling", "auto_step", "check_course", "stable_step"]
 
 #: Errors this many times the targets are on their way to infinity.
 _TOO_FAR = 1e3
+#: Squared errors this small beside squared targets are rounding, and may rise and fall.
+_ROUNDED = 1e-20
 
 
 @value
@@ -74,9 +79,9 @@ class Descent:
         """Return the descent after the batches of a block, and the summed squared error on the way."""
         n = -(-len(y) // batch_size)
         numbers = range(self.n_steps + 1, self.n_steps + n + 1)
-        steps = np.array([self.step(k) for k in numbers]) if callable(self.step) else np.full(n, self.step)
+        steps = np.array([_stepped(self.step, k) for k in numbers])
         with np.errstate(over="ignore", invalid="ignore"):
-            moved, total, loss = gradient_pass(phi, y, w, steps.astype(float), batch_size, self.w)
+            moved, total, loss = gradient_pass(phi, y, w, steps, batch_size, self.w)
         after = Descent(
             step=self.step,
             w=moved,
@@ -90,6 +95,40 @@ class Descent:
     def sound(self, loss: float) -> bool:
         """Whether the weights are finite and the mean squared error is not on its way to infinity."""
         return bool(np.all(np.isfinite(self.w)) and loss <= _TOO_FAR**2 * self.power)
+
+
+def _stepped(step: Any, k: int) -> float:
+    """Return the step of the k-th update, or say that a schedule gave none."""
+    if not callable(step):
+        return float(step)
+    given = step(k)
+    if not (isinstance(given, Real) and 0.0 <= float(given) < np.inf):
+        raise ValueError(f"step must give positive, finite numbers, got {given!r} for update {k}")
+    return float(given)
+
+
+def check_course(losses: np.ndarray, at_rest: float, level: float, *, bound: str) -> None:
+    """Refuse a descent that ended further off than it began, and say where one has not come to an end.
+
+    `losses` are the mean squared errors of the epochs, `at_rest` that of weights of zero, `level` that of the
+    best constant. Steps that keep no plane at all wander at some level above it, up and down; those that only
+    need more of them fall, epoch for epoch.
+    """
+    level = max(level, _ROUNDED * at_rest)
+    last, lowest = losses[-1], losses[:-1].min(initial=np.inf)
+    if last > 4.0 * at_rest or (last > 4.0 * level and last > lowest):
+        raise ValueError(
+            f"step is too large: the mean squared error of the last epoch, {last:.3g}, is far above that of "
+            f"a constant, {level:.3g}. {bound}"
+        )
+    falls = -np.diff(losses[-6:])
+    if len(falls) and (last > 4.0 * level or np.all(falls > 1e-3 * max(level, last))):
+        warnings.warn(
+            f"LeastMeanSquares has not converged: its mean squared error still fell from {losses[-2]:.3g} to "
+            f"{last:.3g} in the last epoch; raise n_epochs or step, or try standardize=True",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def auto_step(phi: np.ndarray, w: np.ndarray, *, whole: bool) -> float:

@@ -19,7 +19,14 @@ from tractable.base import (
     check_rows,
 )
 from tractable.data import Source
-from tractable.linear_model.gradient_steps import Descent, Scaling, auto_step, stable_step
+from tractable.linear_model.gradient_steps import (
+    Descent,
+    Scaling,
+    auto_step,
+    check_course,
+    stable_step,
+)
+from tractable.statistics import Moments
 from tractable.value import replace
 
 __all__ = ["LeastMeanSquares"]
@@ -34,8 +41,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     very many columns. Constant steps converge on average where η < 2 / λmax, with λmax the largest eigenvalue
     of the average of φφᵀ (φ with a leading 1 for the intercept), and then wander within a distance of order
     √η; steps that fall as a :class:`tractable.engines.StepSize`, or averaging, come to rest. Steps that
-    diverge are an error that says the bound. Approximate in a stream; :class:`tractable.LinearRegression` is
-    exact there, at the cost of a matrix.
+    diverge are an error that says the bound, and a `fit` that was still falling at its end is a warning.
+    Approximate in a stream; :class:`tractable.LinearRegression` is exact there, at the cost of a matrix.
 
     Parameters
     ----------
@@ -122,11 +129,13 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         rng = as_generator(self.random_state)
+        self._refuse_steps_beyond_the_bound(rows)
         for epoch in range(self.n_epochs):
             walked = [self._follow(block) for block in self._blocks(rows, rng)]
             self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
             if epoch == 0 and self.n_epochs > 1:
                 self.descent_ = replace(self.descent_, total=0.0 * self.descent_.w, n_summed=0)
+        self._check_course(rows)
         self._name()
         return self
 
@@ -193,11 +202,39 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self.descent_, loss = before.walked(phi, y, w, self.batch_size or len(y))
         if not self.descent_.sound(loss / len(y)):
             raise ValueError(
-                f"step is too large: the errors grow without bound after {self.descent_.n_steps} updates. On "
-                f"average steps below 2/λmax = {stable_step(phi, w):.3g} converge; "
-                "smaller ones, or standardize=True, may be needed"
+                f"step is too large: the errors grow without bound after {self.descent_.n_steps} updates. "
+                f"{_bound(phi, w)}"
             )
         return loss, len(y)
+
+    def _refuse_steps_beyond_the_bound(self, rows: Rows) -> None:
+        """Where all rows are one batch, λmax is known, and the bound exact."""
+        if self.batch_size is not None or self.step is None or callable(self.step):
+            return
+        if isinstance(rows.data, Source):
+            return
+        phi, w = self._first(rows)
+        if self.step >= stable_step(phi, w):
+            raise ValueError(f"step is too large: got {self.step!r}. {_bound(phi, w)}")
+
+    def _check_course(self, rows: Rows) -> None:
+        """Compare the last epoch with what the targets themselves amount to."""
+        of = [Moments.of(y[:, None], w) for _, y, w in self._blocks(rows, None)]
+        total = sum(of[1:], of[0])
+        level = float(total.scatter[0, 0] / total.weight)
+        at_rest = level + float(total.mean[0]) ** 2
+        check_course(
+            self.loss_curve_,
+            at_rest,
+            level if self.fit_intercept else at_rest,
+            bound=_bound(*self._first(rows)),
+        )
+
+    def _first(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of the first block, and its weights."""
+        X, _, w = next(self._blocks(rows, None))
+        scaling = Scaling.of(X, w, standardize=self.standardize, fit_intercept=self.fit_intercept)
+        return scaling.features(X), w / w.mean()
 
     def _note(self, loss: float) -> None:
         self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), loss)
@@ -215,6 +252,13 @@ class LeastMeanSquares(RegressorMixin, Estimator):
                 raise ValueError(f"{name} must be a whole number, at least 1; got {given!r}")
         if self.step is not None and not callable(self.step) and not 0.0 < self.step < np.inf:
             raise ValueError(f"step must be positive and finite, a schedule or None; got {self.step!r}")
+
+
+def _bound(phi: np.ndarray, w: np.ndarray) -> str:
+    return (
+        f"On average steps below 2/λmax = {stable_step(phi, w):.3g} converge; "
+        "smaller ones, or standardize=True, may be needed"
+    )
 
 
 def _block(X: Any, y: Any, weights: Any) -> Block:
