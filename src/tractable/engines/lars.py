@@ -33,11 +33,14 @@ class Knots:
     coefs : array (p, m)
     active : tuple of m tuples
         The columns in use below each knot, in order of entry.
+    complete : bool
+        False where rounding left the walk no way on, so that it stops above the penalty asked for.
     """
 
     penalties: np.ndarray
     coefs: np.ndarray
     active: tuple[tuple[int, ...], ...]
+    complete: bool = True
 
 
 def lars(
@@ -88,6 +91,7 @@ def lars(
         penalties=np.array(walk.penalties),
         coefs=coefs,
         active=tuple(tuple(work.which[list(used)].tolist()) for used in walk.used),
+        complete=not walk.stuck,
     )
 
 
@@ -101,6 +105,7 @@ def _follow(
     left out had to come in, the walk is taken up from the knot before.
     """
     size = (lambda x: x) if positive else np.abs
+    ties = TIE * problem.square**0.5 * problem.lengths[:, None]
     work = WorkingSet(problem, ridged=False)
     work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
     walk = LarsWalk(_view(work), positive=positive, drop=drop)
@@ -112,7 +117,7 @@ def _follow(
             return work, walk
         levels = np.array(walk.penalties[certain - 1 :])
         left, _ = problem.correlations(work.some, work.which, walk.coefs(certain - 1))
-        above = size(left) > levels * (1.0 + 1e-11) + TIE * walk.top
+        above = size(left) > levels * (1.0 + 1e-11) + ties
         above[work.which] = False
         wrong = above.any(axis=0)
         if not wrong.any():

@@ -1,5 +1,7 @@
 """One walk along the path of least-angle regression, from knot to knot."""
 
+from typing import Any
+
 import numpy as np
 
 from tractable.engines.sparse_problem import SparseProblem
@@ -10,8 +12,10 @@ __all__ = ["TIE", "LarsWalk"]
 
 #: Knots after which correlations are computed anew, so that rounding does not gather in them.
 RENEW = 32
-#: Penalties that differ by less, relative to the largest, are one.
+#: Correlations that differ by less, relative to the lengths of column and target, are one.
 TIE = 1e-13
+#: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
+FALLEN = 0.1
 #: A correlation at the penalty rises above it where it falls more slowly by this.
 RISING = 1e-9
 
@@ -21,10 +25,12 @@ class LarsWalk:
 
     def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
         self.problem, self.positive, self.drop = problem, positive, drop
+        self.stuck = False
+        self._measure()
         p = problem.n_columns
         self.q = problem.moment.copy()
         sizes = self.q if positive else np.abs(self.q)
-        self.top = self.penalty = max(float(sizes.max(initial=0.0)), 0.0)
+        self.penalty = self.renewed = max(float(sizes.max(initial=0.0)), 0.0)
         self.w, self.sign = np.zeros(p), np.zeros(p)
         self.active: list[int] = []
         self.factor = np.zeros((16, 16))
@@ -37,7 +43,7 @@ class LarsWalk:
             self._enter(int(np.argmax(sizes)))
 
     def run(self, least: float, n_knots: float) -> bool:
-        """Go on until there are so many knots; say whether the path has ended."""
+        """Go on until there are so many knots; say whether the path has ended, or is `stuck`."""
         limit = 10 * (len(self.w) + len(self.penalties)) + 100
         for _ in range(limit):
             if self._ends(least):
@@ -45,29 +51,48 @@ class LarsWalk:
             if len(self.penalties) >= n_knots:
                 return False
             self._step(least)
+            if self.stuck:
+                return True
+        self.stuck = True
         return True
 
     def _ends(self, least: float) -> bool:
         """Say whether the path has come to `least`, to rounding."""
-        if self.penalty > least and self.penalty - least <= TIE * self.top:
+        sizes = self.q if self.positive else np.abs(self.q)
+        if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
             self.penalty = self.penalties[-1] = least
         return self.penalty <= least
 
     def _step(self, least: float) -> None:
         """Go on to the next knot, where a column enters or leaves, or to the end."""
         direction, along = self._aim()
-        free = (self.sign == 0.0) & ~self.dependent
+        if self.stuck:
+            return
+        free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
         entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
-        left = self.penalty - least
-        self._move(along, min(entry, exit_, left), least)
-        if min(entry, exit_) >= left:
+        soonest, left = min(entry, exit_), self.penalty - least
+        if soonest >= left:
+            self._move(along, left)
             self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
-            return
-        if exit_ <= entry:
+        elif exit_ <= entry:
+            if exit_ > TIE * self.penalty and not self._at_zero()[leaving]:
+                self._move(along, exit_)
             self._leave(leaving)
-        else:
-            self._enter(entering)
+        elif self._joins(entering):
+            side = np.copysign(1.0, self.q[entering] - entry * along[entering])
+            if entry > TIE * self.penalty and not self._tied(side)[entering]:
+                self._move(along, entry)
+            self._admit(entering)
+
+    def _tied(self, side: Any) -> np.ndarray:
+        """Say which correlations are at the penalty, or at its negative, to rounding."""
+        return np.asarray(self.penalty - side * self.q <= self.ties)
+
+    def _at_zero(self) -> np.ndarray:
+        """Say which coefficients in use are zero, to rounding."""
+        used = self.active
+        return np.abs(self.w[used]) * self.lengths[used] <= TIE * self.problem.square**0.5
 
     def _aim(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction of the coefficients in use, and how all correlations fall along it.
@@ -80,23 +105,24 @@ class LarsWalk:
         for _ in range(10 * len(now) + 10):
             active, sign = self.active, self.sign[self.active]
             aim = solve_rows(self.factor, sign, len(active))
-            at_zero = np.abs(self.w[active]) <= TIE * self.top * np.abs(aim)
-            wrong = np.flatnonzero(at_zero & (aim * sign <= 0.0))
+            wrong = np.flatnonzero(self._at_zero() & (aim * sign <= 0.0))
             if self.drop and len(wrong):
                 length = np.maximum(now[active] * sign, 0.0)[wrong]
-                share = length / (length - (aim * sign)[wrong])
+                share = length / np.maximum(length - (aim * sign)[wrong], np.finfo(float).tiny)
                 now[active] += share.min() * (aim - now[active])
                 self._leave(int(wrong[np.argmin(share)]))
                 continue
             now[active] = aim
             along = self.problem.along(active, aim)
             side = np.where(self.q < 0.0, -1.0, 1.0)
-            tied = self.penalty - side * self.q <= TIE * self.top
-            rising = tied & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - RISING)
+            slack = RISING + TIE * self.lengths * max(float(aim @ sign), 0.0) ** 0.5  # |Xd|² = sᵀd
+            rising = self._tied(side) & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - slack)
             rising &= (side > 0.0) | (not self.positive)
             if not rising.any():
                 break
             self._enter(int(np.argmin(np.where(rising, side * along, np.inf))))
+        else:
+            self.stuck = True  # the exchanges go round in circles, by rounding
         return aim, along
 
     def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:
@@ -109,17 +135,15 @@ class LarsWalk:
         i = int(np.argmin(ways))
         return i, float(ways[i])
 
-    def _move(self, along: np.ndarray, length: float, least: float) -> None:
-        if length <= TIE * self.top and self.penalty - length > least:
-            return
+    def _move(self, along: np.ndarray, length: float) -> None:
         self.used[-1] = tuple(self.active)
-        self.penalty = max(self.penalty - length, least)
+        self.penalty -= length
         pull = self.problem.moment[self.active] - self.penalty * self.sign[self.active]
         w = solve_rows(self.factor, pull, len(self.active))
         if self.drop:
             w[w * self.sign[self.active] < 0.0] = 0.0  # beyond zero by rounding: it touches it here
         self.w[self.active] = w
-        if len(self.penalties) % RENEW == 0:
+        if len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed:
             self._renew()
         else:
             self.q -= length * along
@@ -128,17 +152,23 @@ class LarsWalk:
         self.kept.append((list(self.active), self.w[self.active]))
 
     def _enter(self, j: int) -> None:
+        if self._joins(j):
+            self._admit(j)
+
+    def _admit(self, j: int) -> None:
+        self.active.append(j)
+        self.sign[j] = np.sign(self.q[j])
+
+    def _joins(self, j: int) -> bool:
+        """Say whether a column is independent of those in use, and give it the next row of the factor."""
         k = len(self.active)
         if k + 1 > len(self.factor):
             larger = np.zeros((2 * k, 2 * k))
             larger[:k, :k] = self.factor
             self.factor = larger
         cross, own = self.problem.products_with(j, self.active)
-        if k < self.problem.rank and append_row(self.factor, k, cross, own):
-            self.active.append(j)
-            self.sign[j] = np.sign(self.q[j])
-        else:
-            self.dependent[j] = True
+        self.dependent[j] = not (k < self.problem.rank and append_row(self.factor, k, cross, own))
+        return not self.dependent[j]
 
     def _leave(self, at: int) -> None:
         j = self.active.pop(at)
@@ -158,6 +188,7 @@ class LarsWalk:
     def widen(self, problem: SparseProblem) -> None:
         """Go on with more columns: those so far, and others after them."""
         self.problem = problem
+        self._measure()
         more = (0, problem.n_columns - len(self.w))
         self.w, self.sign, self.towards, self.dependent = (
             np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent)
@@ -166,6 +197,7 @@ class LarsWalk:
 
     def rewind(self, knot: int) -> None:
         """Stand at an earlier knot again."""
+        self.stuck = False
         del self.penalties[knot + 1 :], self.used[knot + 1 :], self.kept[knot + 1 :]
         self.penalty, active = self.penalties[knot], list(self.used[knot])
         for part in (self.w, self.sign, self.towards):
@@ -179,6 +211,12 @@ class LarsWalk:
         for j in active:
             self._enter(j)
 
+    def _measure(self) -> None:
+        """Find what rounding leaves unknown of the correlation of each column."""
+        self.lengths = self.problem.lengths
+        self.ties = TIE * self.problem.square**0.5 * self.lengths
+
     def _renew(self) -> None:
         """Compute the correlations anew."""
+        self.renewed = self.penalty
         self.q = self.problem.moment - self.problem.along(self.active, self.w[self.active])

@@ -40,6 +40,12 @@ class GramProblem:
         """Number of columns."""
         return int(self.moment.shape[0])
 
+    @property
+    def lengths(self) -> Array:
+        """Lengths (p,) of the columns."""
+        xp = namespace_of(self.gram)
+        return xp.sqrt(xp.linalg.diagonal(self.gram))
+
     def gather(self, some: Array | None, new: Array) -> Array:
         """Return what the other methods need of some columns, once `new` ones are among them."""
         columns = self.gram[:, new]
@@ -94,6 +100,11 @@ class ColumnProblem:
     def square(self) -> float:
         """|y|²."""
         return float(self.y @ self.y)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths (p,) of the columns."""
+        return np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
 
     @cached_property
     def moment(self) -> np.ndarray:

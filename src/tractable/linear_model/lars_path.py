@@ -1,15 +1,17 @@
 """The exact path of the lasso: least-angle regression with the drop step."""
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.engines.lars import Knots, lars
 from tractable.linear_model.lasso_path import summarised
 from tractable.linear_model.sparse_columns import Columns
 from tractable.value import value
 
-__all__ = ["LarsPath", "lars_path", "path_of"]
+__all__ = ["LarsPath", "lars_path", "path_of", "warn_unless_complete"]
 
 
 @value
@@ -28,6 +30,8 @@ class LarsPath:
     method : {"lasso", "lar"}
     names : tuple of str, optional
         Names of the columns.
+    complete : bool
+        False where rounding stopped the path above the penalty asked for.
     """
 
     alphas: np.ndarray
@@ -36,6 +40,7 @@ class LarsPath:
     active: tuple[tuple[int, ...], ...]
     method: str = "lasso"
     names: tuple[str, ...] | None = None
+    complete: bool = True
 
     @property
     def n_nonzero(self) -> np.ndarray:
@@ -125,7 +130,7 @@ def lars_path(
     if method not in ("lasso", "lar"):
         raise ValueError(f"method must be 'lasso' or 'lar', got {method!r}")
     columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
-    return path_of(
+    path = path_of(
         columns,
         alpha_min=alpha_min,
         method=method,
@@ -134,6 +139,20 @@ def lars_path(
         max_iter=max_iter,
         names=names,
     )
+    warn_unless_complete(path)
+    return path
+
+
+def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
+    """Warn of paths that do not go as far as they were asked to."""
+    ends = [path.alphas[-1] for path in paths if not path.complete]
+    if ends:
+        warnings.warn(
+            f"rounding stopped the path at alpha {max(ends):g}, above the one asked for; bring the columns "
+            "to similar scales, or use Lasso",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def path_of(
@@ -172,4 +191,5 @@ def path_of(
         active=knots.active,
         method=method,
         names=names,
+        complete=knots.complete,
     )

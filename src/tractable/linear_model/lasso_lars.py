@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tractable.linear_model.lars_path import LarsPath, path_of
+from tractable.linear_model.lars_path import LarsPath, path_of, warn_unless_complete
 from tractable.linear_model.sparse_columns import Columns
 from tractable.linear_model.sparse_model import SparseModel
 from tractable.linear_model.sparse_solution import check_penalties
@@ -101,3 +101,8 @@ class LassoLars(SparseModel):
         self.active_ = paths[0].active[-1] if columns.flat else [path.active[-1] for path in paths]
         self.coef_path_ = paths[0].coefs if columns.flat else [path.coefs for path in paths]
         self.n_iter_ = len(paths[0].alphas) if columns.flat else [len(path.alphas) for path in paths]
+
+    def _report(self) -> None:
+        warn_unless_complete(
+            *([self.path_] if isinstance(self.path_, LarsPath) else self.path_), stacklevel=5
+        )
