@@ -24,9 +24,11 @@ def made(rng, n, d, told=2):
 @pytest.mark.parametrize("shape", [(80, 6), (40, 40), (15, 30)])
 def test_scikit_learn_agrees(rng, shape, intercept):
     X, y = made(rng, *shape)
+    # Where scikit-learn begins, stops and prunes is in units of standardised data.
+    X, y = X / (X.std(axis=0) if intercept else np.sqrt(np.mean(X**2, axis=0))), y / y.std()
     for threshold in (1e4, 50.0):
-        # Fewer rows than columns end without noise, where rounding decides; the way there is compared.
-        steps = 40 if shape[0] > shape[1] else 6
+        # Fewer rows than columns end without noise, where scikit-learn loses digits; the way is compared.
+        steps = 40 if shape[0] > shape[1] else 3
         options = {"fit_intercept": intercept, "threshold_lambda": threshold, "max_iter": steps}
         theirs = linear_model.ARDRegression(**options).fit(X, y)
         mine = quietly(ARDRegression(**options), X, y)
@@ -48,6 +50,34 @@ def quietly(model, X, y):
         return model.fit(X, y)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_units_do_not_matter(rng, intercept):
+    X, y = made(rng, 200, 6)
+
+    def fitted(X, y, **hyper):
+        options = {"fit_intercept": intercept, "compute_score": True, "threshold_lambda": 200.0}
+        return ARDRegression(**options, **hyper).fit(X, y)
+
+    plain = fitted(X, y, **FLAT)
+    assert 0 < plain.pruned_.sum() < 5
+    each = np.array([1e-3, 1e5, 1.0, 1e4, 1e-3, 10.0])
+    for c in (1e-3, 1e5):
+        taller = fitted(X, c * y, **FLAT)
+        np.testing.assert_allclose(taller.predict(X), c * plain.predict(X), rtol=1e-6)
+        np.testing.assert_allclose(taller.predict_var(X), c**2 * plain.predict_var(X), rtol=1e-6)
+        assert taller.alpha_ * c**2 == pytest.approx(plain.alpha_, rel=1e-6)
+        assert taller.log_evidence_ == pytest.approx(plain.log_evidence_ - 200 * np.log(c), rel=1e-9)
+        for units in (c, each):
+            wider = fitted(units * X, y, **FLAT)
+            np.testing.assert_allclose(wider.predict(units * X), plain.predict(X), rtol=1e-6)
+            np.testing.assert_array_equal(wider.pruned_, plain.pruned_)
+            np.testing.assert_allclose(wider.lambda_ / units**2, plain.lambda_, rtol=1e-6)
+            np.testing.assert_allclose(wider.scores_, plain.scores_, rtol=1e-9)
+        # The Gamma priors are in units of their own; so weak, they spoil nothing.
+        for model, rows, targets in [(fitted(X, c * y), X, c * y), (fitted(c * X, y), c * X, y)]:
+            assert model.score(rows, targets) == pytest.approx(plain.score(X, y), abs=2e-3)
+
+
 def test_columns_that_do_not_matter_are_pruned(rng):
     X, y = made(rng, 300, 12)
     names = [f"x{i}" for i in range(12)]
@@ -55,8 +85,9 @@ def test_columns_that_do_not_matter_are_pruned(rng):
     assert not model.pruned_[:2].any()
     assert model.pruned_[2:].sum() >= 8
     assert np.all(model.coef_[model.pruned_] == 0.0)
-    assert np.all(model.lambda_[model.pruned_] >= 500.0)
-    assert np.all(model.lambda_[~model.pruned_] < 500.0)
+    relative = model.lambda_ * y.var() / X.var(axis=0)
+    assert np.all(relative[model.pruned_] >= 500.0)
+    assert np.all(relative[~model.pruned_] < 500.0)
     posterior = model.posterior_
     assert posterior.names[:3] == ("intercept", "x0", "x1")
     assert posterior.dim == 1 + (~model.pruned_).sum()
@@ -116,13 +147,15 @@ def test_columns_that_nearly_follow_from_others_keep_their_digits(rng):
 def test_everything_may_be_pruned(rng):
     X = rng.standard_normal((200, 3))
     y = 5.0 + rng.standard_normal(200)
-    model = ARDRegression(threshold_lambda=1.5).fit(X, y)
+    with pytest.warns(UserWarning, match="every column was pruned"):
+        model = ARDRegression(threshold_lambda=1.5).fit(X, y)
     assert model.pruned_.all()
     np.testing.assert_allclose(model.predict(X), y.mean())
     assert model.sigma_.shape == (0, 0)
     assert model.posterior_.dim == 1
     np.testing.assert_allclose(model.predict_var(X), (1 + 1 / 200) / model.alpha_, rtol=1e-10)
-    bare = ARDRegression(threshold_lambda=1.5, fit_intercept=False).fit(X, y - y.mean())
+    with pytest.warns(UserWarning, match="every column was pruned"):
+        bare = ARDRegression(threshold_lambda=1.5, fit_intercept=False).fit(X, y - y.mean())
     assert bare.pruned_.all()
     with pytest.raises(ValueError, match="pruned"):
         bare.posterior_  # noqa: B018

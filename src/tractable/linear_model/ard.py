@@ -88,6 +88,7 @@ def ard(
     beyond: float,
     weight: float,
     *,
+    prior: Array,
     noise: float,
     hyper: HyperPriors,
     threshold: float,
@@ -105,13 +106,15 @@ def ard(
         Squares of the targets beyond those.
     weight : float
         How many rows there were.
+    prior : array (d,)
+        Where the precisions of the coefficients begin; their units too.
     noise : float
-        Where the precision of the noise begins; those of the coefficients begin at one.
+        Where the precision of the noise begins.
     hyper : HyperPriors
     threshold : float
-        Columns with a greater precision are pruned.
+        Columns with a precision greater than so many units are pruned.
     tol : float
-        It stops when the coefficients move by less, all together.
+        It stops when the coefficients move by less, all together, in their units.
     max_iter : int
     """
     xp = namespace_of(rows)
@@ -119,7 +122,7 @@ def ard(
     columns = ArdColumns(
         rows=rows, gram=rows.T @ rows, pull=rows.T @ targets, index=xp.arange(d, device=device(rows))
     )
-    everywhere = prior = xp.ones_like(rows[0, :])
+    everywhere = unit = prior
     before, scores, converged = None, [], False
     for _ in range(max_iter):
         found = _posterior(columns, targets, beyond, prior, noise)
@@ -128,13 +131,14 @@ def ard(
         told = max(weight - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
         left = found.residual + 2.0 * hyper.noise_rate
         noise = told / max(left, told * hyper.noise_floor) if told > 0.0 else noise
-        stays = prior < threshold
+        stays = prior < threshold * unit
         coef = xp.where(stays, found.coef, 0.0)
-        converged = before is not None and float(xp.sum(xp.abs(coef - before))) < tol
+        converged = before is not None and float(xp.sum(xp.abs(coef - before) * unit**0.5)) < tol
         slots = xp.nonzero(stays)[0]
         if slots.shape[0] < prior.shape[0]:
             everywhere = placed(prior, columns.index, everywhere)
-            columns, prior, coef = columns.only(slots), xp.take(prior, slots), xp.take(coef, slots)
+            columns = columns.only(slots)
+            prior, coef, unit = (xp.take(part, slots) for part in (prior, coef, unit))
         before = coef
         if converged or not slots.shape[0]:
             converged = True

@@ -15,7 +15,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import HyperPriors
-from tractable.linear_model.noise_floor import least_noise, target_variance, warn_of_no_noise
+from tractable.linear_model.noise_floor import least_noise, target_spread, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers, of_root
 from tractable.linear_model.plane_belief import PlaneBelief
@@ -37,7 +37,8 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     max_iter : int
         Most iterations.
     tol : float
-        It stops when the coefficients move by less than this, all together.
+        It stops when the coefficients of standardised columns and targets move by less than this, all
+        together.
     alpha_1, alpha_2 : float
         Shape and rate of a Gamma prior of α; zero for a flat one.
     lambda_1, lambda_2 : float
@@ -45,7 +46,9 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     compute_score : bool
         Whether to keep the objective of every iteration in `scores_`.
     threshold_lambda : float
-        Columns with a greater λᵢ are pruned; it is in units of 1 / coefficient².
+        Columns with a greater λᵢ are pruned. It is the λᵢ of standardised columns and targets, λᵢ Var(y) /
+        Var(xᵢ), so that units do not matter; on standardised data that is scikit-learn's, which elsewhere
+        prunes every column of small targets.
     fit_intercept : bool
         Whether the plane may miss the origin; nothing is believed of where.
 
@@ -165,6 +168,7 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         rows, targets, rest = reduced_rows(statistic, fit_intercept=bool(self.fit_intercept))
         seen = min(rows.shape)
         floor, vanished = least_noise(statistic, float(rest[0]), seen, int(bool(self.fit_intercept)))
+        spread = target_spread(statistic)
         # Factors this small are slower on several threads, and wait for other processes.
         with single_threaded_blas():
             found = ard(
@@ -172,7 +176,8 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
                 targets[:, 0],
                 float(rest[0]),
                 float(statistic.weight),
-                noise=1.0 / (target_variance(statistic) + 2.0**-52),
+                prior=_column_spreads(rows, float(statistic.weight)) / spread,
+                noise=1.0 / spread,
                 hyper=HyperPriors(
                     prior_shape=self.lambda_1,
                     prior_rate=self.lambda_2,
@@ -203,6 +208,13 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         self._name(PlaneBelief.about_the_mean(self.statistic_, found.coef, root, fit_intercept=located))
 
     def _report(self) -> None:
+        if bool(namespace_of(self.pruned_).all(self.pruned_)):
+            warnings.warn(
+                f"every column was pruned, and predictions are constant: no precision is below "
+                f"threshold_lambda={self.threshold_lambda}",
+                UserWarning,
+                stacklevel=4,
+            )
         if self.noise_vanished_:
             warn_of_no_noise("alpha_", "alpha_2")
         elif not self.converged_:
@@ -211,3 +223,10 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _column_spreads(rows: Array, weight: float) -> Array:
+    """Return the mean square of every column, or one where it is zero."""
+    xp = namespace_of(rows)
+    squares = xp.sum(rows**2, axis=0) / weight
+    return xp.where(squares > 0, squares, xp.ones_like(squares))
