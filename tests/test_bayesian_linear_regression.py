@@ -459,3 +459,17 @@ def test_every_array_library(backend, make, X, y):
     for what, (found, expected) in asked.items():
         assert backend.owns(found), what
         np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-6, atol=1e-9, err_msg=what)
+
+
+@pytest.mark.spec("BLR-23")
+@pytest.mark.parametrize("noise", ["conjugate", "ml"])
+@pytest.mark.parametrize("level", [0.0, 3.0])
+def test_targets_that_do_not_vary_have_no_noise(rng, noise, level):
+    X = rng.standard_normal((20, 3))
+    with pytest.warns(NoiseVanishedWarning, match="vanished"):
+        model = BayesianLinearRegression(noise_variance=noise).fit(X, np.full(20, level))
+    assert np.isfinite(model.log_evidence_)
+    assert 0.0 < model.noise_variance_ <= 1e-15 * max(level**2, 1.0)
+    np.testing.assert_allclose(model.predict(X), level, atol=1e-12)
+    assert np.all(np.isfinite(model.predict_interval(X)))
+    assert np.all(np.isfinite(model.posterior_.mean))

@@ -44,8 +44,8 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
     noise_variance : float or {"conjugate", "ml"}
         σ² if it is known. "conjugate": unknown, with an inverse gamma prior; the prior of the coefficients is
         then in units of the noise, w ~ N(m₀, σ² S₀), and all predictions are Student's t. "ml": plugged in,
-        the mean squared residual of least squares; where that is zero, 1e-16 of the mean square of y, with a
-        warning.
+        the mean squared residual of least squares. Where nothing is left for the noise it is 1e-16 of the
+        mean square of y, with a warning.
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
@@ -194,9 +194,9 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         return noise_floor(statistic) if no_noise(found, statistic) else found
 
     def _report(self) -> None:
-        plugged_in = self.noise_variance == "ml" and self.noise_variance_ == noise_floor(self.statistic_)
-        believed = self.noise_variance == "conjugate" and no_noise(self.noise_variance_, self.statistic_)
-        if plugged_in or believed:
+        learned = isinstance(self.noise_variance, str)
+        lost = no_noise(self.noise_variance_, self.statistic_)
+        if learned and (lost or self.noise_variance_ == noise_floor(self.statistic_)):
             warnings.warn(
                 "y is fitted without error, so the noise vanished, and predictions are surer than they "
                 "should be: a known noise_variance, or noise_shape and noise_scale above 0, would say how "
@@ -209,9 +209,12 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         """Update the inverse gamma: half a row each to the shape, half of what is left to the scale."""
         a, b = float(self.noise_shape), float(self.noise_scale)
         shape, scale = a + 0.5 * belief.n_told, b + 0.5 * belief.rest
-        told = shape > 0.0 and scale > 0.0
+        told = shape > 0.0
         self.noise_dof_ = 2.0 * shape if told else nan
         self.noise_variance_ = scale / shape if told else nan
+        if told and not scale > 0.0:
+            self.noise_variance_ = noise_floor(self.statistic_)
+            scale = shape * self.noise_variance_
         self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if told else None
         prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
         rise = lgamma(shape) - shape * log(scale) if told else nan
