@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import linear_model
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
-from tractable import BayesianLinearRegression, BayesianRidge, RidgeCV
+from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, RidgeCV
 from tractable.linear_model import (
     NoiseVanishedWarning,
     evidence_search,
@@ -177,7 +178,8 @@ def test_scikit_learn_agrees(rng, shape, intercept):
         # Scikit-learn's λ = 1 and its tolerance are of standardised data; elsewhere they are in their units.
         X, y = X / spread_of(X, given, intercept), y / spread_of(y, given, centred=True)
         theirs = linear_model.BayesianRidge(**options).fit(X, y, sample_weight=given)
-        mine = BayesianRidge(**options).fit(X, y, sample_weight=given)
+        with pytest.warns(NoiseVanishedWarning) if shape[0] < shape[1] else nullcontext():
+            mine = BayesianRidge(**options).fit(X, y, sample_weight=given)
         for name in ("coef_", "alpha_", "lambda_", "sigma_", "intercept_", "n_iter_"):
             np.testing.assert_allclose(getattr(mine, name), getattr(theirs, name), rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(mine.scores_[:-1], theirs.scores_[:-1], rtol=1e-7)
@@ -229,6 +231,21 @@ def test_exactly_linear_targets_are_said_to_be_so(method):
         numbers = [found.alpha_, found.lambda_, found.gamma_, found.log_evidence_, found.noise_variance_]
         assert np.all(np.isfinite(numbers))
         assert np.all(np.isfinite(found.predict_interval(ones[:, : found.n_features_in_])))
+
+
+@pytest.mark.spec("BLR-23")
+@pytest.mark.parametrize("model", [BayesianRidge(), BayesianRidge(method="em"), ARDRegression()])
+@pytest.mark.parametrize("hyper", [{}, FLAT])
+def test_few_rows_that_leave_no_noise_are_said_to(X, y, model, hyper):
+    model = clone(model).set_params(tol=1e-6, max_iter=10_000, **hyper)
+    with pytest.warns(NoiseVanishedWarning, match="vanished"):
+        model.fit(X[:3], y[:3])
+    assert model.noise_vanished_
+    np.testing.assert_allclose(model.predict(X[:3]), y[:3], atol=1e-3)
+    assert np.isfinite(model.log_evidence_)
+    # Noise that is there is not lost, in small units too, where a prior of the noise outweighs it.
+    for c in (1.0, 1e-4):
+        assert not clone(model).fit(X, c * y).noise_vanished_
 
 
 def test_constant_targets_and_columns_are_answered(X):

@@ -56,6 +56,8 @@ class ArdFit:
         Effective number of parameters.
     noise : float
         Precision of the noise.
+    residual : float
+        Sum of squared residuals.
     log_evidence : float
     scores : tuple of float
     converged : bool
@@ -67,6 +69,7 @@ class ArdFit:
     root: Array
     gamma: float
     noise: float
+    residual: float
     log_evidence: float
     scores: tuple[float, ...]
     converged: bool
@@ -152,6 +155,7 @@ def ard(
         root=_root(columns, prior, noise),
         gamma=float(xp.sum(last.gamma)),
         noise=noise,
+        residual=last.residual,
         log_evidence=score,
         scores=(*scores, score + _log_density(hyper, prior, noise)),
         converged=converged,

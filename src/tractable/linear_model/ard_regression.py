@@ -15,7 +15,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import HyperPriors
-from tractable.linear_model.noise_floor import least_noise, target_spread, warn_of_no_noise
+from tractable.linear_model.noise_floor import least_noise, lost_noise, target_spread, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers, of_root
 from tractable.linear_model.plane_belief import PlaneBelief
@@ -167,7 +167,8 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         self.statistic_ = statistic = self._checked(statistic)
         rows, targets, rest = reduced_rows(statistic, fit_intercept=bool(self.fit_intercept))
         seen = min(rows.shape)
-        floor, vanished = least_noise(statistic, float(rest[0]), seen, int(bool(self.fit_intercept)))
+        located = int(bool(self.fit_intercept))
+        floor, vanished = least_noise(statistic, float(rest[0]), seen, located)
         spread = target_spread(statistic)
         # Factors this small are slower on several threads, and wait for other processes.
         with single_threaded_blas():
@@ -190,7 +191,9 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
                 max_iter=self.max_iter,
             )
         self.n_iter_, self.converged_ = len(found.scores) - 1, found.converged
-        self.noise_vanished_ = vanished or found.noise >= 1.0 / floor
+        rank = min(seen, int(found.kept.shape[0]))
+        lost = lost_noise(statistic, found.residual, rank, located, self.alpha_2)
+        self.noise_vanished_ = vanished or lost or found.noise >= 1.0 / floor
         self._settle(found)
 
     def _settle(self, found: ArdFit) -> None:

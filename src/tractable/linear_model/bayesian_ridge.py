@@ -14,7 +14,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
-from tractable.linear_model.noise_floor import least_noise, target_spread, warn_of_no_noise
+from tractable.linear_model.noise_floor import least_noise, lost_noise, target_spread, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers
 from tractable.linear_model.plane_belief import PlaneBelief
@@ -91,8 +91,9 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     Notes
     -----
-    On targets that are exactly linear α would grow without end: a :class:`NoiseVanishedWarning` says that the
-    noise vanished, and α stops where the noise is 1e-16 of the mean square of y, or where `alpha_2` holds it.
+    On targets that are exactly linear, or of too few rows to tell, α would grow without end: a
+    :class:`NoiseVanishedWarning` says that the noise vanished, and α stops where the noise is 1e-16 of the
+    mean square of y, or where `alpha_2` holds it.
     Predictions know that the intercept is uncertain too, by 1/nα, which scikit-learn's leave out.
 
     See Also
@@ -177,7 +178,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         if self.compute_score:
             xp = namespace_of(statistic.mean)
             self.scores_ = xp.asarray(found.scores, dtype=xp.float64)
-        self.noise_vanished_ = vanished or found.point.noise >= 1.0 / floor
+        lost = lost_noise(statistic, found.point.residual, spectrum.rank, located, self.alpha_2)
+        self.noise_vanished_ = vanished or lost or found.point.noise >= 1.0 / floor
         self._settle(spectrum, found.point)
         if found.interrupted:
             raise FitInterrupted

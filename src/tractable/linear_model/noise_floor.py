@@ -8,6 +8,7 @@ from tractable.statistics import LinearFactor
 __all__ = [
     "NoiseVanishedWarning",
     "least_noise",
+    "lost_noise",
     "mean_square",
     "no_noise",
     "noise_floor",
@@ -20,6 +21,9 @@ __all__ = [
 ROUNDING = 1e-13
 #: Relative noise that stands for one that vanished: enough for a prior beside it to keep half of the digits.
 FLOOR = 1e-8
+
+#: Share of the squares of the targets that is no noise where nothing but a prior says how large it is.
+LITTLE = 1e-6
 
 
 class NoiseVanishedWarning(UserWarning):
@@ -60,6 +64,19 @@ def least_noise(statistic: LinearFactor, residual: float, rank: int, n_located: 
     if one and no_noise(residual / weight, statistic):
         return noise_floor(statistic), True
     return max(ROUNDING**2 * mean_square(statistic), 1e-200), False
+
+
+def lost_noise(statistic: LinearFactor, residual: float, rank: int, n_located: int, rate: float) -> bool:
+    """Return whether a plane that was found leaves no noise to be learned.
+
+    What is left is rounding; or it is next to nothing, where planes go through all rows, or where the rate
+    of the prior of the noise outweighs it, so that the prior alone says what the noise is.
+    """
+    weight = float(statistic.weight)
+    alone = weight <= rank + n_located or residual <= 2.0 * rate
+    square = target_spread(statistic) if n_located else mean_square(statistic)
+    little = residual <= LITTLE * weight * square
+    return no_noise(residual / weight, statistic) or (alone and little)
 
 
 def warn_of_no_noise(precision: str, rate: str) -> None:
