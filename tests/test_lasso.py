@@ -203,7 +203,7 @@ def test_bad_parameters_are_one_clear_error(rng, options, named):
 
 @pytest.mark.parametrize("named", ["scale", "noise_variance", "n_samples"])
 def test_bad_priors_are_one_clear_error(named):
-    with pytest.raises(ValueError, match=f"{named} must be positive"):
+    with pytest.raises(ValueError, match=f"{named} must be a number above 0"):
         Lasso.from_prior(**{"scale": 1.0, "noise_variance": 1.0, "n_samples": 5, named: -1.0})
 
 

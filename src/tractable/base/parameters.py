@@ -3,13 +3,22 @@
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 __all__ = ["check_choice", "check_number"]
 
 
 def check_number(
-    name: str, given: Any, *, least: float = -float("inf"), above: float | None = None, whole: bool = False
+    name: str,
+    given: Any,
+    *,
+    least: float = -float("inf"),
+    above: float | None = None,
+    most: float | None = None,
+    below: float = float("inf"),
+    whole: bool = False,
 ) -> None:
-    """Refuse what is not a finite number of at least `least` (or above `above`).
+    """Refuse what is not a finite number of at least `least` (or above `above`), to `most` or below `below`.
 
     Examples
     --------
@@ -19,8 +28,13 @@ def check_number(
     wanted = f"{'a whole' if whole else 'a'} number " + (
         f"above {above:g}" if above is not None else f"from {least:g}"
     )
-    good = isinstance(given, kind) and not isinstance(given, bool)
-    if not (good and (given > above if above is not None else given >= least) and given < float("inf")):
+    if most is not None:
+        wanted += f" to {most:g}"
+    elif below < float("inf"):
+        wanted += f" and below {below:g}"
+    good = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
+    good = good and (given > above if above is not None else given >= least)
+    if not (good and given < below and (most is None or given <= most)):
         raise ValueError(f"{name} must be {wanted}, got {given!r}")
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.base.parameters import check_number
 from tractable.engines import newton
 from tractable.linear_model.lasso_path import summarised
-from tractable.linear_model.sparse_solution import check_penalties, solve_path
+from tractable.linear_model.sparse_solution import solve_path
 from tractable.primitives.triangle import triangle
 from tractable.value import value
 
@@ -117,11 +118,10 @@ def bridge_regression(
     >>> [round(float(tractable.bridge_regression(X, y, 0.5, q).coef[0]), 3) for q in (1.0, 1.5, 2.0)]
     [1.5, 1.184, 1.0]
     """
-    if not 1.0 <= q < np.inf:
-        raise ValueError(f"q must be at least 1 and finite, got {q!r}")
-    (alpha,) = check_penalties(alpha, 1.0)
-    if alpha == 0.0:
-        raise ValueError("alpha must be positive; without a penalty it is LinearRegression")
+    check_number("q", q, least=1.0)
+    check_number("alpha", alpha, above=0.0)
+    check_number("tol", tol, least=0.0)
+    check_number("max_iter", max_iter, least=1, whole=True)
     columns, _ = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
     A, b, a = columns.X, columns.Y[:, 0], columns.weight * float(alpha)
     if q == 1.0:

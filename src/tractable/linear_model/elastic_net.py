@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import namespace_of
+from tractable.base.parameters import check_number
 from tractable.linear_model.sparse_columns import Columns
 from tractable.linear_model.sparse_model import SparseModel
-from tractable.linear_model.sparse_solution import check_penalties, solve_path
+from tractable.linear_model.sparse_solution import solve_path
 
 __all__ = ["ElasticNet"]
 
@@ -94,7 +95,9 @@ class ElasticNet(SparseModel):
 
     def _check(self) -> None:
         super()._check()
-        check_penalties(self.alpha, self.l1_ratio)
+        check_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
         paths = [

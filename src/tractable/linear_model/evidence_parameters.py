@@ -1,8 +1,10 @@
 """The parameters that Bayesian models of planes share."""
 
 from math import isfinite
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
+
+from tractable.base.parameters import check_number
 
 __all__ = ["check_count", "check_evidence_parameters", "check_nonnegative", "check_positive", "is_number"]
 
@@ -14,20 +16,17 @@ def is_number(x: Any) -> bool:
 
 def check_positive(name: str, x: Any) -> None:
     """Refuse what is not a positive, finite number."""
-    if not (is_number(x) and x > 0):
-        raise ValueError(f"{name} must be positive and finite, got {x!r}")
+    check_number(name, x, above=0.0)
 
 
 def check_nonnegative(name: str, x: Any) -> None:
     """Refuse what is not a finite number from 0."""
-    if not (is_number(x) and x >= 0):
-        raise ValueError(f"{name} must be a number from 0, got {x!r}")
+    check_number(name, x, least=0.0)
 
 
 def check_count(name: str, x: Any) -> None:
     """Refuse what is not an integer from 1."""
-    if not isinstance(x, Integral) or int(x) < 1:
-        raise ValueError(f"{name} must be an integer from 1, got {x!r}")
+    check_number(name, x, least=1, whole=True)
 
 
 def check_evidence_parameters(estimator: Any) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from tractable.base.parameters import check_number
 from tractable.linear_model.elastic_net import ElasticNet
 
 __all__ = ["Lasso"]
@@ -109,6 +110,5 @@ class Lasso(ElasticNet):
         Lasso
         """
         for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
-            if not 0.0 < given < float("inf"):
-                raise ValueError(f"{name} must be positive, got {given!r}")
+            check_number(name, given, above=0.0)
         return cls(alpha=noise_variance / (n_samples * scale), **options)

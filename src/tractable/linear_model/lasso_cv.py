@@ -11,11 +11,13 @@ from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays import Array
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted, check_rows
+from tractable.base.parameters import check_number
 from tractable.engines.threads import ordered_map
 from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.lasso_path import LassoPath
 from tractable.linear_model.sparse_columns import columns_of
+from tractable.linear_model.sparse_model import check_precompute
 from tractable.linear_model.sparse_solution import alpha_grid, check_penalties, solve_path
 
 __all__ = ["LassoCV"]
@@ -126,6 +128,7 @@ class LassoCV(RegressorMixin, Estimator):
         -------
         self
         """
+        self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         if not isinstance(rows.data, np.ndarray):
             raise ValueError("X must be rows in memory: cross-validation reads them many times")
@@ -162,9 +165,15 @@ class LassoCV(RegressorMixin, Estimator):
         check_fitted(self)
         return np.flatnonzero(self.coef_)
 
+    def _check_parameters(self) -> None:
+        check_number("eps", self.eps, above=0.0, below=1.0)
+        if self.alphas is None or np.ndim(self.alphas) == 0:
+            check_number("alphas", self.alphas, least=1, whole=True)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_precompute(self.precompute)
+
     def _options(self) -> dict[str, Any]:
-        if self.precompute not in ("auto", True, False):
-            raise ValueError(f"precompute must be 'auto', True or False, got {self.precompute!r}")
         return {
             "precompute": None if self.precompute == "auto" else bool(self.precompute),
             "positive": bool(self.positive),

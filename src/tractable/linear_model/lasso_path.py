@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.base import check_rows
 from tractable.base.estimator import Estimator
+from tractable.base.parameters import check_number
 from tractable.base.tags import ModelTags
 from tractable.engines import fold
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
@@ -111,9 +112,13 @@ def lasso_path(
     array([[1. , 2.5],
            [0. , 0.5]])
     """
+    check_number("l1_ratio", l1_ratio, least=0.0, most=1.0)
+    check_number("eps", eps, above=0.0, below=1.0)
+    check_number("n_alphas", n_alphas, least=1, whole=True)
+    check_number("tol", tol, above=0.0)
+    check_number("max_iter", max_iter, least=1, whole=True)
     columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
     if alphas is None:
-        check_penalties(1.0, l1_ratio)
         grid = alpha_grid(columns, l1_ratio=l1_ratio, eps=eps, n_alphas=n_alphas, positive=positive)
     else:
         grid = check_penalties(alphas, l1_ratio)

@@ -18,6 +18,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.parameters import check_number
 from tractable.data import Source
 from tractable.linear_model.gradient_steps import (
     Descent,
@@ -245,13 +246,11 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self.n_steps_ = self.descent_.n_steps
 
     def _check_parameters(self) -> None:
-        for name, given in (("batch_size", self.batch_size), ("n_epochs", self.n_epochs)):
-            if given is None and name == "batch_size":
-                continue
-            if not isinstance(given, (int, np.integer)) or given < 1:
-                raise ValueError(f"{name} must be a whole number, at least 1; got {given!r}")
-        if self.step is not None and not callable(self.step) and not 0.0 < self.step < np.inf:
-            raise ValueError(f"step must be positive and finite, a schedule or None; got {self.step!r}")
+        if self.batch_size is not None:
+            check_number("batch_size", self.batch_size, least=1, whole=True)
+        check_number("n_epochs", self.n_epochs, least=1, whole=True)
+        if self.step is not None and not callable(self.step):
+            check_number("step", self.step, above=0.0)
 
 
 def _bound(phi: np.ndarray, w: np.ndarray) -> str:

@@ -16,6 +16,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.parameters import check_choice, check_number
 from tractable.data import Source
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
@@ -204,10 +205,9 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         return namespace_of(rows).linalg.svdvals(rows)
 
     def _statistic(self) -> Callable[..., Any]:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {[*SOLVERS]}, got {self.solver!r}")
-        if self.rank_tol is not None and not 0.0 <= self.rank_tol < 1.0:
-            raise ValueError(f"rank_tol must be None or from 0 to 1, got {self.rank_tol!r}")
+        check_choice("solver", self.solver, SOLVERS)
+        if self.rank_tol is not None:
+            check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

@@ -4,6 +4,7 @@ from math import log, pi
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.base.parameters import check_number
 from tractable.covariance.rows import as_reals
 
 __all__ = ["negative_log_posterior", "ridge_objective"]
@@ -34,8 +35,7 @@ def ridge_objective(w: Any, X: Any, y: Any, alpha: float) -> tuple[Array, Array]
     (1.5, array([5., 4.]))
     """
     w, X, y = _checked(w, X, y)
-    if not 0.0 <= alpha < float("inf"):
-        raise ValueError(f"alpha must be a number from 0, got {alpha!r}")
+    check_number("alpha", alpha, least=0.0)
     left = X @ w - y
     return 0.5 * float(left @ left) + 0.5 * alpha * float(w @ w), X.T @ left + alpha * w
 
@@ -73,8 +73,7 @@ def negative_log_posterior(
     """
     w, X, y = _checked(w, X, y)
     for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
-        if not 0.0 < x < float("inf"):
-            raise ValueError(f"{name} must be positive and finite, got {x!r}")
+        check_number(name, x, above=0.0)
     data, slope = ridge_objective(w, X, y, noise_variance / prior_variance)
     constant = X.shape[0] * log(2.0 * pi * noise_variance) + X.shape[1] * log(2.0 * pi * prior_variance)
     return data / noise_variance + 0.5 * constant, slope / noise_variance

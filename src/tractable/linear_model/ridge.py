@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import Estimator, ModelTags, OnePassMixin, all_or_nothing, check_rows
+from tractable.base.parameters import check_number
 from tractable.data import Source
 from tractable.engines import fold
 from tractable.linear_model.ridge_answers import RidgeAnswers
@@ -97,8 +97,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
             With alpha = σ²/τ².
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
-            if not 0.0 < x < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {x!r}")
+            check_number(name, x, above=0.0)
         return cls(alpha=noise_variance / prior_variance, **options)
 
     @all_or_nothing(afresh=True)
@@ -125,8 +124,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         return self
 
     def _statistic(self) -> Callable[..., Any]:
-        if not 0.0 <= self.alpha < np.inf:
-            raise ValueError(f"alpha must be a number from 0, got {self.alpha!r}")
+        check_number("alpha", self.alpha, least=0.0)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

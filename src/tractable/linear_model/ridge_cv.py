@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
+from tractable.base.parameters import check_choice
 from tractable.linear_model.ridge_answers import RidgeAnswers
 from tractable.linear_model.ridge_search import METHODS, search
 
@@ -111,8 +112,7 @@ class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
 
     def _checked(self) -> np.ndarray:
         """Check the parameters and return the penalties."""
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {[*METHODS]}, got {self.method!r}")
+        check_choice("method", self.method, METHODS)
         try:
             alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         except (TypeError, ValueError):

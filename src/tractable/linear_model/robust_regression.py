@@ -18,6 +18,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.parameters import check_choice, check_number
 from tractable.data import Source
 from tractable.distributions import Normal
 from tractable.engines import EMResult
@@ -195,13 +196,10 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
 
     def _check_parameters(self) -> None:
-        if self.noise not in NOISES:
-            raise ValueError(f"noise must be one of {list(NOISES)}, got {self.noise!r}")
+        check_choice("noise", self.noise, NOISES)
         if self.dof is not None and self.noise != "student":
             raise ValueError(f"dof is for Student's noise alone, got {self.dof!r} with noise={self.noise!r}")
-        if self.dof is not None and not 0.0 < self.dof < np.inf:
-            raise ValueError(f"dof must be positive and finite, or None; got {self.dof!r}")
-        if not self.tol >= 0.0:
-            raise ValueError(f"tol must not be negative, got {self.tol!r}")
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a whole number, at least 1; got {self.max_iter!r}")
+        if self.dof is not None:
+            check_number("dof", self.dof, above=0.0)
+        check_number("tol", self.tol, least=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)

@@ -17,12 +17,13 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.parameters import check_number
 from tractable.engines import fold
 from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
 from tractable.statistics import LinearFactor
 
-__all__ = ["SparseModel"]
+__all__ = ["SparseModel", "check_precompute"]
 
 #: Up to so many columns, rows in memory are folded into a statistic too.
 FEW = 200
@@ -34,6 +35,8 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _supervised = True
     fit_intercept: bool
+    alpha: Any
+    max_iter: Any
     precompute: Any
     coef_: Array
     intercept_: Any
@@ -133,8 +136,10 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
 
     def _check(self) -> None:
         """Raise where a parameter is not one."""
-        if self.precompute not in ("auto", True, False):
-            raise ValueError(f"precompute must be 'auto', True or False, got {self.precompute!r}")
+        check_number("alpha", self.alpha, least=0.0)
+        if self.max_iter is not None:
+            check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_precompute(self.precompute)
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
         raise NotImplementedError(f"{type(self).__name__} must say how it solves its columns")
@@ -174,3 +179,9 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
             self.coef_, self.intercept_ = coefs[0], float(intercepts[0])
         else:
             self.coef_, self.intercept_ = xp.stack(coefs), xp.stack([xp.asarray(b) for b in intercepts])
+
+
+def check_precompute(given: Any) -> None:
+    """Refuse what does not say whether to form Gram matrices."""
+    if not (isinstance(given, (bool, np.bool_)) or (isinstance(given, str) and given == "auto")):
+        raise ValueError(f"precompute must be 'auto', True or False, got {given!r}")
