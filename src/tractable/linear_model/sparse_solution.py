@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import device, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.working_set import SparsePath, sparse_path
+from tractable.linear_model.ridge_primal import ridge
 from tractable.linear_model.sparse_columns import Columns
 from tractable.primitives.signed_support import settle
+from tractable.statistics import LinearFactor
 
 __all__ = ["alpha_grid", "check_penalties", "solve_path"]
 
@@ -70,7 +72,7 @@ def solve_path(
         problem = columns.problem(target, precompute=precompute)
         walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
         found.append(walk(problem, penalties[sparse], ridges[sparse], **options))
-    found.extend(_without_l1(columns, target, ridge, positive) for ridge in ridges[~sparse])
+    found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
     return SparsePath(
         coefs=xp.concat([part.coefs for part in found], axis=1),
@@ -87,11 +89,11 @@ def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **opti
             problem.moment,
             problem.square,
             float(penalty),
-            ridge=float(ridge),
+            ridge=float(squared),
             tol=tol * problem.square,
             **options,
         )
-        for penalty, ridge in zip(penalties, ridges, strict=True)
+        for penalty, squared in zip(penalties, ridges, strict=True)
     ]
     xp = namespace_of(problem.gram)
     return SparsePath(
@@ -101,20 +103,56 @@ def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **opti
     )
 
 
-def _without_l1(columns: Columns, target: int, ridge: float, positive: bool) -> SparsePath:
+def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -> SparsePath:
     """Solve ridge regression, or least squares by the shortest coefficients, or either with positive ones."""
     X, y = columns.X, columns.Y[:, target]
     xp = namespace_of(X)
-    m, p = X.shape
-    eye = xp.eye(p if positive or m >= p else m, dtype=X.dtype, device=device(X))
-    if positive:
-        from scipy.optimize import nnls
+    mean, basis = xp.concat([columns.centre, columns.offset[target : target + 1]]), None
+    if not positive and penalty > 0.0 and X.shape[0] < X.shape[1]:
+        # The minimum lies in the space of the rows.
+        basis, factor = xp.linalg.qr(X.T)
+        X, mean = factor.T, _origin(factor.T)
+    w = _not_negative(X, y, penalty) if positive else _ridge(X, y, mean, columns.weight, penalty)
+    gap = _gap(X, y, w, penalty, positive)
+    w = w if basis is None else basis @ w
+    return SparsePath(coefs=w[:, None], gaps=np.array([gap]), n_iter=np.ones(1, dtype=np.int64))
 
-        w = nnls(np.vstack([X, ridge**0.5 * eye]), np.concatenate([y, np.zeros(p)]))[0]
-    elif ridge == 0.0:
-        w = xp.linalg.pinv(X) @ y
-    elif m >= p:
-        w = xp.linalg.solve(X.T @ X + ridge * eye, (X.T @ y)[:, None])[:, 0]
-    else:
-        w = X.T @ xp.linalg.solve(X @ X.T + ridge * eye, y[:, None])[:, 0]
-    return SparsePath(coefs=w[:, None], gaps=np.zeros(1), n_iter=np.ones(1, dtype=np.int64))
+
+def _ridge(X: Array, y: Array, mean: Array, weight: float, penalty: float) -> Array:
+    """Return ridge coefficients by the QR of the rows, or of those and the penalty's, below them."""
+    rows = namespace_of(X).concat([X, y[:, None]], axis=1)
+    return ridge(LinearFactor(weight=weight, mean=mean, factor=rows), penalty).coef[0, :]
+
+
+def _not_negative(X: Array, y: Array, penalty: float) -> Array:
+    """Return the coefficients from 0 of the smallest objective: in units in which columns have length 1."""
+    from scipy.optimize import nnls
+
+    rows = np.vstack([to_numpy(X), penalty**0.5 * np.eye(X.shape[1])])
+    lengths = np.linalg.norm(rows, axis=0)
+    lengths[lengths == 0.0] = 1.0
+    w = nnls(rows / lengths, np.concatenate([to_numpy(y), np.zeros(X.shape[1])]))[0] / lengths
+    return namespace_of(X).asarray(w, dtype=X.dtype, device=device(X))
+
+
+def _gap(X: Array, y: Array, w: Array, penalty: float, positive: bool) -> float:
+    """Return how far ½|y - Xw|² + ½ penalty |w|² is above its minimum: a duality gap.
+
+    With rows √penalty I below the others this is half a squared distance. What is left of the residual beside
+    the columns is a point of the dual, and the gap is half the square of what is along them. Where
+    coefficients are from 0, columns that only a negative one would use do not count.
+    """
+    xp = namespace_of(X)
+    if penalty > 0.0:
+        X = xp.concat([X, penalty**0.5 * xp.eye(X.shape[1], dtype=X.dtype, device=device(X))])
+        y = xp.concat([y, xp.zeros_like(w)])
+    residual = y - X @ w
+    if positive:
+        X = xp.take(X, xp.nonzero((w > 0) | (X.T @ residual > 0))[0], axis=1)
+    along = X @ _ridge(X, residual, _origin(X), 1.0, 0.0)
+    return 0.5 * float(along @ along)
+
+
+def _origin(X: Array) -> Array:
+    """Return the means of columns and target that lie about zero."""
+    return namespace_of(X).zeros(X.shape[1] + 1, dtype=X.dtype, device=device(X))
