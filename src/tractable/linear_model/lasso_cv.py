@@ -10,11 +10,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays import Array
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted, check_rows
+from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines.threads import ordered_map
 from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.lasso_path import LassoPath
 from tractable.linear_model.sparse_columns import columns_of
 from tractable.linear_model.sparse_model import check_precompute
@@ -120,8 +121,8 @@ class LassoCV(RegressorMixin, Estimator):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
+        y : array of shape (n_samples,), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
 
         Returns
@@ -129,9 +130,7 @@ class LassoCV(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
-        if not isinstance(rows.data, np.ndarray):
-            raise ValueError("X must be rows in memory: cross-validation reads them many times")
+        rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, column_or_1d(rows.y, warn=True), rows.weights
         self._learn_path(X, y, weights)
         folds = list(check_cv(self.cv).split(X, y))

@@ -8,7 +8,6 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
-from tractable.arrays.namespace import is_numpy_array
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -16,12 +15,11 @@ from tractable.base import (
     all_or_nothing,
     check_columns,
     check_fitted,
-    check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.data import Source
 from tractable.distributions import Normal
 from tractable.engines import EMResult
+from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.noise_models import NOISES
 from tractable.linear_model.robust_steps import RobustPlane, robust_search, start_at_least_squares
 
@@ -102,8 +100,8 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
+        y : array of shape (n_samples,), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
 
         Returns
@@ -111,9 +109,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        if isinstance(rows.data, Source) or not is_numpy_array(rows.data):
-            raise ValueError(f"X must be a NumPy array or a frame, got {type(X).__name__}")
+        rows = check_held_rows(self, X, y, sample_weight)
         X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
         w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
         located = {"fit_intercept": bool(self.fit_intercept)}
