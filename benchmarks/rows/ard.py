@@ -14,7 +14,9 @@ def setup(size, folder):  # noqa: ARG001  (no files)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, dim)) + 1.0
     told = max(dim // 10, 1)
-    return SimpleNamespace(X=X, y=X[:, :told] @ rng.standard_normal(told) + rng.standard_normal(n_rows))
+    y = X[:, :told] @ rng.standard_normal(told) + rng.standard_normal(n_rows)
+    # Standardised, where both begin and stop alike.
+    return SimpleNamespace(X=X / X.std(axis=0), y=y / y.std())
 
 
 def fitted(model):

@@ -13,7 +13,9 @@ def setup(size, folder):  # noqa: ARG001  (no files)
     n_rows, dim = size
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, dim)) @ (np.eye(dim) + 0.2 * rng.standard_normal((dim, dim))) + 1.0
-    return SimpleNamespace(X=X, y=X @ rng.standard_normal(dim) + 3.0 * rng.standard_normal(n_rows))
+    y = X @ rng.standard_normal(dim) + 3.0 * rng.standard_normal(n_rows)
+    # Standardised, where both begin and stop alike.
+    return SimpleNamespace(X=X / X.std(axis=0), y=y / y.std())
 
 
 def fitted(model):
