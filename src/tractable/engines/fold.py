@@ -115,7 +115,8 @@ def _apply(of: Callable[..., Any], x: Any, y: Any, weights: Any) -> Any:
 def _rows_for(of: Callable[..., Any], n_columns: int) -> int:
     """Return the rows of a block: as many as the cache holds, or as the statistic asks for."""
     least = getattr(getattr(of, "__self__", None), "least_rows", None)
-    return max(block_rows(n_columns), least(n_columns) if least else 0)
+    # Handing a block to a thread costs as much as the arithmetic of a small one: four at a time.
+    return max(4 * block_rows(n_columns), least(n_columns) if least else 0)
 
 
 def _blocks(source: Source, step: int) -> Iterator[Batch]:
