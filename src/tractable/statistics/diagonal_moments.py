@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, check_squares, counts, or_one
+from tractable.statistics.rows import (
+    as_rows,
+    as_weights,
+    check_rate,
+    check_same_width,
+    check_squares,
+    counts,
+    or_one,
+)
 from tractable.value import value
 
 __all__ = ["DiagonalMoments"]
@@ -109,8 +117,7 @@ class DiagonalMoments:
         """Merge by the pairwise update, column by column."""
         if not isinstance(other, DiagonalMoments):
             return NotImplemented
-        if self.dim != other.dim:
-            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        check_same_width(self, other)
         xp = namespace_of(self.mean)
         weight = self.weight + other.weight
         share = other.weight / or_one(weight, xp)

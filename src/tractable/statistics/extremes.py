@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts
+from tractable.statistics.rows import as_rows, as_weights, check_rate, check_same_width, counts
 from tractable.value import value
 
 __all__ = ["Extremes"]
@@ -65,8 +65,7 @@ class Extremes:
         """Merge: the lower of the least, the higher of the greatest."""
         if not isinstance(other, Extremes):
             return NotImplemented
-        if self.dim != other.dim:
-            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        check_same_width(self, other)
         xp = namespace_of(self.low)
         return Extremes(
             weight=self.weight + other.weight,

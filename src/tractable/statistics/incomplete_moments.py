@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.patterns import by_pattern
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_squares
+from tractable.statistics.rows import as_rows, as_weights, check_same_width, check_squares
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
@@ -85,8 +85,7 @@ class IncompleteMoments:
         """Merge pattern by pattern."""
         if not isinstance(other, IncompleteMoments):
             return NotImplemented
-        if self.dim != other.dim:
-            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        check_same_width(self, other)
         parts = dict(self.parts)
         for observed, part in other.parts.items():
             parts[observed] = parts[observed] + part if observed in parts else part

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.statistics.rows import as_rows, as_weights, check_rate, check_same_width, counts, or_one
 from tractable.value import value
 
 __all__ = ["Moments"]
@@ -77,8 +77,7 @@ class Moments:
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         if not isinstance(other, Moments):
             return NotImplemented
-        if self.dim != other.dim:
-            raise ValueError(f"cannot merge statistics of {self.dim} and of {other.dim} columns")
+        check_same_width(self, other)
         xp = namespace_of(self.mean)
         weight = self.weight + other.weight
         share = other.weight / or_one(weight, xp)

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
 
-__all__ = ["as_rows", "as_weights", "check_rate", "check_squares", "counts", "or_one"]
+__all__ = ["as_rows", "as_weights", "check_rate", "check_same_width", "check_squares", "counts", "or_one"]
 
 
 def as_rows(x: Any) -> Array:
@@ -24,6 +24,12 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     if weights is None:
         return None
     return check_weights(weights, x.shape[0], like=x)
+
+
+def check_same_width(a: Any, b: Any) -> None:
+    """Refuse to merge statistics of different numbers of columns."""
+    if a.dim != b.dim:
+        raise ValueError(f"cannot merge statistics of {a.dim} and of {b.dim} columns")
 
 
 def counts(weights: Array | None, x: Array) -> Array:
