@@ -121,6 +121,7 @@ PACKAGES = (
     "engines",
     "linear_model",
     "metrics",
+    "mixture",
     "statistics",
     "testing",
 )

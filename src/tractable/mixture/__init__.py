@@ -1,0 +1,1 @@
+"""Mixtures and clusters: rows that come from one of several sources, unseen."""
