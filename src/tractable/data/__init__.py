@@ -5,6 +5,7 @@ from tractable.data.dispatch import as_source, is_streamed
 from tractable.data.files import scan
 from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
+from tractable.data.sample import sample_rows
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "is_frame",
     "is_streamed",
     "predict_to",
+    "sample_rows",
     "scan",
 ]

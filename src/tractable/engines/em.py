@@ -41,9 +41,10 @@ def em(
     tol: float = 1e-8,
     max_iter: int = 200,
     label: str = "EM",
+    unit: float | None = None,
     settled: Callable[[P, P], bool] | None = None,
 ) -> EMResult:
-    """Alternate E- and M-steps until the objective grows by less than `tol` of itself.
+    """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `unit`.
 
     An interruption (Ctrl-C) ends the search and is said in the result, so that a model can keep the best so
     far before it raises KeyboardInterrupt again. Inside :func:`tractable.checkpoint` the search is written
@@ -64,6 +65,9 @@ def em(
         Most M-steps taken.
     label : str
         Shown before the progress bar of a search that takes more than a second.
+    unit : float, optional
+        What `tol` is a share of, in place of the objective: the weight of the rows, say, where the origin of
+        the objective means nothing.
     settled : callable, optional
         ``(params, following) -> bool``: whether a step is the last, in place of `tol` where the objective
         has plateaus.
@@ -75,14 +79,14 @@ def em(
     """
     mark = next_checkpoint()
     params, trace, expected = _resumed(mark, expect, params)
-    done = settled is None and _settled(trace, tol)
+    done = settled is None and _settled(trace, tol, unit)
     with progress(label, max_iter) as line:
         try:
             while not done and len(trace) <= max_iter:
                 following = maximize(expected)
                 expected = expect(following)
                 longer = (*trace, float(expected.objective))
-                done = settled(params, following) if settled else _settled(longer, tol)
+                done = settled(params, following) if settled else _settled(longer, tol, unit)
                 # All or none, should an interruption fall between.
                 params, trace = following, longer
                 line.advance(note=f"objective {trace[-1]:.6g}")
@@ -111,8 +115,8 @@ def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
     return best
 
 
-def _settled(trace: tuple[float, ...], tol: float) -> bool:
-    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * abs(trace[-2])
+def _settled(trace: tuple[float, ...], tol: float, unit: float | None) -> bool:
+    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * (abs(trace[-2]) if unit is None else unit)
 
 
 def _fell(trace: tuple[float, ...]) -> bool:

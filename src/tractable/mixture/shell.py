@@ -1,0 +1,332 @@
+"""What every mixture fitted by expectation-maximisation does alike."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from tractable.arrays.random import as_generator
+from tractable.base import (
+    DensityMixin,
+    Estimator,
+    FitInterrupted,
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_columns,
+    check_number,
+    check_rows,
+    check_weights,
+)
+from tractable.engines import EMResult, best_of, em
+
+__all__ = ["EMMixture", "Problem"]
+
+
+class Problem(Protocol):
+    """Rows, and the pure steps of a search over them."""
+
+    #: Weight of the rows.
+    total: float
+
+    def start(self, rng: np.random.Generator) -> Any:
+        """Return parameters to begin at."""
+
+    def expect(self, params: Any) -> Any:
+        """Return expected statistics, which add, with the `objective` at the parameters."""
+
+    def maximize(self, expected: Any) -> Any:
+        """Return the parameters that expected statistics suggest."""
+
+
+class EMMixture(DensityMixin, Estimator):
+    """`fit`, restarts, labels, criteria and steps of a mixture p(x) = Σ_k π_k p_k(x).
+
+    A model supplies `_check_parameters`, `_survey` (one look at the rows, for their units), `_problem` (the
+    steps over rows), `_restart` (the fitted parameters, for a warm start) and `_adopt` (which sets
+    `distribution_`, a `Mixture`, and the attributes that users read).
+    """
+
+    model_tags: ClassVar[ModelTags] = ModelTags(
+        kind="generative", parametric=True, streaming="exact over several passes"
+    )
+    n_components: int
+    n_init: int
+    tol: float
+    max_iter: int
+    random_state: Any
+    warm_start: bool
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before any work."""
+        check_number("n_components", self.n_components, least=1, whole=True)
+        check_number("n_init", self.n_init, least=1, whole=True)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_number("tol", self.tol, least=0.0)
+
+    def _survey(self, rows: Rows) -> Any:
+        """Return what must be known of the rows before the first step; None where nothing must."""
+        return None
+
+    @abstractmethod
+    def _problem(self, rows: Rows, units: Any) -> Problem:
+        """Return the steps over rows."""
+
+    @abstractmethod
+    def _restart(self, units: Any) -> Any:
+        """Return the fitted parameters as the steps take them."""
+
+    @abstractmethod
+    def _adopt(self, params: Any, units: Any) -> None:
+        """Set what users read from the parameters that a search found."""
+
+    def _complain(self) -> None:
+        """Warn of what a user should know of a finished fit, besides convergence."""
+
+    @all_or_nothing(afresh=False)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream that can be walked several times.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        before = dict(vars(self))
+        self.__dict__ = {name: kept for name, kept in before.items() if not name.endswith("_")}
+        rows = self._rows(X, sample_weight, reset=True)
+        units = self._survey(rows)
+        problem = self._problem(rows, units)
+        if self.warm_start and "distribution_" in before:
+            start = _as_fitted(self, before)._restart(units)  # noqa: SLF001
+            result = self._climb(problem, start)
+        else:
+            rng = as_generator(self.random_state)
+            result = best_of(lambda _: self._climb(problem, problem.start(rng)), self.n_init)
+        self._conclude(result, problem, units)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Learn from rows, and return the component that most likely made each.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        array of int, shape (n_samples,)
+        """
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the component that most likely made each row, argmax_k p(k | x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of int, shape (n_samples,)
+        """
+        return np.argmax(self.predict_proba(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x) of each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self._density().responsibilities(self._events(X))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._density().log_prob(self._events(X))
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+        """Draw new rows and the components they come from.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        labels : array of int, shape (n_samples,)
+        """
+        return self._density().sample_labelled(n_samples, rng=random_state)
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
+
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        log_likelihood, weight = self._log_likelihood(X, sample_weight)
+        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
+
+    def icl(self, X: Any, sample_weight: Any = None) -> float:
+        """Return the integrated complete likelihood criterion: BIC + twice the entropy of the labels.
+
+        It asks for components that are apart, where BIC asks for a good density; lower is better (Biernacki,
+        Celeux and Govaert 2000).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        shares = self.predict_proba(X)
+        entropy = -np.sum(
+            np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1.0)), 0.0), axis=1
+        )
+        return self.bic(X, sample_weight) + 2.0 * float(np.sum(_counts(sample_weight, entropy) * entropy))
+
+    def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Return the rows' expected statistics under the fitted model: one E-step; the model stays as it is.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+
+        Returns
+        -------
+        statistic
+            Merge two with ``+``; `from_statistic` takes the M-step. Its `objective` is the (penalised) log
+            likelihood of the rows.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X, sample_weight, reset=False)
+        return self._problem(rows, self.units_).expect(self._restart(self.units_))
+
+    @all_or_nothing(afresh=False)
+    def from_statistic(self, statistic: Any) -> Self:
+        """Learn from expected statistics: one M-step.
+
+        Parameters
+        ----------
+        statistic
+            What `summarize` returned, or a sum of such.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._adopt(self._problem(Rows(data=None), self.units_).maximize(statistic), self.units_)
+        return self
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = check_rows(self, X, None, sample_weight, reset=reset, min_rows=2 if reset else 1)
+        n = rows.n_rows
+        if reset and n is not None and n < self.n_components:
+            raise ValueError(
+                f"n_components={self.n_components} needs as many rows, but X has n_samples={n} rows"
+            )
+        return rows
+
+    def _events(self, X: Any) -> Any:
+        """Return checked rows as events of `distribution_`."""
+        self._density()
+        return check_columns(self, X)
+
+    def _climb(self, problem: Problem, start: Any) -> EMResult:
+        return em(
+            problem.expect,
+            problem.maximize,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            unit=problem.total,
+            label=f"{type(self).__name__}, {self.n_components} components",
+        )
+
+    def _conclude(self, result: EMResult, problem: Problem, units: Any) -> None:
+        self.units_ = units
+        self._adopt(result.params, units)
+        self.lower_bounds_ = [objective / problem.total for objective in result.trace]
+        self.lower_bound_ = self.lower_bounds_[-1]
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        if result.interrupted:
+            raise FitInterrupted
+        if not result.converged:
+            warnings.warn(
+                f"EM did not settle in {self.max_iter} iterations; raise max_iter or tol, or start elsewhere "
+                "(n_init, init_params)",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self._complain()
+
+    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        log_prob = self.score_samples(X)
+        counts = _counts(sample_weight, log_prob)
+        return float(np.sum(counts * log_prob)), float(np.sum(counts))
+
+
+def _counts(sample_weight: Any, per_row: np.ndarray) -> np.ndarray:
+    weights = check_weights(sample_weight, per_row[:, None])
+    return np.ones(len(per_row)) if weights is None else weights
+
+
+def _as_fitted(estimator: Any, attributes: dict[str, Any]) -> Any:
+    """Return an estimator that has the attributes of an earlier fit."""
+    earlier = object.__new__(type(estimator))
+    earlier.__dict__ = attributes
+    return earlier
