@@ -98,6 +98,9 @@ PUBLIC: dict[str, str] = {
     # statistics
     "Moments": "tractable.statistics",
     # engines
+    "EvidenceDecomposition": "tractable.engines",
+    "decompose_evidence": "tractable.engines",
+    "elbo": "tractable.engines",
     "fold": "tractable.engines",
     # data
     "scan": "tractable.data",

@@ -5,12 +5,13 @@ from functools import partial
 import numpy as np
 
 from rows.row import Row
+from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.density import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise, RobustPlane
 from tractable.linear_model.robust_steps import robust_steps, start_at_least_squares
 from tractable.statistics import IncompleteMoments
 from tractable.testing.em_laws import EMProblem
-from tractable.value import replace
+from tractable.value import replace, value
 
 
 def incomplete_gaussian(missing=0.3):
@@ -41,7 +42,54 @@ def robust_plane(noise, dof=None):
     )
 
 
+@value
+class Locations:
+    """Where the logistic densities of an equal mixture lie."""
+
+    centres: np.ndarray
+
+
+@value
+class Pull:
+    """The slope of Q at the centres it was made with, and how much weight pulls at each."""
+
+    params: Locations
+    slope: np.ndarray
+    mass: np.ndarray
+    objective: float
+
+
+def logistic_locations(rate=1.0):
+    """A mixture of logistic densities: the M-step for a location has no closed form, so it takes one step.
+
+    Q bends by no more than N_k/2 at each centre, so a step of its slope over that climbs: generalised EM.
+    """
+    rng = np.random.default_rng(8)
+    x = np.concatenate([rng.logistic(-3.0, 1.0, 40), rng.logistic(3.0, 1.0, 60)])
+
+    def log_joint(centres):
+        away = np.abs(x[:, None] - centres)
+        return -away - 2.0 * np.log1p(np.exp(-away)) - np.log(len(centres))
+
+    def expect(params):
+        joint = log_joint(params.centres)
+        q = np.exp(log_softmax(joint))
+        slope = np.sum(q * np.tanh(0.5 * (x[:, None] - params.centres)), axis=0)
+        return Pull(params=params, slope=slope, mass=q.sum(axis=0), objective=float(log_sum_exp(joint).sum()))
+
+    def maximize(pull):
+        return Locations(centres=pull.params.centres + rate * pull.slope / (0.5 * pull.mass))
+
+    return EMProblem(
+        expect=expect,
+        maximize=maximize,
+        start=Locations(centres=np.array([-1.0, 1.5])),
+        numbers=lambda p: p.centres,
+    )
+
+
 ROWS = [
+    Row("logistic densities, a gradient step for an M-step", logistic_locations),
     Row("plane in Laplace noise", partial(robust_plane, "laplace")),
     Row("plane in Student noise", partial(robust_plane, "student", 3.0)),
     Row("plane in Student noise, dof learnt", partial(robust_plane, "student")),

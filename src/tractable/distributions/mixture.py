@@ -144,9 +144,11 @@ class Mixture(Distribution):
 
     def log_prob(self, x: Any) -> Array:
         """See `Distribution.log_prob`: log Σ_k π_k p_k(x), summed in log space."""
-        return self._in_blocks(
-            lambda rows: log_sum_exp(self._log_joint(self._of_components(rows))), self._event(x)
-        )
+        return self._in_blocks(lambda rows: log_sum_exp(self._joint_of(rows)), self._event(x))
+
+    def log_joint(self, x: Any) -> Array:
+        """Return log p(x, k) = log π_k + log p_k(x), the complete data's: (*samples, *batch, K)."""
+        return self._in_blocks(self._joint_of, self._event(x))
 
     def responsibilities(self, x: Any) -> Array:
         """Return p(k | x) ∝ π_k p_k(x), (*samples, *batch, K); where no component explains x, the weights."""
@@ -237,7 +239,10 @@ class Mixture(Distribution):
         """Return log p_k(x), (*samples, *batch, K)."""
         return self.components.log_prob(x[(..., None, *(slice(None),) * len(self.event_shape))])
 
-    def _log_joint(self, log_prob: Array) -> Array:
+    def _joint_of(self, x: Array) -> Array:
+        return self._with_weights(self._of_components(x))
+
+    def _with_weights(self, log_prob: Array) -> Array:
         """Return log π_k + log p_k; a component of weight zero is absent, whatever its density."""
         xp = namespace_of(log_prob)
         absent = xp.full_like(log_prob, -xp.inf)
@@ -245,7 +250,7 @@ class Mixture(Distribution):
 
     def _shares(self, log_prob: Array) -> Array:
         xp = namespace_of(log_prob)
-        log_joint = self._log_joint(log_prob)
+        log_joint = self._with_weights(log_prob)
         explained = xp.max(log_joint, axis=-1, keepdims=True) > -xp.inf
         return xp.where(explained, xp.exp(log_softmax(log_joint)), self.weights)
 

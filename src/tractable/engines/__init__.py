@@ -1,6 +1,7 @@
 """Loops and solvers that know no model: the fold, EM, least squares, Newton, Robbins and Monro."""
 
 from tractable.engines.em import EMResult, best_of, em
+from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
@@ -10,12 +11,15 @@ from tractable.engines.roots import increasing_root
 
 __all__ = [
     "EMResult",
+    "EvidenceDecomposition",
     "Integral",
     "LeastSquares",
     "NewtonResult",
     "RobbinsMonroResult",
     "StepSize",
     "best_of",
+    "decompose_evidence",
+    "elbo",
     "em",
     "fold",
     "increasing_root",
