@@ -2,21 +2,29 @@
 
 from tractable.metrics.bias_variance import BiasVariance, ErrorParts, decompose
 from tractable.metrics.calibration import CalibrationCurve, calibration_curve, pit_values
+from tractable.metrics.calinski_harabasz import calinski_harabasz_score
+from tractable.metrics.cluster_report import ClusterReport, cluster_report
 from tractable.metrics.coverage import Coverage, interval_coverage
 from tractable.metrics.crps import crps, crps_values
+from tractable.metrics.davies_bouldin import davies_bouldin_score
 from tractable.metrics.explained import normalized_rmse, r2_score
 from tractable.metrics.log_predictive_density import log_predictive_density
 from tractable.metrics.mean_absolute_error import mean_absolute_error
 from tractable.metrics.mean_squared_error import mean_squared_error, root_mean_squared_error
+from tractable.metrics.silhouette import silhouette_samples, silhouette_score
 
 __all__ = [
     "BiasVariance",
     "CalibrationCurve",
+    "ClusterReport",
     "Coverage",
     "ErrorParts",
     "calibration_curve",
+    "calinski_harabasz_score",
+    "cluster_report",
     "crps",
     "crps_values",
+    "davies_bouldin_score",
     "decompose",
     "interval_coverage",
     "log_predictive_density",
@@ -26,4 +34,6 @@ __all__ = [
     "pit_values",
     "r2_score",
     "root_mean_squared_error",
+    "silhouette_samples",
+    "silhouette_score",
 ]

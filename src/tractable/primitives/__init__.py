@@ -4,6 +4,7 @@
 in the array API, for every other library, and as the oracle of the compiled ones.
 """
 
+from tractable.primitives.distance_sums import distance_sums
 from tractable.primitives.gradient_pass import gradient_pass
 from tractable.primitives.mahalanobis import squared_mahalanobis
 from tractable.primitives.residuals import residual_sums
@@ -11,6 +12,7 @@ from tractable.primitives.triangle import centred_triangle, merged_triangle, tri
 
 __all__ = [
     "centred_triangle",
+    "distance_sums",
     "gradient_pass",
     "merged_triangle",
     "residual_sums",

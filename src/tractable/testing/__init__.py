@@ -5,6 +5,7 @@ kind of object has a tuple of its laws, and ``check_*`` runs them all.
 """
 
 from tractable.testing.array_laws import check_array_function
+from tractable.testing.cluster_score_laws import check_cluster_score
 from tractable.testing.conjugate_laws import check_conjugate_model
 from tractable.testing.covariance_laws import check_covariance
 from tractable.testing.distribution_laws import check_distribution
@@ -20,6 +21,7 @@ from tractable.testing.statistic_laws import check_statistic
 
 __all__ = [
     "check_array_function",
+    "check_cluster_score",
     "check_conjugate_model",
     "check_covariance",
     "check_distribution",

@@ -1,0 +1,37 @@
+"""The compiled twin equals the agnostic one, and both the definition."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tractable.primitives import distance_sums
+from tractable.primitives._agnostic.distance_sums import distance_sums as obvious
+from tractable.primitives._compiled.distance_sums import distance_sums as fast
+
+STARTS = [0, 1, 258, 258, 600]
+
+
+@pytest.mark.parametrize("dim", [1, 3, 4, 5, 9])
+def test_twins_and_definition(dim, rng):
+    x, y, w = rng.standard_normal((7, dim)), rng.standard_normal((600, dim)), rng.uniform(size=600)
+    distances = w * np.sqrt(((x[:, None] - y) ** 2).sum(axis=2))
+    expected = np.stack([distances[:, a:b].sum(axis=1) for a, b in pairwise(STARTS)], axis=1)
+    columns = np.ascontiguousarray(y.T)
+    np.testing.assert_allclose(obvious(x, columns, w, STARTS), expected, rtol=1e-13)
+    np.testing.assert_allclose(fast(x, columns, w, np.array(STARTS)), expected, rtol=1e-13)
+
+
+def test_every_library_and_read_only_arrays(backend, rng):
+    x, columns, w = rng.standard_normal((4, 3)), rng.standard_normal((3, 600)), rng.uniform(size=600)
+    found = distance_sums(*(backend.asarray(a) for a in (x, columns, w)), STARTS)
+    assert backend.owns(found)
+    np.testing.assert_allclose(np.asarray(found), obvious(x, columns, w, STARTS), rtol=1e-13)
+
+
+def test_twins_in_space_keep_their_digits():
+    """|x|² + |y|² - 2 x·y of points 1e-6 apart, 1 from the origin, would keep three digits."""
+    x = np.array([[1.0, 1.0]])
+    np.testing.assert_allclose(
+        distance_sums(x, x.T + 2.0**-20, np.ones(1), [0, 1]), [[2.0**-19.5]], rtol=1e-15
+    )
