@@ -82,10 +82,17 @@ PUBLIC: dict[str, str] = {
     "lasso_path": "tractable.linear_model",
     "lp_norm": "tractable.linear_model",
     "n_monomials": "tractable.linear_model",
+    # partitions
+    "bell": "tractable.mixture",
+    "best_partition": "tractable.mixture",
+    "stirling2": "tractable.mixture",
     # scores
     "bias_variance": "tractable.selection",
     "calibration_curve": "tractable.metrics",
+    "calinski_harabasz_score": "tractable.metrics",
+    "cluster_report": "tractable.metrics",
     "crps": "tractable.metrics",
+    "davies_bouldin_score": "tractable.metrics",
     "interval_coverage": "tractable.metrics",
     "log_predictive_density": "tractable.metrics",
     "mean_absolute_error": "tractable.metrics",
@@ -94,6 +101,8 @@ PUBLIC: dict[str, str] = {
     "pit_values": "tractable.metrics",
     "r2_score": "tractable.metrics",
     "root_mean_squared_error": "tractable.metrics",
+    "silhouette_samples": "tractable.metrics",
+    "silhouette_score": "tractable.metrics",
     "train_val_test_split": "tractable.selection",
     # statistics
     "Moments": "tractable.statistics",
