@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -50,9 +50,7 @@ class EMMixture(DensityMixin, Estimator):
     `distribution_`, a `Mixture`, and the attributes that users read).
     """
 
-    model_tags: ClassVar[ModelTags] = ModelTags(
-        kind="generative", parametric=True, streaming="exact over several passes"
-    )
+    model_tags = ModelTags(kind="generative", parametric=True, streaming="exact over several passes")
     n_components: int
     n_init: int
     tol: float

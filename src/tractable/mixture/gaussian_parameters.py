@@ -1,0 +1,92 @@
+"""What users say of a Gaussian mixture, checked and in standardised units."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays import cholesky
+from tractable.base import check_number
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.mixture.gaussian_start import in_units, out_of_units
+from tractable.mixture.gaussian_steps import CovariancePrior
+from tractable.mixture.gaussian_sums import GaussianParameters
+from tractable.mixture.units import Units
+
+__all__ = ["as_covariance_prior", "as_floor", "as_start"]
+
+#: What is added to the variances when nothing is said, as a share of the columns'.
+FLOOR = 1e-6
+
+
+def as_floor(reg_covar: float | None, units: Units) -> np.ndarray:
+    """Return what is added to the variances; a constant column has a unit that is its floor."""
+    if reg_covar is None:
+        return np.where(units.varies, FLOOR, 1.0)
+    return np.full(len(units.scale), float(reg_covar)) * units.scale**2
+
+
+def as_covariance_prior(model: Any, units: Units) -> CovariancePrior:
+    """Return the prior on the covariances as pseudo-rows: S = Ψ, N = ν + d + 1."""
+    d = len(units.scale)
+    given, dof = model.covariance_prior, model.degrees_of_freedom_prior
+    if dof is not None:
+        check_number("degrees_of_freedom_prior", dof, above=d - 1.0)
+    if given is None:
+        if dof is not None:
+            raise ValueError('degrees_of_freedom_prior needs a covariance_prior; "data" is one')
+        return CovariancePrior(scatter=np.zeros((d, d)), weight=0.0)
+    if isinstance(given, str):
+        if given != "data":
+            raise ValueError(f'covariance_prior must be "data", a matrix or None, got {given!r}')
+        scatter = np.eye(d) / model.n_components ** (2.0 / d)
+    else:
+        scatter = _matrices("covariance_prior", given, (d, d)) * units.scale[:, None] * units.scale
+    return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
+
+
+def as_start(model: Any, found: GaussianParameters, units: Units) -> GaussianParameters:
+    """Return the start with the parts that the user gave."""
+    K, d = found.means.shape
+    weights, means, structure = out_of_units(found, units)
+    if model.weights_init is not None:
+        weights = _numbers("weights_init", model.weights_init, (K,))
+        if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:
+            raise ValueError(f"weights_init must be shares that sum to one, got {weights.tolist()}")
+    if model.means_init is not None:
+        means = _numbers("means_init", model.means_init, (K, d))
+    if model.precisions_init is not None:
+        structure = _as_structure(model.precisions_init, model.covariance_type, K, d)
+    return in_units(weights, means, structure, units)
+
+
+def _as_structure(precisions: Any, covariance_type: str, K: int, d: int) -> Covariance:
+    name = "precisions_init"
+    shape = {"tied": (d, d), "diag": (K, d), "spherical": (K,), "full": (K, d, d)}
+    if covariance_type not in shape:
+        raise ValueError(f'precisions_init has no meaning for covariance_type="{covariance_type}"')
+    if covariance_type in ("full", "tied"):
+        return Full.from_precision(_matrices(name, precisions, shape[covariance_type]))
+    found = _numbers(name, precisions, shape[covariance_type])
+    if not np.all(found > 0):
+        raise ValueError(f"{name} must be positive")
+    return (
+        Diagonal(variances=1.0 / found)
+        if covariance_type == "diag"
+        else Isotropic(variance=1.0 / found, dim=d)
+    )
+
+
+def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers of shape {shape}, got {given!r}") from None
+    if found.shape != shape or not np.all(np.isfinite(found)):
+        raise ValueError(f"{name} must be finite numbers of shape {shape}, got shape {found.shape}")
+    return found
+
+
+def _matrices(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    found = _numbers(name, given, shape)
+    cholesky(found, name=name)  # refuses what is not positive definite
+    return found

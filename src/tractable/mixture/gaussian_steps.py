@@ -1,0 +1,248 @@
+"""The two steps of EM for Gaussian mixtures: two matrix products around a softmax, and an average."""
+
+import math
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays import cholesky
+from tractable.arrays.linalg import solve_triangular
+from tractable.base import Rows
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.distributions.shares import log_or_minus_inf
+from tractable.engines import fold
+from tractable.mixture.gaussian_missing import IncompleteRows
+from tractable.mixture.gaussian_shapes import Shape
+from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums, packed, unpacked
+from tractable.mixture.units import Units
+from tractable.primitives.mixture_pass import LINEAR, SQUARES, SUM_OF_SQUARES, mixture_pass
+from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
+from tractable.statistics import Moments
+from tractable.value import value
+
+__all__ = ["CovariancePrior", "GaussianSteps", "log_constants", "natural_parameters"]
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+#: Rows of a block, so that a thread's work is worth handing over.
+BLOCK = 16_384
+
+#: Rounding that the natural parameters may cost, as a share of the log density.
+ROUNDING = 1e-7
+
+
+@value
+class CovariancePrior:
+    """An inverse Wishart prior as so many rows with such a scatter; none when both are zero."""
+
+    scatter: np.ndarray  # (d, d)
+    weight: float
+
+
+class GaussianSteps:
+    """`expect` and `maximize` of a Gaussian mixture over rows, in standardised units.
+
+    `reg_covar` adds to every covariance what rows that were clouds of that variance would: with a share of
+    -½ tr(reg Σ_k⁻¹) in the log density of component k, both steps climb one penalised likelihood.
+    """
+
+    def __init__(
+        self, rows: Rows, units: Units, *, shape: Shape, reg: np.ndarray, prior: CovariancePrior
+    ) -> None:
+        self.rows, self.units, self.shape, self.reg, self.prior = rows, units, shape, reg, prior
+        self.total = units.total
+
+    def expect(self, params: GaussianParameters) -> GaussianSums:
+        """Sum over rows what their responsibilities weight."""
+        constants = log_constants(params, self.reg)
+        if not self.units.complete:
+            sums, evidence = self._incomplete.sums(constants, params)
+            return self._expected(sums, evidence, params, params.means)
+        whiteners = _whiteners(params.structure)
+        size = float(np.max(np.sum(whiteners.reshape(len(whiteners), -1) ** 2, axis=1)))
+        if np.finfo(np.float64).eps * size * self.units.reach < ROUNDING:
+            return self._natural(constants, params)
+        return self._whitened(constants, whiteners, params)
+
+    def maximize(self, sums: GaussianSums) -> GaussianParameters:
+        """Take the averages that the sums suggest."""
+        before, dim = sums.params, sums.first.shape[1]
+        n = sums.weight.sum(keepdims=True) if self.shape.shared else sums.weight
+        spread = n.reshape(-1, *(1,) * (sums.second.ndim - 1))
+        floor, pseudo = (self.shape.kept(m[None]) for m in (np.diag(self.reg), self.prior.scatter))
+        some = spread + self.prior.weight > 0
+        average = (sums.scatter() + spread * floor + pseudo) / np.where(some, spread + self.prior.weight, 1.0)
+        # A component without rows stays where it was.
+        average = np.where(some, average, self.shape.kept(before.structure.dense().reshape(-1, dim, dim)))
+        return GaussianParameters(
+            weights=sums.weight / sums.weight.sum(),
+            means=sums.means,
+            structure=self.shape.fit(average, dim, before.structure),
+        )
+
+    def begin(self, z: np.ndarray, weights: np.ndarray | None, shares: np.ndarray) -> GaussianParameters:
+        """Take an M-step from given shares (n, K) of the components in complete rows."""
+        r = shares if weights is None else shares * weights[:, None]
+        n, d = np.sum(r, axis=0), z.shape[1]
+        means = r.T @ z / np.where(n > 0, n, 1.0)[:, None]
+        scatter = np.stack([(z - m).T @ ((z - m) * r[:, k, None]) for k, m in enumerate(means)])
+        whole = np.broadcast_to(np.eye(d), (len(n), d, d))
+        base = self.shape.fit(self.shape.kept(whole) / (len(n) if self.shape.shared else 1), d, None)
+        params = GaussianParameters(weights=n / n.sum(), means=means, structure=base)
+        first = np.zeros_like(means)
+        kept = self.shape.kept(scatter)
+        return self.maximize(
+            GaussianSums(
+                origin=means,
+                weight=n,
+                first=first,
+                second=kept,
+                log_likelihood=0.0,
+                penalty=0.0,
+                params=params,
+            )
+        )
+
+    def implied(self, params: GaussianParameters, total: float) -> GaussianSums:
+        """Return the sums of so many rows that would suggest the parameters."""
+        n = params.weights * total
+        d = params.means.shape[1]
+        counts = n.sum(keepdims=True) if self.shape.shared else n
+        dense = params.structure.dense().reshape(-1, d, d)
+        floor, pseudo = np.diag(self.reg), self.prior.scatter
+        products = (dense - floor) * counts[:, None, None] + dense * self.prior.weight - pseudo
+        return GaussianSums(
+            origin=params.means,
+            weight=n,
+            first=np.zeros_like(params.means),
+            second=self.shape.kept(products),
+            log_likelihood=0.0,
+            penalty=0.0,
+            params=params,
+        )
+
+    def _natural(self, constants: np.ndarray, params: GaussianParameters) -> GaussianSums:
+        kind = self.shape.kind
+        sums, evidence = self._fold(mixture_pass, natural_parameters(constants, params, kind), kind)
+        origin = np.zeros_like(params.means)
+        if kind != LINEAR:
+            return self._expected(sums, evidence, params, origin)
+        # Products of rows are the same in every E-step: components that share a covariance share them too.
+        whole = self._products
+        evidence -= 0.5 * float(np.sum(params.structure.precision() * whole))
+        return self._expected(np.hstack([sums, np.zeros_like(sums)]), evidence, params, origin, whole[None])
+
+    def _whitened(
+        self, constants: np.ndarray, whiteners: np.ndarray, params: GaussianParameters
+    ) -> GaussianSums:
+        step = whitened_pass if whiteners.ndim == 3 else whitened_diagonal_pass
+        whiteners = np.broadcast_to(whiteners, (len(constants), *whiteners.shape[1:]))
+        sums, evidence = self._fold(step, params.means, whiteners, constants)
+        return self._expected(sums, evidence, params, params.means)
+
+    def _fold(self, step: Callable[..., Any], *arguments: Any) -> tuple[np.ndarray, float]:
+        """Return Σ r T and the log likelihood of all rows, in their own units."""
+        summed = partial(_summed, step, self.units, arguments)
+        found = fold(summed, self.rows.data, weights=self.rows.weights, rows=BLOCK, label="E-step")
+        return found.sums, found.evidence + float(np.sum(found.sums[:, 0]) * np.sum(np.log(self.units.scale)))
+
+    def _expected(
+        self,
+        sums: np.ndarray,
+        evidence: float,
+        params: GaussianParameters,
+        origin: np.ndarray,
+        second: np.ndarray | None = None,
+    ) -> GaussianSums:
+        d = params.means.shape[1]
+        return GaussianSums(
+            origin=origin,
+            weight=sums[:, 0],
+            first=sums[:, 1 : 1 + d],
+            second=self._second(sums[:, 1 + d :], d) if second is None else second,
+            log_likelihood=evidence,
+            penalty=self._log_prior(params.structure),
+            params=params,
+        )
+
+    def _second(self, given: np.ndarray, d: int) -> np.ndarray:
+        """Bring second-order sums to the form that the shape keeps."""
+        if self.shape.kind == SUM_OF_SQUARES:
+            return given.sum(axis=1)
+        return given if self.shape.kind == SQUARES else self.shape.kept(unpacked(given, d))
+
+    @cached_property
+    def _products(self) -> np.ndarray:
+        """Σ w z zᵀ over all rows."""
+        found = fold(Moments.of, self.rows.data, weights=self.rows.weights)
+        mean = (found.mean - self.units.shift) * self.units.scale
+        scatter = found.scatter * self.units.scale[:, None] * self.units.scale
+        return scatter + found.weight * mean[:, None] * mean
+
+    @cached_property
+    def _incomplete(self) -> IncompleteRows:
+        return IncompleteRows(self.rows, self.units)
+
+    def _log_prior(self, structure: Covariance) -> float:
+        """Return log p(Σ) of all covariances, but for a constant."""
+        if self.prior.weight == 0.0:
+            return 0.0
+        trace = np.sum(structure.precision() * self.prior.scatter, axis=(-2, -1))
+        return -0.5 * float(np.sum(self.prior.weight * structure.log_det + trace))
+
+
+def log_constants(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
+    """Return log π_k - ½ log |2π Σ_k| - ½ tr(reg Σ_k⁻¹), the log of p(z, k) at the mean."""
+    structure, d = params.structure, params.means.shape[1]
+    penalty = _precisions(structure) @ reg
+    return log_or_minus_inf(params.weights) - 0.5 * (structure.log_det + d * LOG_2PI + penalty)
+
+
+def natural_parameters(constants: np.ndarray, params: GaussianParameters, kind: int) -> np.ndarray:
+    """Return η_k with log p(z, k) = η_k · T(z); of LINEAR features, but for what all components share."""
+    means, structure = params.means, params.structure
+    if kind in (SQUARES, SUM_OF_SQUARES):
+        precision = _precisions(structure)
+        slope = precision * means
+        second = -0.5 * (precision if kind == SQUARES else precision[:, :1])
+    else:
+        precision = structure.precision()
+        matrices = np.broadcast_to(precision, (len(means), *precision.shape[-2:]))
+        slope = np.einsum("kij,kj->ki", matrices, means)
+        second = packed(matrices * (0.5 * np.eye(means.shape[1]) - 1.0))
+    parts = [(constants - 0.5 * np.sum(slope * means, axis=1))[:, None], slope]
+    return np.hstack(parts if kind == LINEAR else [*parts, second])
+
+
+def _precisions(structure: Covariance) -> np.ndarray:
+    """Return the diagonals of the inverses, (K, d) or (d,)."""
+    if isinstance(structure, Diagonal | Isotropic):
+        return 1.0 / structure.diagonal
+    return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
+
+
+def _whiteners(structure: Covariance) -> np.ndarray:
+    """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
+    if isinstance(structure, Diagonal | Isotropic):
+        return 1.0 / np.sqrt(structure.diagonal)
+    lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
+    lower = lower.reshape(-1, *lower.shape[-2:])
+    return solve_triangular(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
+
+
+@value
+class _Sums:
+    sums: np.ndarray
+    evidence: float
+
+    def __add__(self, other: "_Sums") -> "_Sums":
+        return _Sums(sums=self.sums + other.sums, evidence=self.evidence + other.evidence)
+
+
+def _summed(
+    step: Callable[..., Any], units: Units, arguments: tuple[Any, ...], x: np.ndarray, weights: Any = None
+) -> _Sums:
+    sums, evidence = step(x, weights, units.shift, units.scale, *arguments)
+    return _Sums(sums=sums, evidence=float(evidence))

@@ -1,0 +1,93 @@
+"""Where the columns lie and how wide they are, so that a search depends on neither."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import Rows
+from tractable.engines import fold
+from tractable.statistics import DiagonalMoments
+from tractable.value import value
+
+__all__ = ["Units", "survey"]
+
+#: A column that never varies is given so many roundings of its values as a standard deviation.
+ROUNDINGS = 8.0
+
+
+@value
+class Units:
+    """The search runs on z = (x - shift) * scale: columns of mean 0 and variance 1."""
+
+    shift: np.ndarray  # (d,)
+    scale: np.ndarray  # (d,), of a constant column: one over a few roundings of its values
+    varies: np.ndarray  # (d,), bool
+    reach: float  # no |z|² is greater
+    log_scale: float  # Σ_n w_n Σ_observed log scale: what log p(x) has more than log p(z)
+    total: float  # weight of the rows in which something was observed
+    unseen: float  # weight of the others
+    complete: bool  # whether every entry was observed
+
+
+def survey(rows: Rows, *, common: bool = False) -> Units:
+    """Look at the rows once; with `common`, all columns share one unit."""
+    found = fold(_Survey.of, rows.data, weights=rows.weights)
+    moments = found.moments
+    if not np.all(moments.weight > 0):
+        empty = np.flatnonzero(moments.weight == 0).tolist()
+        reason = "no observed value" if np.any(moments.weight > 0) else "no row of positive weight"
+        raise ValueError(f"X (with sample_weight) has {reason} in the columns {empty}")
+    stddev = np.sqrt(moments.scatter / moments.weight)
+    limits = np.finfo(np.float64)
+    varies = stddev > limits.eps * np.abs(moments.mean)
+    size = np.where(moments.mean != 0, np.abs(moments.mean), 1.0)
+    least = np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny))
+    width = np.where(varies, stddev, least)
+    if common:
+        width = np.full_like(width, _size(width[varies] if np.any(varies) else width))
+    scale = 1.0 / width
+    with np.errstate(over="ignore"):
+        reach = np.maximum(found.high - moments.mean, moments.mean - found.low) * scale
+    return Units(
+        shift=moments.mean,
+        scale=scale,
+        varies=varies,
+        reach=float(reach @ reach),
+        log_scale=float(moments.weight @ np.log(scale)),
+        total=float(moments.total - moments.unseen),
+        unseen=float(moments.unseen),
+        complete=bool(np.all(moments.weight == moments.total)),
+    )
+
+
+def _size(widths: np.ndarray) -> float:
+    """Return the root of the mean square, whose squares may overflow."""
+    largest = float(np.max(widths))
+    return largest * float(np.sqrt(np.mean((widths / largest) ** 2)))
+
+
+@value
+class _Survey:
+    """Moments and range of the columns, of what was observed."""
+
+    moments: DiagonalMoments
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "_Survey":
+        seen = x if weights is None else x[np.asarray(weights) > 0]
+        d = x.shape[1]
+        # Begin with an empty row, so that a block without rows (or a column without entries) has a range.
+        return cls(
+            moments=DiagonalMoments.of(x, weights),
+            low=np.fmin.reduce(seen, axis=0, initial=np.inf) if len(seen) else np.full(d, np.inf),
+            high=np.fmax.reduce(seen, axis=0, initial=-np.inf) if len(seen) else np.full(d, -np.inf),
+        )
+
+    def __add__(self, other: "_Survey") -> "_Survey":
+        return _Survey(
+            moments=self.moments + other.moments,
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+        )
