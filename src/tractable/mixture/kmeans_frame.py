@@ -1,0 +1,60 @@
+"""Where distances are measured: rows about their mean, in units of their spread."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tractable.engines import fold
+from tractable.statistics import DiagonalMoments
+from tractable.value import value
+
+__all__ = ["Frame", "frame_about", "frame_of"]
+
+
+@value
+class Frame:
+    """A shift and one scale for all columns, so that distances keep their order.
+
+    Both are chosen so that whole numbers stay exact: the shift is the mean, rounded to a fraction of the
+    spread, and the scale a power of two.
+    """
+
+    shift: np.ndarray  # (d,)
+    scale: float
+    variance: float = 1.0  # of a column on average, in these units
+
+    def inside(self, points: np.ndarray) -> np.ndarray:
+        """Return points of the data's space in this frame."""
+        return (np.asarray(points, dtype=np.float64) - self.shift) * self.scale
+
+    def outside(self, points: np.ndarray) -> np.ndarray:
+        """Return points of this frame in the data's space."""
+        return points / self.scale + self.shift
+
+
+def frame_about(mean: np.ndarray, variances: np.ndarray) -> Frame:
+    """Return the frame of columns with these means and variances.
+
+    Examples
+    --------
+    >>> frame = frame_about(np.array([100.3]), np.array([9.0]))
+    >>> frame.shift.tolist(), frame.scale
+    ([100.25], 0.5)
+    """
+    size = math.sqrt(float(np.mean(variances)))
+    scale = 2.0 ** -math.floor(math.log2(size)) if size > 0.0 else 1.0
+    grid = 0.125 / scale
+    rounded = np.round(mean / grid) * grid
+    shift = np.where(np.isfinite(rounded), rounded, mean)
+    return Frame(shift=shift, scale=scale, variance=float(np.mean(variances * scale * scale)))
+
+
+def frame_of(data: Any, weights: Any = None) -> Frame:
+    """Return the frame of rows held in memory or in a stream; NaN is refused."""
+    moments = fold(DiagonalMoments.of, data, weights=weights)
+    if not float(moments.total) > 0.0:
+        raise ValueError("sample_weight must have a positive entry, all are zero")
+    if bool(np.any(moments.weight != moments.total)):
+        raise ValueError("X contains NaN, and k-means has no place for missing values")
+    return frame_about(moments.mean, moments.scatter / float(moments.total))

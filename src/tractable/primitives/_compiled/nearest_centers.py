@@ -1,0 +1,180 @@
+"""See `tractable.primitives.nearest_centers`."""
+
+import numpy as np
+from numba import njit, types
+
+__all__ = ["holdings", "reassign"]
+
+_rows = types.Array(types.float64, 2, "C", readonly=True)
+_vector = types.Array(types.float64, 1, "A", readonly=True)
+_labels = types.Array(types.int32, 1, "C", readonly=True)
+_out_labels = types.Array(types.int32, 1, "C")
+_bounds = types.Array(types.float32, 1, "C")
+_sums = types.Array(types.float64, 2, "C")
+_counts = types.Array(types.float64, 1, "C")
+_given = (_rows, _vector, _vector, types.float64, _rows)  # x, w, shift, scale, centers
+_moved = (_vector, _vector, types.float64, types.float64, types.int64)
+
+FAST = {"contract", "nsz", "arcp", "reassoc"}
+EPS = 2.0**-52
+EPS_SINGLE = 2.0**-23
+#: Bounds are kept in single precision, rounded to the safe side.
+UP, DOWN = 1.0 + 2.0**-22, 1.0 - 2.0**-22
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _distance(x, shift, scale, center):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(len(center)):
+        total += ((x[i] - shift[i]) * scale - center[i]) ** 2
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _survey(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
+    """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
+    np.dot(doubled, block, scores)
+    K, B = scores.shape
+    best[:], second[:], arg[:] = np.inf, np.inf, 0
+    for k in range(K):
+        row, square = scores[k], squares[k]
+        for j in range(B):
+            v = row[j] + square
+            second[j] = min(second[j], max(v, best[j]))
+            arg[j] = k if v < best[j] else arg[j]
+            best[j] = min(v, best[j])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _measure(x, shift, scale, centers):  # type: ignore[no-untyped-def]
+    """Return the smallest two squared distances, by differences, and the nearest centre (first of equals)."""
+    best, second, arg = np.inf, np.inf, 0
+    for k in range(len(centers)):
+        v = _distance(x, shift, scale, centers[k])
+        if v < best:
+            best, second, arg = v, best, k
+        elif v < second:
+            second = v
+    return best, second, arg
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _add(x, shift, scale, weight, total):  # type: ignore[no-untyped-def]
+    for i in range(len(total)):
+        total[i] += weight * (x[i] - shift[i]) * scale
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _load(x, shift, scale, block, q):  # type: ignore[no-untyped-def]
+    """Write a row as a column of a block, and return its squared norm."""
+    square = 0.0
+    for i in range(len(shift)):
+        v = (x[i] - shift[i]) * scale
+        block[i, q] = v
+        square += v * v
+    return square
+
+
+@njit(
+    [(*_given, *_moved, _out_labels, _bounds, _bounds, _sums, _counts, types.int64)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=FAST,
+)
+def reassign(  # type: ignore[no-untyped-def]
+    x, w, shift, scale, centers, half, move, far, next_far, farthest, labels, upper, lower, sums, counts, B
+):
+    """See `tractable.primitives.nearest_centers.reassign`."""
+    n, d = x.shape
+    K = len(centers)
+    doubled, squares = -2.0 * centers, (centers * centers).sum(axis=1)
+    doubled_single, squares_single = doubled.astype(np.float32), squares.astype(np.float32)
+    longest = np.sqrt(squares.max())
+    block, scores = np.zeros((d, B), np.float32), np.empty((K, B), np.float32)
+    best, second, arg = np.empty(B, np.float32), np.empty(B, np.float32), np.empty(B, np.int32)
+    block_double, scores_double = np.zeros((0, 0)), np.zeros((0, 0))
+    low, high = np.empty(B), np.empty(B)
+    norms, slack, waiting = np.empty(B), np.empty(B), np.empty(B, np.int64)
+    cost = gain = 0.0
+    q = changed = 0
+    for r in range(n + 1):
+        if r < n:
+            a = labels[r]
+            if a >= 0:
+                under = max(lower[r] - (next_far if a == farthest else far), 0.0) * DOWN
+                lower[r] = under
+                under = max(under, half[a])
+                over = upper[r] + move[a]
+                if over >= under:
+                    over = np.sqrt(_distance(x[r], shift, scale, centers[a])) * UP
+                upper[r] = over * UP
+                if over < under:
+                    continue
+            norms[q] = _load(x[r], shift, scale, block, q)
+            waiting[q] = r
+            q += 1
+        if q < B and (r < n or q == 0):
+            continue
+        # Survey the block in single precision, and again in double where that leaves many rows open.
+        _survey(block, doubled_single, squares_single, scores, best, second, arg)
+        narrow = 0
+        for j in range(q):
+            low[j], high[j] = best[j], second[j]
+            reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
+            slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
+            narrow += not high[j] - low[j] > slack[j]  # NaN, where rows overflow, is open too
+        if narrow > B // 8:
+            if block_double.size == 0:
+                block_double, scores_double = np.zeros((d, B)), np.empty((K, B))
+            for j in range(q):
+                _load(x[waiting[j]], shift, scale, block_double, j)
+                slack[j] *= EPS / EPS_SINGLE
+            _survey(block_double, doubled, squares, scores_double, low, high, arg)
+        for j in range(q):
+            t, k = waiting[j], arg[j]
+            if not high[j] - low[j] > slack[j]:
+                near, next_near, k = _measure(x[t], shift, scale, centers)
+                error = (d + 6) * EPS * near
+            else:
+                near, next_near, error = low[j] + norms[j], high[j] + norms[j], slack[j]
+            upper[t] = np.sqrt(max(near, 0.0) + error) * UP
+            lower[t] = np.sqrt(max(next_near - error, 0.0)) * DOWN
+            old = labels[t]
+            if k == old:
+                continue
+            labels[t] = k
+            weight = w[t] if len(w) else 1.0
+            exact = weight * _distance(x[t], shift, scale, centers[k])
+            counts[k] += weight
+            _add(x[t], shift, scale, weight, sums[k])
+            changed += 1
+            if old < 0:
+                cost += exact
+            else:
+                counts[old] -= weight
+                _add(x[t], shift, scale, -weight, sums[old])
+                gain += max(weight * _distance(x[t], shift, scale, centers[old]) - exact, 0.0)
+        q = 0
+    return cost, gain, changed
+
+
+@njit(
+    [(*_given, _labels, _sums, _counts)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=FAST,
+)
+def holdings(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.nearest_centers.holdings`."""
+    cost, away, row = 0.0, -1.0, -1
+    for r in range(len(x)):
+        k, weight = labels[r], w[r] if len(w) else 1.0
+        distance = _distance(x[r], shift, scale, centers[k])
+        cost += weight * distance
+        counts[k] += weight
+        _add(x[r], shift, scale, weight, sums[k])
+        if weight > 0.0 and distance > away:
+            away, row = distance, r
+    return cost, away, row
