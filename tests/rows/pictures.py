@@ -35,8 +35,8 @@ from tractable.linear_model import (
     lars_path,
     lasso_path,
 )
-from tractable.metrics import calibration_curve
-from tractable.selection import bias_variance
+from tractable.metrics import calibration_curve, cluster_report
+from tractable.selection import bias_variance, select_n_clusters
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
@@ -59,6 +59,12 @@ def posterior():
         lambda m, p: Normal(mean=m[..., None], variance=1.0 / p[..., None]).log_prob(NUMBERS[:9]).sum(-1),
         lambda m, p: -0.5 * m**2 - p,
         (np.linspace(-3.0, 3.0, 61), np.linspace(0.05, 6.0, 71)),
+    )
+
+
+def number_of_clusters(*criteria):
+    return select_n_clusters(
+        ROWS[:40], range(2, 6), criterion=criteria, n_init=1, n_references=3, random_state=0
     )
 
 
@@ -128,6 +134,11 @@ PICTURES = [
     row("CategoricalModel", lambda: CategoricalModel(prior=Dirichlet(concentration=[1.0, 2.0, 3.0]))),
     row("CVCurve", lambda: RidgeCV(alphas=np.logspace(-2, 2, 9)).fit(ROWS, NUMBERS).cv_curve_),
     row("CalibrationCurve", lambda: calibration_curve(Normal(mean=0.0, variance=1.0), NUMBERS, rng=0)),
+    row("ClusterReport", lambda: cluster_report(ROWS, np.arange(80) % 4)),
+    row("ClusterReport-one", lambda: cluster_report(ROWS, ["all"] * 80)),
+    row("NumberOfClusters", lambda: number_of_clusters("silhouette")),
+    row("NumberOfClusters-gap", lambda: number_of_clusters("gap")),
+    row("NumberOfClusters-elbow", lambda: number_of_clusters("silhouette", "elbow"), criterion="elbow"),
     row(
         "BiasVariance",
         lambda: bias_variance(

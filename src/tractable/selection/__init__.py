@@ -1,6 +1,7 @@
-"""Choosing models: where errors come from, and rows kept apart to see them."""
+"""Choosing models: where errors come from, how many clusters there are, and rows kept apart to see them."""
 
 from tractable.selection.bias_variance import bias_variance
+from tractable.selection.n_clusters import select_n_clusters
 from tractable.selection.split import train_val_test_split
 
-__all__ = ["bias_variance", "train_val_test_split"]
+__all__ = ["bias_variance", "select_n_clusters", "train_val_test_split"]

@@ -2,6 +2,7 @@
 
 from tractable.plotting.pictures import (
     assessment,
+    clusters,
     compound,
     conjugate,
     diagnosis,
@@ -15,6 +16,7 @@ from tractable.plotting.pictures import (
 
 __all__ = [
     "assessment",
+    "clusters",
     "compound",
     "conjugate",
     "diagnosis",

@@ -1,0 +1,171 @@
+"""How many clusters? Fit each number of them, and let an index, the gap or the elbow choose."""
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import is_foreign_array
+from tractable.arrays.random import as_generator
+from tractable.arrays.weights import check_weights
+from tractable.covariance.rows import as_reals
+from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
+from tractable.mixture.kmeans_search import kmeans
+from tractable.mixture.number_of_clusters import RULES, NumberOfClusters
+from tractable.selection.gap import gap_statistic
+
+__all__ = ["select_n_clusters"]
+
+INDICES = {
+    "calinski_harabasz": calinski_harabasz_score,
+    "silhouette": silhouette_score,
+    "davies_bouldin": davies_bouldin_score,
+}
+
+
+def select_n_clusters(
+    X: Any,
+    n_clusters: Iterable[int] = range(2, 11),
+    *,
+    criterion: str | Sequence[str] = "calinski_harabasz",
+    sample_weight: Any = None,
+    n_init: int = 10,
+    n_references: int = 20,
+    random_state: Any = None,
+) -> NumberOfClusters:
+    """Choose the number of clusters of k-means, by one criterion or several side by side.
+
+    - ``"calinski_harabasz"``: the largest scatter between clusters over that within.
+    - ``"silhouette"``: the largest mean silhouette; its cost is that of all pairs of rows.
+    - ``"davies_bouldin"``: the smallest mean similarity of each cluster to the most similar other one.
+    - ``"gap"``: Gap(K) = E log W*_K - log W_K, with W*_K the scatter within clusters of rows spread evenly
+      over the box of the data in their principal directions, drawn `n_references` times; the smallest K with
+      Gap(K) ≥ Gap(K + 1) - s_{K+1}, where K + 1 is the next number tried and s its standard error, the
+      deviation of log W* times √(1 + 1/n_references); the last number if there is none. Tibshirani, Walther
+      and Hastie (2001). It alone may choose K = 1.
+    - ``"elbow"``: where the curve of W_K is farthest below its chord, both axes from 0 to 1.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Columns are taken as they are: scale them where their units differ.
+    n_clusters : iterable of int
+        The numbers to try, below the number of different rows.
+    criterion : str or sequence of str
+        The first decides; all are reported.
+    sample_weight : array (n,), optional
+        How often each row counts. The gap's references have as many rows as these count, 200,000 at most.
+    n_init : int
+        Starts of k-means for every fit, the references' too; the best is kept.
+    n_references : int
+        Draws behind each gap.
+    random_state : None, int or Generator
+
+    Returns
+    -------
+    NumberOfClusters
+        With `best`, `scores`, `choices` and the `fits`; `tractable.plot` draws it.
+
+    Examples
+    --------
+    >>> X = [[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]]
+    >>> found = select_n_clusters(X, range(2, 8), n_init=20, random_state=0)
+    >>> found.best
+    5
+    >>> found
+    K  inertia  calinski_harabasz
+    2    51.47             5.745
+    3    14.33             15.07
+    4    8.667             14.17
+    5    3.667             19.86*
+    6        2             19.75
+    7        1             16.62
+    5 clusters: the largest ratio of scatter between to scatter within
+    """
+    asked = _criteria(criterion)
+    x, w = _rows(X, sample_weight)
+    numbers = _numbers(n_clusters, asked, x if w is None else x[w > 0])
+    starts, draws = _count("n_init", n_init, 1), _count("n_references", n_references, 2)
+    rng = as_generator(random_state)
+    fits = tuple(kmeans(x, w, k, rng, n_init=starts, max_iter=300) for k in numbers)
+    inertias = np.array([fit.inertia for fit in fits])
+    scores, errors = {}, None
+    for name in asked:
+        if name == "elbow":
+            scores[name] = _below_chord(numbers, inertias)
+        elif name == "gap":
+            scores[name], errors = gap_statistic(x, w, inertias, numbers, rng, n_init=starts, n_draws=draws)
+        else:
+            judge = INDICES[name]
+            scores[name] = np.array([judge(x, fit.labels, sample_weight=w) for fit in fits])
+    return NumberOfClusters(
+        n_clusters=numbers,
+        scores=scores,
+        choices={name: int(numbers[_place(name, scores[name], errors)]) for name in asked},
+        criterion=asked[0],
+        inertias=inertias,
+        gap_errors=errors,
+        fits=fits,
+    )
+
+
+def _place(name: str, score: np.ndarray, errors: np.ndarray | None) -> int:
+    """Return the position of the number that a criterion chooses."""
+    if name == "gap" and errors is not None:
+        enough = np.flatnonzero(score[:-1] >= score[1:] - errors[1:])
+        return int(enough[0]) if len(enough) else len(score) - 1
+    return int(np.argmin(score) if name == "davies_bouldin" else np.argmax(score))
+
+
+def _below_chord(numbers: np.ndarray, inertias: np.ndarray) -> np.ndarray:
+    across = (numbers - numbers[0]) / (numbers[-1] - numbers[0])
+    fall = inertias[0] - inertias[-1]
+    up = (inertias - inertias[-1]) / (fall if fall > 0 else 1.0)
+    return (1.0 - across - up) / np.sqrt(2.0)
+
+
+def _criteria(criterion: Any) -> list[str]:
+    asked = [criterion] if isinstance(criterion, str) else list(criterion)
+    unknown = [name for name in asked if name not in RULES]
+    if unknown or not asked:
+        raise ValueError(f"criterion must be of {', '.join(RULES)}, one or several; got {criterion!r}")
+    return list(dict.fromkeys(asked))
+
+
+def _rows(X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the rows and weights; rows that count for nothing stay, with the label of the nearest centre."""
+    if is_foreign_array(X):
+        raise ValueError("X must be an array of NumPy or a frame: move it to the host first")
+    x = np.ascontiguousarray(as_reals("X", X), dtype=np.float64)
+    if x.ndim != 2 or not x.size or not np.isfinite(x).all():
+        raise ValueError(f"X must be rows of finite numbers, two-dimensional; got shape {x.shape}")
+    if sample_weight is None:
+        return x, None
+    return x, check_weights(sample_weight, len(x), name="sample_weight", some=True)
+
+
+def _numbers(n_clusters: Any, asked: list[str], x: np.ndarray) -> np.ndarray:
+    try:
+        found = np.array(sorted({index(k) for k in n_clusters}), dtype=np.int64)
+    except TypeError:
+        raise ValueError(f"n_clusters must be whole numbers to try, got {n_clusters!r}") from None
+    least = 2 if set(asked) & set(INDICES) else 1
+    if not len(found) or found[0] < least:
+        raise ValueError(f"n_clusters must be numbers from {least} for {asked}, got {n_clusters!r}")
+    if "elbow" in asked and len(found) < 3:
+        raise ValueError(f"n_clusters must be at least 3 numbers for an elbow, got {n_clusters!r}")
+    different = len(np.unique(x, axis=0))
+    if found[-1] >= different:
+        raise ValueError(f"n_clusters must stay below the {different} different rows, got {found[-1]}")
+    return found
+
+
+def _count(name: str, n: Any, least: int) -> int:
+    try:
+        n = index(n)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, got {n!r}") from None
+    if n < least:
+        raise ValueError(f"{name} must be at least {least}, got {n}")
+    return n
