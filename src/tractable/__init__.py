@@ -101,6 +101,7 @@ PUBLIC: dict[str, str] = {
     "pit_values": "tractable.metrics",
     "r2_score": "tractable.metrics",
     "root_mean_squared_error": "tractable.metrics",
+    "select_n_clusters": "tractable.selection",
     "silhouette_samples": "tractable.metrics",
     "silhouette_score": "tractable.metrics",
     "train_val_test_split": "tractable.selection",
