@@ -1,0 +1,197 @@
+"""Expectation-maximisation for a mixture of regressions: responsibilities, weighted least squares, gate."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.special import log_sum_exp
+from tractable.base import Rows
+from tractable.engines import LeastSquares, fold, least_squares
+from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.mixture.regression_model import RegressionMixture
+from tractable.mixture.regression_units import RegressionUnits
+from tractable.primitives.triangle import triangle
+from tractable.statistics import LinearFactor
+from tractable.value import replace, value
+
+__all__ = ["ExpectedPlanes", "RegressionProblem"]
+
+#: Responsibilities below exp(-230) count for nothing.
+LEAST_SHARE = 1e-100
+
+#: Newton steps of the gate in one M-step: it need only climb.
+GATE_STEPS = 2
+
+
+@value
+class ExpectedPlanes:
+    """What the E-step expects of the rows: a linear statistic for every plane, with shares for weights."""
+
+    params: RegressionMixture
+    factors: tuple[LinearFactor, ...]
+    log_likelihood: float  # of the rows, in their own units
+    penalty: float  # taken off once, however many statistics are added
+
+    @property
+    def objective(self) -> float:
+        """The penalised log-likelihood."""
+        return self.log_likelihood - self.penalty
+
+    @property
+    def mass(self) -> np.ndarray:
+        """N_k: how many rows each plane is expected to have, (K,)."""
+        return np.array([float(factor.weight) for factor in self.factors])
+
+    def __add__(self, other: "ExpectedPlanes") -> "ExpectedPlanes":
+        return replace(
+            self,
+            factors=tuple(a + b for a, b in zip(self.factors, other.factors, strict=True)),
+            log_likelihood=self.log_likelihood + other.log_likelihood,
+        )
+
+
+@value
+class RegressionProblem:
+    """Rows, and the pure steps of a search over them, in units of `units`.
+
+    Parameters
+    ----------
+    rows : Rows
+    units : RegressionUnits
+    n_components : int
+    alpha : array (d,)
+        Price of squared coefficients, in these units and in units of each noise.
+    shared : bool
+        Whether all planes have one noise.
+    floor : float
+        The least noise.
+    gate_alpha : float, optional
+        Price of squared coefficients of the gate; without it the shares are constant.
+    """
+
+    rows: Rows
+    units: RegressionUnits
+    n_components: int
+    alpha: np.ndarray
+    shared: bool
+    floor: float
+    gate_alpha: float | None = None
+
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return self.units.total
+
+    def start(self, rng: np.random.Generator) -> RegressionMixture:
+        """Return planes scattered about the one of least squares, as far as its residuals reach.
+
+        Random slopes in directions in which the rows vary alike: the planes differ by the residuals' spread.
+        """
+        plane, k = self.units.plane, self.n_components
+        reach = np.sqrt(max(float(plane.sigma2_ml[0]), self.floor))
+        draws = reach * rng.standard_normal((k, 1 + plane.spread.shape[1])) / np.sqrt(1.0 + plane.rank)
+        tilts = np.sqrt(self.total) * draws[:, 1:] @ plane.spread.T
+        lifts = draws[:, 0] if self.units.located else np.zeros(k)
+        return self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
+
+    def begin(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
+        """Return given planes with equal shares and the noise of the one plane."""
+        k, plane = self.n_components, self.units.plane
+        noise = max(float(plane.sigma2_ml[0]), self.floor)
+        return RegressionMixture(
+            planes=tuple(
+                replace(
+                    plane, coef=coef[[i]], intercept=intercept[[i]], offset=_offset(plane, coef, intercept, i)
+                )
+                for i in range(k)
+            ),
+            noise=np.full(k, noise),
+            gate=np.zeros((k, 1 if self.gate_alpha is None else 1 + plane.coef.shape[1]))
+            + (-np.log(k) if self.gate_alpha is None else 0.0),
+        )
+
+    def expect(self, params: RegressionMixture) -> ExpectedPlanes:
+        """Return the expected statistics of all rows: one pass."""
+        return fold(
+            partial(self.expect_block, params), self.rows.data, self.rows.y, weights=self.rows.weights
+        )
+
+    def expect_block(self, params: RegressionMixture, x: Any, y: Any, weights: Any = None) -> ExpectedPlanes:
+        """Return the expected statistics of a block: γ_ki ∝ π_k(x_i) N(y_i | f_k(x_i), σ_k²)."""
+        x, y, shares, log_p = self._shares(params, x, y)
+        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        counted = np.where(shares > LEAST_SHARE, shares, 0.0) * w[:, None]
+        return ExpectedPlanes(
+            params=params,
+            factors=tuple(LinearFactor.of(x, y, column) for column in counted.T),
+            log_likelihood=float(w @ log_p) - float(np.sum(w)) * float(np.log(self.units.width)),
+            penalty=self.penalty(params),
+        )
+
+    def maximize(self, expected: ExpectedPlanes) -> RegressionMixture:
+        """Return the planes of weighted least squares, their noise, and the shares."""
+        before, mass = expected.params, expected.mass
+        planes = tuple(
+            self._plane(factor, old) for factor, old in zip(expected.factors, before.planes, strict=True)
+        )
+        # What least squares leaves is Σ_i γ_ki (y_i - f_k(x_i))², and the penalty with it.
+        squares = np.array([float(plane.residual[0]) for plane in planes])
+        return RegressionMixture(
+            planes=planes,
+            noise=self._noise(squares, mass, before.noise),
+            gate=self._constant_gate(mass) if self.gate_alpha is None else self._gate(before),
+        )
+
+    def penalty(self, params: RegressionMixture) -> float:
+        """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
+        of_planes = 0.5 * float(np.sum(params.coef**2 @ self.alpha / params.noise))
+        return of_planes + 0.5 * (self.gate_alpha or 0.0) * float(np.sum(params.gate[:, 1:] ** 2))
+
+    def _shares(
+        self, params: RegressionMixture, x: Any, y: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        x, y = self.units.columns(x), self.units.targets(y)
+        joint = params.log_joint(x, y)
+        log_p = log_sum_exp(joint)
+        return x, y, np.exp(joint - log_p[:, None]), log_p
+
+    def _plane(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:
+        """Return argmin_w Σ_i γ_i (y_i - f(x_i))² + α|w|²: by QR, the penalty as rows of its own."""
+        if not float(factor.weight) > 0.0:
+            return replace(before, residual=np.zeros(1))  # no row is left to move it
+        if np.any(self.alpha > 0):
+            prices = np.column_stack([np.diag(np.sqrt(self.alpha)), np.zeros(len(self.alpha))])
+            factor = replace(factor, factor=triangle(np.concatenate([factor.factor, prices])))
+        return least_squares(factor, fit_intercept=self.units.located)
+
+    def _noise(self, squares: np.ndarray, mass: np.ndarray, before: np.ndarray) -> np.ndarray:
+        if self.shared:
+            return np.full(len(mass), max(float(np.sum(squares) / np.sum(mass)), self.floor))
+        own = np.where(mass > 0, squares / np.where(mass > 0, mass, 1.0), before)
+        return np.maximum(own, self.floor)
+
+    def _constant_gate(self, mass: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(mass / np.sum(mass))[:, None]
+
+    def _gate(self, before: RegressionMixture) -> np.ndarray:
+        """Return a gate that explains the responsibilities better: softmax regression on them (IRLS)."""
+
+        def walk(of: Callable[..., SoftmaxExpansion]) -> SoftmaxExpansion:
+            def shared_out(x: Any, y: Any, weights: Any = None) -> SoftmaxExpansion:
+                x, _, shares, _ = self._shares(before, x, y)
+                return of(x, shares, weights=weights)
+
+            return fold(shared_out, self.rows.data, self.rows.y, weights=self.rows.weights)
+
+        k, p = before.gate.shape
+        found = softmax_regression(
+            walk, k, p - 1, penalty=self.gate_alpha, start=before.gate, max_iter=GATE_STEPS
+        )
+        return np.column_stack([found.intercept, found.coef])
+
+
+def _offset(plane: LeastSquares, coef: np.ndarray, intercept: np.ndarray, i: int) -> np.ndarray:
+    return intercept[[i]] + coef[[i]] @ plane.centre
