@@ -1,5 +1,48 @@
 """Mixtures and clusters: rows that come from one of several sources, unseen."""
 
+from tractable.mixture.bernoulli import BernoulliMixture
+from tractable.mixture.categorical import CategoricalMixture
+from tractable.mixture.experts import MixtureOfExperts
+from tractable.mixture.gaussian import CollapsedComponentWarning, GaussianMixture
+from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums
+from tractable.mixture.kmeans import KMeans
+from tractable.mixture.kmeans_steps import Clusters
 from tractable.mixture.partitions import BestPartition, bell, best_partition, partitions, stirling2
+from tractable.mixture.regression_model import RegressionMixture
+from tractable.mixture.regression_shell import NoiseCollapsedWarning
+from tractable.mixture.regression_steps import ExpectedPlanes
+from tractable.mixture.regression_units import RegressionUnits
+from tractable.mixture.regressors import MixtureOfRegressors
+from tractable.mixture.table import TableMixture
+from tractable.mixture.table_columns import TableColumns
+from tractable.mixture.table_steps import TableParameters, TableSums
+from tractable.mixture.table_units import TableUnits
+from tractable.mixture.units import Units
 
-__all__ = ["BestPartition", "bell", "best_partition", "partitions", "stirling2"]
+__all__ = [
+    "BernoulliMixture",
+    "BestPartition",
+    "CategoricalMixture",
+    "Clusters",
+    "CollapsedComponentWarning",
+    "ExpectedPlanes",
+    "GaussianMixture",
+    "GaussianParameters",
+    "GaussianSums",
+    "KMeans",
+    "MixtureOfExperts",
+    "MixtureOfRegressors",
+    "NoiseCollapsedWarning",
+    "RegressionMixture",
+    "RegressionUnits",
+    "TableColumns",
+    "TableMixture",
+    "TableParameters",
+    "TableSums",
+    "TableUnits",
+    "Units",
+    "bell",
+    "best_partition",
+    "partitions",
+    "stirling2",
+]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.engines import EMResult, best_of, em
 from tractable.engines.threads import single_threaded_blas
-from tractable.mixture.kmeans_frame import Frame, frame_of
+from tractable.mixture.kmeans_frame import frame_of
 from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows
 from tractable.primitives.seeding import kmeans_plus_plus, n_trials
 from tractable.value import value
@@ -136,13 +136,3 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
         chosen.append(row)
         mass = np.where(np.all(x == x[row], axis=1), 0.0, mass)
     return np.asarray(chosen)
-
-
-def predicted(x: Any, frame: Frame, centers: np.ndarray) -> np.ndarray:
-    """Return the nearest centre of each row."""
-    from tractable.engines.blocks import map_rows
-    from tractable.primitives.nearest_centers import assign
-
-    inside = np.ascontiguousarray(frame.inside(centers))
-    with single_threaded_blas():
-        return map_rows(lambda rows: assign(rows, None, frame.shift, frame.scale, inside).labels, x)

@@ -9,7 +9,7 @@ from tractable.engines import fold
 from tractable.engines.threads import ordered_map
 from tractable.mixture.kmeans_frame import Frame
 from tractable.primitives.nearest_centers import assign, holdings, movement_of, reassign
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["Centers", "Clusters", "HeldRows", "StreamedRows", "means"]
 
@@ -38,18 +38,23 @@ class Clusters:
         J = Σ w |x - c|², each row to its own centre.
     centers : array (K, d)
         The centres that rows were given to.
+    frame : Frame
+        Where all of these are measured.
     """
 
     sums: np.ndarray
     counts: np.ndarray
     inertia: float
     centers: np.ndarray
+    frame: Frame
 
     @classmethod
     def of(cls, x: Any, weights: Any = None, *, frame: Frame, centers: np.ndarray) -> "Clusters":
         """Give the rows of a block to their nearest centres."""
         found = assign(x, weights, frame.shift, frame.scale, centers)
-        return cls(sums=found.sums, counts=found.counts, inertia=float(found.cost), centers=centers)
+        return cls(
+            sums=found.sums, counts=found.counts, inertia=float(found.cost), centers=centers, frame=frame
+        )
 
     @property
     def objective(self) -> float:
@@ -64,11 +69,13 @@ class Clusters:
     def __add__(self, other: "Clusters") -> "Clusters":
         if not isinstance(other, Clusters):
             return NotImplemented
-        return Clusters(
+        if not np.array_equal(self.centers, other.centers):
+            raise ValueError("cannot merge what different centres hold")
+        return replace(
+            self,
             sums=self.sums + other.sums,
             counts=self.counts + other.counts,
             inertia=self.inertia + other.inertia,
-            centers=self.centers,
         )
 
 
@@ -156,11 +163,11 @@ class HeldRows(StreamedRows):
         self.known = None  # until the pass is through: an interruption may fall in between
         sums, counts, cost, gain, changed = self._reassigned(before, centers)
         if before is None:
-            found = Clusters(sums=sums, counts=counts, inertia=cost, centers=centers)
+            found = self._clusters(sums, counts, cost, centers)
         elif changed and self.weights is None:
             inertia = before.inertia + _rise(before, centers) - gain
             sums, counts = before.sums + sums, before.counts + counts
-            found = Clusters(sums=sums, counts=counts, inertia=inertia, centers=centers)
+            found = self._clusters(sums, counts, inertia, centers)
         else:
             found = self._held(centers)  # added afresh, where differences have gathered rounding
         self.known = found
@@ -192,7 +199,10 @@ class HeldRows(StreamedRows):
             return found.sums, found.counts, found.cost
 
         sums, counts, cost = _added(ordered_map(task, range(0, len(self.data), TASK_ROWS)))
-        return Clusters(sums=sums, counts=counts, inertia=cost, centers=centers)
+        return self._clusters(sums, counts, cost, centers)
+
+    def _clusters(self, sums: Any, counts: Any, inertia: float, centers: np.ndarray) -> Clusters:
+        return Clusters(sums=sums, counts=counts, inertia=inertia, centers=centers, frame=self.frame)
 
     def _part(self, part: slice) -> tuple[Any, Any]:
         return self.data[part], None if self.weights is None else self.weights[part]

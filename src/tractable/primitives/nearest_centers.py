@@ -54,7 +54,7 @@ def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
 
     Examples
     --------
-    >>> movement_of(np.array([[0.0], [4.0]]), np.array([[1.0], [4.0]])).half.tolist()
+    >>> movement_of(np.array([[0.0], [4.0]]), np.array([[1.0], [4.0]])).half.round(6).tolist()
     [1.5, 1.5]
     """
     apart = np.stack([np.sum((centers - c) ** 2, axis=1) for c in centers])

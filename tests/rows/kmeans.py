@@ -1,0 +1,18 @@
+"""Clusters about centres."""
+
+from rows.row import Row
+from tractable.mixture import KMeans
+
+SHUFFLED = "scikit-learn shuffles the rows, and a random start draws others then"
+STOCHASTIC = {"check_sample_weight_equivalence_on_dense_data": SHUFFLED}
+ROWS = [
+    Row("KMeans", lambda: KMeans(3, random_state=0), exempt=STOCHASTIC),
+    Row("KMeans-random", lambda: KMeans(2, init="random", random_state=1), exempt=STOCHASTIC),
+    Row("KMeans-one", lambda: KMeans(1)),
+    Row("KMeans-lloyd", lambda: KMeans(4, algorithm="lloyd", n_init=2, random_state=2), exempt=STOCHASTIC),
+    Row(
+        "KMeans-batches",
+        lambda: KMeans(2, batch_size=20, random_state=3),
+        exempt={**STOCHASTIC, "batches_are_rows": "batches of rows in memory are drawn, a stream's are not"},
+    ),
+]
