@@ -4,11 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from catalogue import ESTIMATORS, cross
-from tractable.testing.estimator_laws import ESTIMATOR_LAWS, ONE_PASS_LAWS
+from tractable.testing.estimator_laws import ESTIMATOR_LAWS, ONE_PASS_LAWS, SEVERAL_PASS_LAWS
 from tractable.testing.persistence_laws import survives_saving
 from tractable.testing.predictive_laws import PREDICTIVE_LAWS
 
 ONE_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact in one pass"]
+SEVERAL_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact over several passes"]
 PREDICTIVE = [row for row in ESTIMATORS if hasattr(row.make(), "predict_dist")]
 
 
@@ -33,6 +34,11 @@ def test_estimator_law(law, make, rng):
 
 @pytest.mark.parametrize(("law", "make"), cross(ONE_PASS_LAWS, ONE_PASS))
 def test_one_pass_law(law, make, rng):
+    law(make(), rng)
+
+
+@pytest.mark.parametrize(("law", "make"), cross(SEVERAL_PASS_LAWS, SEVERAL_PASS))
+def test_several_pass_law(law, make, rng):
     law(make(), rng)
 
 

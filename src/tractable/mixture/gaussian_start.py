@@ -19,13 +19,19 @@ INIT_PARAMS = ("kmeans", "k-means++", "random", "random_from_data")
 #: A start looks at so many rows at most; all of them take part in the search.
 START_ROWS = 16_384
 
+#: Columns in one unit may differ by any factor; what is smaller is nothing beside the others.
+NOTHING = 1e-100
+
 
 def first_rows(
     rows: Rows, units: Units, n_components: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return standardised rows to begin with, and their weights; missing entries are put at the mean."""
-    x, weights = sample_rows(rows.data, rows.weights, max(START_ROWS, 32 * n_components), rng)
-    return np.nan_to_num((x - units.shift) * units.scale, nan=0.0), weights
+    # A generator of its own: how many rows there are must not change what is drawn later.
+    (own,) = rng.spawn(1)
+    x, weights = sample_rows(rows.data, rows.weights, max(START_ROWS, 32 * n_components), own)
+    z = np.nan_to_num((x - units.shift) * units.scale, nan=0.0)
+    return np.where(np.abs(z) < NOTHING, 0.0, z), weights  # squares must not underflow
 
 
 def first_shares(
