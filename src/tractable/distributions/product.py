@@ -158,7 +158,7 @@ class Product(Distribution):
         ----------
         dims : positions, names, a slice, or a mapping of names or positions to values
         values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes.
+            What was observed; leading axes become batch axes. NaN, of columns by themselves: nothing was.
         """
         if isinstance(dims, Mapping):
             dims, values = split_mapping(dims, values, self.mean)
@@ -166,7 +166,7 @@ class Product(Distribution):
         rest = other_dims(given, self.dim)
         if not rest:
             raise ValueError("dims must leave at least one column free")
-        values = as_values(values, given, self.mean)
+        values = as_values(values, given, self.mean, missing=True)
         parts = []
         for k, (part, start, end) in enumerate(self._placed()):
             known = [n for n, i in enumerate(given) if self._home(i) == k]

@@ -48,8 +48,8 @@ def as_names(names: Iterable[str] | None, dim: int) -> tuple[str, ...] | None:
     return names
 
 
-def as_values(values: Any, given: Sequence[int], like: Array) -> Array:
-    """Return observed values (*batch, len(given)), finite."""
+def as_values(values: Any, given: Sequence[int], like: Array, *, missing: bool = False) -> Array:
+    """Return observed values (*batch, len(given)), finite, or NaN where they may be `missing`."""
     if values is None:
         raise ValueError("values must say what was observed of dims")
     values = as_reals("values", values, like)
@@ -59,7 +59,8 @@ def as_values(values: Any, given: Sequence[int], like: Array) -> Array:
         raise ValueError(
             f"values must have {len(given)} entries on the last axis, got shape {tuple(values.shape)}"
         )
-    check_finite("values", values)
+    xp = namespace_of(values)
+    check_finite("values", xp.where(xp.isnan(values), xp.zeros_like(values), values) if missing else values)
     return values
 
 

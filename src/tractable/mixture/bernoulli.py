@@ -1,0 +1,140 @@
+"""Mixtures of independent yes and no."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.base import Rows, check_number
+from tractable.data import Batch, Source
+from tractable.mixture.table_shell import TableShell
+from tractable.value import replace, value
+
+__all__ = ["BernoulliMixture"]
+
+
+class BernoulliMixture(TableShell):
+    """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
+
+    An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
+
+    The objective is the log likelihood and α Σ (log μ + log(1 - μ)), the log of a Beta(1 + α, 1 + α) prior:
+    the M-step is μ_kj = (n_kj1 + α) / (n_kj + 2α), Laplace's smoothing for α = 1 (scikit-learn's default in
+    its naive Bayes of the same family). α = 0 is maximum likelihood, under which a row that no component can
+    have made is impossible.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    alpha : float
+        Pseudo-observations of one and of zero in each column of each component.
+    binarize : float or None
+        Entries above are ones, others zeros, as in scikit-learn's BernoulliNB; None where rows are zeros and
+        ones already.
+    tol : float
+        The search ends when an iteration raises the objective of a row, on average, by less.
+    max_iter, n_init : int
+        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
+    warm_start : bool
+        Begin at the earlier fit.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Of a `Product` of `Bernoulli`, one a column.
+    weights_ : array of shape (n_components,)
+    probabilities_ : array of shape (n_components, n_features)
+        μ.
+    collapsed_ : array of bool, shape (n_components,)
+        Components that have lost all their rows; they have weight zero and keep their place.
+    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
+        As in :class:`tractable.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 1]])
+    >>> model = tractable.BernoulliMixture(2, alpha=0.01, random_state=0).fit(X)
+    >>> model.probabilities_[model.predict(X)[0]].round(2)
+    array([1.  , 1.  , 0.33])
+    """
+
+    _usual_kind: ClassVar[str] = "bernoulli"
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        alpha: float = 1.0,
+        binarize: float | None = 0.0,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        n_init: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.binarize = binarize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @property
+    def probabilities_(self) -> np.ndarray:
+        """Probability of a one, (n_components, n_features)."""
+        return self._density().components.mean
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.binarize is not None:
+            check_number("binarize", self.binarize)
+
+    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
+        return X  # a frame of numbers or booleans is read as it is
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = super()._rows(X, sample_weight, reset=reset)
+        if self.binarize is None:
+            return rows
+        if isinstance(rows.data, Source):
+            return replace(rows, data=_Binarized(source=rows.data, above=self.binarize))
+        return replace(rows, data=_binarized(rows.data, self.binarize))
+
+    def _events(self, X: Any) -> np.ndarray:
+        found = super()._events(X)
+        return found if self.binarize is None else _binarized(found, self.binarize)
+
+
+def _binarized(x: np.ndarray, above: float) -> np.ndarray:
+    return np.where(np.isnan(x), np.nan, x > above)
+
+
+@value
+class _Binarized(Source):
+    """A source of which the entries are zeros and ones."""
+
+    source: Source
+    above: float
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.source.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.source.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.source.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.source.batches():
+            yield replace(batch, X=_binarized(batch.X, self.above))

@@ -1,0 +1,189 @@
+"""A mixture over the columns of any table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.base import check_number
+from tractable.mixture.table_impute import drawn, expected, filled
+from tractable.mixture.table_shell import TableShell
+
+__all__ = ["TableMixture"]
+
+
+class TableMixture(TableShell):
+    """p(row) = Σ_k π_k Π_j p_kj(x_j) over columns of numbers, categories, counts and yes-or-no, by EM.
+
+    Within a component the columns are independent, each of its own family: normal, categorical, Poisson or
+    Bernoulli. Over the components any column may depend on any other, so the fitted table can be asked for
+    whatever is missing: :meth:`condition` some columns on others, or :meth:`impute` the holes. Missing
+    entries drop out exactly, in learning and in asking; nothing is filled in.
+
+    Estimates are the most probable ones under weak priors: `alpha` pseudo-observations of each category and
+    of the average count in each component, and `reg_covar` on the variances, without which a component may
+    collapse on one value. The objective has their share, and never falls.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    kinds : mapping or sequence, optional
+        ``{"visits": "poisson", "age": "normal"}``, by name or position, or one kind a column; of "normal",
+        "categorical", "poisson" and "bernoulli". Columns of a frame that are not told: text and categories
+        are categorical, booleans Bernoulli, and all other numbers normal. Columns of arrays: normal; a
+        categorical column of an array holds the codes 0, 1, ….
+    alpha : float
+        Pseudo-observations; 0 is maximum likelihood.
+    reg_covar : float, optional
+        What is added to the variances of normal columns; 1e-6 of each column's variance by default.
+    tol : float
+        The search ends when an iteration raises the objective of a row, on average, by less.
+    max_iter, n_init : int
+        Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the rows,
+        standardised, with an indicator for each category.
+    warm_start : bool
+        Begin at the earlier fit.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Of a `Product`, one part a column, over numbers and the codes of categories.
+    weights_ : array of shape (n_components,)
+    kinds_ : dict from column to kind
+    categories_ : dict from column to its categories, of which position c has the code c
+    collapsed_ : array of bool, shape (n_components,)
+        Which components have lost their rows (they have weight zero and keep their place), or have shrunk to
+        one value of a normal column.
+    n_unseen_ : float
+        Weight of the rows in which every entry was missing. They change nothing.
+    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_
+        As in :class:`tractable.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import tractable
+    >>> penguins = tractable.datasets.load("penguins").frame.drop(columns="year")
+    >>> model = tractable.TableMixture(4, random_state=0).fit(penguins)
+    >>> model.kinds_["species"], model.kinds_["body_mass_g"], model.categories_["sex"]
+    ('categorical', 'normal', ('female', 'male'))
+
+    What is known of a penguin of 5.5 kg? Its species, for one:
+
+    >>> heavy = model.condition({"body_mass_g": 5500.0}).marginal(["species"])
+    >>> dict(zip(model.categories_["species"], heavy.prob([[0], [1], [2]]).round(2).tolist()))
+    {'Adelie': 0.02, 'Chinstrap': 0.02, 'Gentoo': 0.97}
+
+    The holes of the table, filled with the likeliest category and the mean:
+
+    >>> penguins["sex"].isna().sum(), model.impute(penguins)["sex"].isna().sum()
+    (np.int64(11), np.int64(0))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        kinds: Any = None,
+        alpha: float = 1.0,
+        reg_covar: float | None = None,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        n_init: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kinds = kinds
+        self.alpha = alpha
+        self.reg_covar = reg_covar
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @property
+    def kinds_(self) -> dict[Any, str]:
+        """What each column is."""
+        return dict(zip(self._columns(), self.columns_.kinds, strict=True))
+
+    @property
+    def categories_(self) -> dict[Any, tuple[Any, ...]]:
+        """The categories of each categorical column."""
+        found = zip(
+            self._columns(), self.columns_.categories, self.units_.sizes, self.columns_.kinds, strict=True
+        )
+        return {c: tuple(range(n)) if t is None else t for c, t, n, kind in found if kind == "categorical"}
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+        """Draw new rows, as a table like the one that was fitted, and the components they come from.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : frame or array of shape (n_samples, n_features)
+        labels : array of int, shape (n_samples,)
+        """
+        codes, labels = super().sample(n_samples, random_state=random_state)
+        return self.columns_.table(codes), labels
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other columns, given the values of some.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or positions
+            Categories are given as the values they have in the table.
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer; a missing value (NaN, None) says nothing.
+
+        Returns
+        -------
+        Mixture
+            Of a `Product` over the other columns, in order; categories by their codes, see `categories_`.
+        """
+        return self._density().condition(self.columns_.given(dims, values))
+
+    def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
+        """Return the table with its holes filled, by what each row's observed entries say of the others.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_features)
+        n_draws : int, optional
+            So many tables, with the holes of each row drawn together from their distribution given the rest:
+            what is computed from every one, and compared, shows how much the holes leave open. By default one
+            table, with the mean of numbers (of counts, the nearest whole number) and the likeliest category.
+        random_state : None, int, RandomState or Generator
+            Where the draws come from.
+
+        Returns
+        -------
+        table like X, or a list of `n_draws` of them
+        """
+        x = np.asarray(self._events(X), dtype=np.float64)
+        mixture = self._density()
+        if n_draws is None:
+            return filled(X, self.columns_, x, expected(mixture, x))
+        check_number("n_draws", n_draws, least=1, whole=True)
+        rng = as_generator(random_state)
+        return [filled(X, self.columns_, x, drawn(mixture, x, rng)) for _ in range(n_draws)]
+
+    def _reg_covar(self) -> float | None:
+        return self.reg_covar
+
+    def _kinds(self) -> Any:
+        # A table of kinds by name is not changed by those who ask.
+        return dict(self.kinds) if isinstance(self.kinds, Mapping) else self.kinds
+
+    def _columns(self) -> tuple[Any, ...]:
+        return self.columns_.names or tuple(range(len(self.columns_.kinds)))
