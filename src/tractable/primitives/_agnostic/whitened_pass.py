@@ -6,7 +6,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.special import log_sum_exp
 from tractable.primitives._agnostic.mixture_pass import features
 
-__all__ = ["shares_and_evidence", "whitened_diagonal_pass", "whitened_pass"]
+__all__ = ["feature_sums", "shares_and_evidence", "whitened_diagonal_pass", "whitened_pass"]
 
 _SQUARES, _PRODUCTS = 2, 3
 
@@ -30,7 +30,7 @@ def whitened_pass(
     )
     shares, evidence = shares_and_evidence(log_joint, w)
     rows = y if white else centred
-    return _sums(shares, rows, _PRODUCTS), evidence
+    return feature_sums(shares, rows, _PRODUCTS), evidence
 
 
 def whitened_diagonal_pass(
@@ -43,7 +43,7 @@ def whitened_diagonal_pass(
         log_constants[k] - 0.5 * xp.sum((c * whiteners[k, ...]) ** 2, axis=1) for k, c in enumerate(centred)
     ]
     shares, evidence = shares_and_evidence(xp.stack(log_joint, axis=1), w)
-    return _sums(shares, centred, _SQUARES), evidence
+    return feature_sums(shares, centred, _SQUARES), evidence
 
 
 def shares_and_evidence(log_joint: Array, w: Any) -> tuple[Array, Array]:
@@ -65,7 +65,7 @@ def _centred(z: Array, means: Array, log_constants: Array) -> list[Array]:
     return [z - means[k, ...] for k in range(means.shape[0])]
 
 
-def _sums(shares: Array, rows: list[Array], kind: int) -> Array:
+def feature_sums(shares: Array, rows: list[Array], kind: int) -> Array:
     """Return Σ_n shares[n, k] T(rows_k[n]); rows without a share, which may be huge, are left out."""
     xp = namespace_of(shares)
     parts = []
