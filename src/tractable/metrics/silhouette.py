@@ -3,7 +3,9 @@
 from itertools import pairwise
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.engines.threads import ordered_map
 from tractable.metrics.checks import averaged
 from tractable.metrics.clusters import as_clusters
@@ -97,6 +99,5 @@ def _silhouettes(sums: Array, codes: Array, weights: Array, totals: Array) -> Ar
 
 
 def _columns(rows: Array) -> Array:
-    """Return the rows side by side in memory, coordinate by coordinate."""
-    xp = namespace_of(rows)
-    return xp.asarray(xp.matrix_transpose(rows), copy=True)
+    """Return the rows transposed, each coordinate in one stretch of memory."""
+    return np.ascontiguousarray(rows.T) if is_numpy_array(rows) else rows.T
