@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.base.parameters import check_number
 
 __all__ = ["PredictiveMixin"]
 
@@ -23,6 +24,9 @@ class PredictiveMixin:
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return the mean of the predictive distribution, and on request its standard deviation.
 
+        A Student-t of one degree of freedom or fewer has no mean: its location stands for it, and the spread
+        is infinite.
+
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
@@ -35,10 +39,10 @@ class PredictiveMixin:
         array of shape (n_samples,), or two of them
         """
         dist = self.predict_dist(X, include_noise=include_noise)
-        return (dist.mean, dist.stddev) if return_std else dist.mean
+        return (_centre(dist), _spread(dist.stddev)) if return_std else _centre(dist)
 
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
-        """Return the variance of the predictive distribution.
+        """Return the variance of the predictive distribution; infinite where its tails leave it none.
 
         Parameters
         ----------
@@ -49,7 +53,7 @@ class PredictiveMixin:
         -------
         array of shape (n_samples,)
         """
-        return self.predict_dist(X, include_noise=include_noise).variance
+        return _spread(self.predict_dist(X, include_noise=include_noise).variance)
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
         """Return the equal-tailed interval that holds the target with the given probability.
@@ -65,8 +69,7 @@ class PredictiveMixin:
         array of shape (n_samples, 2)
             With one more axis before the last for several targets.
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        check_number("coverage", coverage, above=0.0, below=1.0)
         tail = 0.5 * (1.0 - coverage)
         return self.predict_quantiles(X, [tail, 1.0 - tail], include_noise=include_noise)
 
@@ -86,8 +89,25 @@ class PredictiveMixin:
         array of shape (n_samples, len(alpha))
             With one more axis before the last for several targets.
         """
-        levels = np.atleast_1d(np.asarray(alpha, dtype=float))
+        try:
+            levels = np.atleast_1d(np.asarray(alpha, dtype=float))
+        except (TypeError, ValueError):
+            levels = np.full(1, np.nan)
         if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
             raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
         dist = self.predict_dist(X, include_noise=include_noise)
         return np.stack([dist.icdf(level) for level in levels], axis=-1)
+
+
+def _centre(dist: Any) -> Array:
+    """Return the mean, or the mode where the tails are too heavy for a mean."""
+    mean = dist.mean
+    xp = namespace_of(mean)
+    lost = xp.isnan(mean)
+    return xp.where(lost, dist.mode, mean) if bool(xp.any(lost)) else mean
+
+
+def _spread(squares: Array) -> Array:
+    """Return a spread, infinite where there is no mean to spread about."""
+    xp = namespace_of(squares)
+    return xp.where(xp.isnan(squares), xp.full_like(squares, xp.inf), squares)
