@@ -142,3 +142,13 @@ def test_a_whole_figure_of_one_kind():
     tractable.plot(Normal(mean=1.0, variance=1.0), ax=ax)
     assert len(ax.lines) == 2 * lines
     mpl.pyplot.close(ax.figure)
+
+
+def test_many_components_are_not_drawn_one_by_one():
+    """A kernel density is drawn without the hundred circles it is made of, not with the first of them."""
+    few, many = (
+        Mixture(components=MultivariateNormal(mean=np.arange(2.0 * n).reshape(n, 2), covariance=np.eye(2)))
+        for n in (3, 100)
+    )
+    assert len(plot(few).lines) == 3 + len(plot(many).lines)
+    mpl.pyplot.close("all")

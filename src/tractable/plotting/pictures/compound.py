@@ -78,12 +78,14 @@ def _pair(
 
 
 def _components(x: Mixture, ax: Any) -> None:
-    """Draw the half of each component nearest its mean, the fainter the smaller its weight."""
+    """Draw the half of each component nearest its mean, the fainter the smaller its weight; if they are few."""
+    if x.n_components > MOST_COMPONENTS:
+        return
     angle = np.linspace(0, 2 * np.pi, 120)
     circle = np.sqrt(2 * np.log(2)) * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     lower = np.linalg.cholesky(x.components.covariance)  # type: ignore[attr-defined]
     strength = np.sqrt(x.weights / x.weights.max())
-    for k in range(min(x.n_components, MOST_COMPONENTS)):
+    for k in range(x.n_components):
         edge = x.components.mean[k] + circle @ lower[k].T
         label = "components, 50%" if k == 0 else None
         ax.plot(*edge.T, color=COLOURS[5], lw=1.0, ls="--", alpha=float(strength[k]), label=label)
