@@ -9,7 +9,7 @@ from tractable.arrays import Array
 from tractable.base import ModelTags, Rows, check_choice, check_number
 from tractable.covariance import Covariance, Full, Isotropic
 from tractable.distributions import Mixture, MultivariateNormal
-from tractable.mixture.gaussian_parameters import as_covariance_prior, as_floor, as_start
+from tractable.mixture.gaussian_parameters import as_covariance_prior, as_floor, as_start, given_start
 from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES, Shape, shape_of
 from tractable.mixture.gaussian_start import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
 from tractable.mixture.gaussian_steps import GaussianSteps
@@ -207,7 +207,7 @@ class GaussianMixture(StepwiseMixin, EMMixture):
         which = np.flatnonzero(self.collapsed_).tolist()
         if which:
             warnings.warn(
-                f"components {which} collapsed: they have lost their points, or sit on points, a line or a plane, "
+                f"components {which} collapsed: without points, or on points, a line or a plane, "
                 'where the likelihood has no bound; use fewer components, covariance_prior="data", a larger '
                 "reg_covar or another covariance_type",
                 CollapsedComponentWarning,
@@ -231,6 +231,9 @@ class _GaussianProblem(GaussianSteps):
     def start(self, rng: np.random.Generator) -> GaussianParameters:
         """Return parameters to begin at: what the user gave, and the rest from the rows."""
         model, K = self.model, self.model.n_components
+        given = given_start(model, self.units)
+        if given is not None:
+            return given
         z, weights = first_rows(self.rows, self.units, K, rng)
         found = self.begin(z, weights, first_shares(model.init_params, z, weights, K, rng))
         return as_start(model, found, self.units)

@@ -12,7 +12,7 @@ from tractable.mixture.gaussian_steps import CovariancePrior
 from tractable.mixture.gaussian_sums import GaussianParameters
 from tractable.mixture.units import Units
 
-__all__ = ["as_covariance_prior", "as_floor", "as_start"]
+__all__ = ["as_covariance_prior", "as_floor", "as_start", "given_start"]
 
 #: What is added to the variances when nothing is said, as a share of the columns'.
 FLOOR = 1e-6
@@ -49,14 +49,32 @@ def as_start(model: Any, found: GaussianParameters, units: Units) -> GaussianPar
     K, d = found.means.shape
     weights, means, structure = out_of_units(found, units)
     if model.weights_init is not None:
-        weights = _numbers("weights_init", model.weights_init, (K,))
-        if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:
-            raise ValueError(f"weights_init must be shares that sum to one, got {weights.tolist()}")
+        weights = _weights(model.weights_init, K)
     if model.means_init is not None:
         means = _numbers("means_init", model.means_init, (K, d))
     if model.precisions_init is not None:
         structure = _as_structure(model.precisions_init, model.covariance_type, K, d)
     return in_units(weights, means, structure, units)
+
+
+def given_start(model: Any, units: Units) -> GaussianParameters | None:
+    """Return the start that the user gave, if all of it was given."""
+    if any(part is None for part in (model.weights_init, model.means_init, model.precisions_init)):
+        return None
+    K, d = model.n_components, len(units.scale)
+    return in_units(
+        _weights(model.weights_init, K),
+        _numbers("means_init", model.means_init, (K, d)),
+        _as_structure(model.precisions_init, model.covariance_type, K, d),
+        units,
+    )
+
+
+def _weights(given: Any, K: int) -> np.ndarray:
+    weights = _numbers("weights_init", given, (K,))
+    if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:
+        raise ValueError(f"weights_init must be shares that sum to one, got {weights.tolist()}")
+    return weights
 
 
 def _as_structure(precisions: Any, covariance_type: str, K: int, d: int) -> Covariance:

@@ -87,7 +87,7 @@ class GaussianSteps:
         r = shares if weights is None else shares * weights[:, None]
         n, d = np.sum(r, axis=0), z.shape[1]
         means = r.T @ z / np.where(n > 0, n, 1.0)[:, None]
-        scatter = np.stack([(z - m).T @ ((z - m) * r[:, k, None]) for k, m in enumerate(means)])
+        scatter = np.stack([_scatter(z, r[:, k], m) for k, m in enumerate(means)])
         whole = np.broadcast_to(np.eye(d), (len(n), d, d))
         base = self.shape.fit(self.shape.kept(whole) / (len(n) if self.shape.shared else 1), d, None)
         params = GaussianParameters(weights=n / n.sum(), means=means, structure=base)
@@ -191,6 +191,12 @@ class GaussianSteps:
             return 0.0
         trace = np.sum(structure.precision() * self.prior.scatter, axis=(-2, -1))
         return -0.5 * float(np.sum(self.prior.weight * structure.log_det + trace))
+
+
+def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    some = weights > 0  # of labels, few
+    step = z[some] - mean
+    return step.T @ (step * weights[some, None])
 
 
 def log_constants(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
