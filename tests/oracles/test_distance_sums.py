@@ -12,7 +12,7 @@ from tractable.primitives._compiled.distance_sums import distance_sums as fast
 STARTS = [0, 1, 258, 258, 600]
 
 
-@pytest.mark.parametrize("dim", [1, 3, 4, 5, 9])
+@pytest.mark.parametrize("dim", [1, 3, 4, 5, 9, 97])
 def test_twins_and_definition(dim, rng):
     x, y, w = rng.standard_normal((7, dim)), rng.standard_normal((600, dim)), rng.uniform(size=600)
     distances = w * np.sqrt(((x[:, None] - y) ** 2).sum(axis=2))
@@ -20,6 +20,7 @@ def test_twins_and_definition(dim, rng):
     columns = np.ascontiguousarray(y.T)
     np.testing.assert_allclose(obvious(x, columns, w, STARTS), expected, rtol=1e-13)
     np.testing.assert_allclose(fast(x, columns, w, np.array(STARTS)), expected, rtol=1e-13)
+    np.testing.assert_allclose(distance_sums(x, columns, w, STARTS), expected, rtol=1e-13)
 
 
 def test_every_library_and_read_only_arrays(backend, rng):
@@ -29,9 +30,11 @@ def test_every_library_and_read_only_arrays(backend, rng):
     np.testing.assert_allclose(np.asarray(found), obvious(x, columns, w, STARTS), rtol=1e-13)
 
 
-def test_twins_in_space_keep_their_digits():
-    """|x|² + |y|² - 2 x·y of points 1e-6 apart, 1 from the origin, would keep three digits."""
-    x = np.array([[1.0, 1.0]])
-    np.testing.assert_allclose(
-        distance_sums(x, x.T + 2.0**-20, np.ones(1), [0, 1]), [[2.0**-19.5]], rtol=1e-15
-    )
+@pytest.mark.parametrize("dim", [2, 128])
+@pytest.mark.parametrize("place", [1.0, 2.0**20])
+def test_twins_in_space_keep_their_digits(dim, place, rng):
+    """|x|² + |y|² - 2 x·y of points this near would keep three digits, or none; wide rows are seen to."""
+    x = np.full((1, dim), place)
+    columns = np.concatenate([x.T + 2.0**-20, -x.T, x.T], axis=1)
+    found = distance_sums(x, columns, np.ones(3), [0, 1, 2, 3])
+    np.testing.assert_allclose(found, np.sqrt(dim) * np.array([[2.0**-20, 2 * place, 0.0]]), rtol=1e-14)

@@ -152,7 +152,7 @@ def _finite_rows(X: Any) -> Array:
         )
     if not bool(xp.all(xp.isfinite(x))):
         raise ValueError("X contains NaN or infinity")
-    return xp.astype(x, xp.float64)
+    return xp.astype(x, xp.float64, copy=False)
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:

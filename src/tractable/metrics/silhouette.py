@@ -49,9 +49,9 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
     out, so that a = Σ_j w_j d_ij / (n_k - min(w_i, 1)). Rows of weight zero are judged, and judge no others;
     those with no counting row in their cluster score 0.
 
-    The cost is that of all pairs of rows; the memory is one copy of the data, n numbers, and on every thread
-    n_clusters numbers for each row of a block of 2²¹ pairs (16 rows at least), never n × n. Distances are
-    those of differences, with all their digits for data at 1e8 and for near twins.
+    The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
+    thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
+    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.distance_sums`.
 
     Parameters
     ----------
@@ -72,12 +72,13 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
     """
     clusters = as_clusters(X, labels, sample_weight)
     x, xp = clusters.all_rows, namespace_of(clusters.rows)
-    columns, n = _columns(clusters.rows), int(x.shape[0])
+    origin, n = xp.mean(clusters.rows, axis=0), int(x.shape[0])
+    columns = _columns(clusters.rows - origin)
     totals = xp.stack([xp.sum(clusters.weights[a:b]) for a, b in pairwise(clusters.starts)])
 
     def judge(start: int) -> Array:
         rows = slice(start, min(start + step, n))
-        sums = distance_sums(x[rows, :], columns, clusters.weights, clusters.starts)
+        sums = distance_sums(x[rows, :] - origin, columns, clusters.weights, clusters.starts)
         return _silhouettes(sums, clusters.codes[rows], clusters.all_weights[rows], totals)
 
     step = max(16, BLOCK_PAIRS // int(columns.shape[1]))

@@ -9,12 +9,16 @@ from tractable.primitives._agnostic.distance_sums import distance_sums as agnost
 
 __all__ = ["distance_sums"]
 
+#: Above this dimension a matrix product is faster than differences, though most pairs pass through memory.
+LARGEST_DIRECT = 96
+
 
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
     """Return Σ_j w_j |x_i - y_j| over the rows y_j of each group, for every row x_i.
 
-    Distances are those of differences, not |x|² + |y|² - 2 x·y: points that nearly coincide keep their
-    digits, wherever they lie. The compiled twin makes no array of the size of the distances.
+    Distances are those of differences: points that nearly coincide keep their digits, wherever they lie. Rows
+    of more than 96 columns go by |x|² + |y|² - 2 x·y where that cancels less than two digits, and an array of
+    n × m products is made; else the compiled twin makes none of the size of the distances.
 
     Parameters
     ----------
@@ -40,4 +44,10 @@ def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int
         return agnostic(x, columns, weights, starts)
     from tractable.primitives._compiled.distance_sums import distance_sums as compiled
 
-    return compiled(x, columns, weights, np.asarray(starts, dtype=np.int64))
+    ends = np.asarray(starts, dtype=np.int64)
+    if x.shape[1] <= LARGEST_DIRECT:
+        return compiled(x, columns, weights, ends)
+    from tractable.primitives._compiled.distance_sums import distance_sums_of_products
+
+    squares = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->j", columns, columns)
+    return distance_sums_of_products(x, columns, weights, ends, x @ columns, *squares)

@@ -78,9 +78,9 @@ def _pair(
 
 
 def _components(x: Mixture, ax: Any) -> None:
-    """Draw the half of each component nearest its mean, the fainter the smaller its weight; if they are few."""
+    """Draw the half of each component nearest its mean, the fainter the smaller its weight."""
     if x.n_components > MOST_COMPONENTS:
-        return
+        return  # the first of them would say nothing of the others
     angle = np.linspace(0, 2 * np.pi, 120)
     circle = np.sqrt(2 * np.log(2)) * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     lower = np.linalg.cholesky(x.components.covariance)  # type: ignore[attr-defined]
