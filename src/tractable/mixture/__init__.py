@@ -7,6 +7,7 @@ from tractable.mixture.gaussian import CollapsedComponentWarning, GaussianMixtur
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums
 from tractable.mixture.kmeans import KMeans
 from tractable.mixture.kmeans_steps import Clusters
+from tractable.mixture.number_of_clusters import NumberOfClusters
 from tractable.mixture.partitions import BestPartition, bell, best_partition, partitions, stirling2
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_shell import NoiseCollapsedWarning
@@ -33,6 +34,7 @@ __all__ = [
     "MixtureOfExperts",
     "MixtureOfRegressors",
     "NoiseCollapsedWarning",
+    "NumberOfClusters",
     "RegressionMixture",
     "RegressionUnits",
     "TableColumns",
