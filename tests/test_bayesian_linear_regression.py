@@ -295,6 +295,23 @@ def test_the_noise_of_maximum_likelihood_is_plugged_in(X, y):
     np.testing.assert_allclose([*exact.coef_, exact.intercept_], [2.0, 1.0], rtol=1e-7)
 
 
+@pytest.mark.spec("W-08", "BLR-23")
+def test_rounding_is_no_noise(rng):
+    """What is left of exactly linear targets is rounding, another in each order of the rows."""
+    found = []
+    for _ in range(5):
+        order = rng.permutation(5)
+        with pytest.warns(NoiseVanishedWarning, match="vanished"):
+            model = BayesianLinearRegression(prior_precision=0.0).fit(HOURS[order, None], MARKS[order])
+        spread = model.predict([[3.5]], return_std=True)[1]
+        found.append([model.noise_variance_, model.log_evidence_, spread[0], model.noise_posterior_.scale])
+    np.testing.assert_allclose(found, [found[0]] * 5, rtol=1e-12)
+    assert found[0][0] == pytest.approx(1e-16 * np.mean(MARKS**2), rel=1e-12)
+    # A prior of the noise says how large it is, and is believed.
+    told = BayesianLinearRegression(prior_precision=0.0, noise_shape=2.0, noise_scale=3.0)
+    assert told.fit(HOURS[:, None], MARKS).noise_variance_ == pytest.approx(3.0 / (2.0 + 1.5), rel=1e-12)
+
+
 def test_the_conjugate_model_integrates_the_noise(X, y):
     a, b = 2.0, 1.5
     options = {"prior_precision": 0.3, "fit_intercept": False}
@@ -344,7 +361,7 @@ def test_the_evidence_is_the_density_of_the_targets(X, y, rng):
     assert model.log_evidence_ == pytest.approx(float(marginal.log_prob(y)), rel=1e-10)
 
 
-@pytest.mark.spec("BLR-10")
+@pytest.mark.spec("BLR-10", "W-08")
 @pytest.mark.parametrize(
     ("variance", "V", "mean", "log_evidence"),
     [
@@ -367,7 +384,7 @@ def test_hours_and_marks(variance, V, mean, log_evidence):
     assert named.log_evidence_ == pytest.approx(log_evidence, abs=5e-8)
 
 
-@pytest.mark.spec("BLR-10", "E000-40")
+@pytest.mark.spec("BLR-10", "E000-40", "W-08")
 def test_hours_and_marks_without_a_prior():
     model = BayesianLinearRegression(prior_precision=0.0, noise_variance=1.0).fit(HOURS[:, None], MARKS)
     expected = np.array([[50.25, -14.5], [-14.5, 5.0]]) / 41  # the intercept first

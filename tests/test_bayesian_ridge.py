@@ -19,6 +19,7 @@ from tractable.linear_model import (
 )
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
+STRONG = {"alpha_1": 2.0, "alpha_2": 0.5, "lambda_1": 1.0, "lambda_2": 0.3}
 CURVE = np.linspace(1.0, 5.0, 15)
 DESIGN = np.column_stack([np.ones(15), CURVE])
 HOURS, MARKS = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
@@ -141,15 +142,16 @@ def test_both_methods_end_at_one_point_at_the_defaults():
     assert far.lambda_ == pytest.approx(a.lambda_, rel=1e-2)
 
 
+@pytest.mark.parametrize("hyper", [{}, FLAT, STRONG])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("method", ["mackay", "em"])
-def test_units_do_not_matter(X, y, method, intercept):
+def test_units_do_not_matter(X, y, method, intercept, hyper):
     def fitted(X, y, **hyper):
         return BayesianRidge(method=method, fit_intercept=intercept, compute_score=True, **hyper).fit(X, y)
 
-    plain = fitted(X, y, **FLAT)
-    for c in (1e-3, 1e5):
-        taller, wider = fitted(X, c * y, **FLAT), fitted(c * X, y, **FLAT)
+    plain = fitted(X, y, **hyper)
+    for c in (1e-3, 1e5, 1e-70, 1e90):
+        taller, wider = fitted(X, c * y, **hyper), fitted(c * X, y, **hyper)
         np.testing.assert_allclose(taller.predict(X), c * plain.predict(X), rtol=1e-6)
         np.testing.assert_allclose(wider.predict(c * X), plain.predict(X), rtol=1e-6)
         np.testing.assert_allclose(taller.predict_var(X), c**2 * plain.predict_var(X), rtol=1e-6)
@@ -162,9 +164,6 @@ def test_units_do_not_matter(X, y, method, intercept):
         assert taller.log_evidence_ == pytest.approx(plain.log_evidence_ - 60 * np.log(c), rel=1e-9)
         assert wider.log_evidence_ == pytest.approx(plain.log_evidence_, rel=1e-9)
         np.testing.assert_allclose(taller.scores_, plain.scores_ - 60 * np.log(c), rtol=1e-9)
-        # The Gamma priors are in units of their own; so weak, they spoil nothing.
-        for model, rows, targets in [(fitted(X, c * y), X, c * y), (fitted(c * X, y), c * X, y)]:
-            assert model.score(rows, targets) == pytest.approx(plain.score(X, y), abs=2e-3)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -216,7 +215,7 @@ def test_what_the_rows_decide_and_what_the_prior(rng):
     assert gammas[-1] > d - 0.2
 
 
-@pytest.mark.spec("BLR-23")
+@pytest.mark.spec("BLR-23", "W-08")
 @pytest.mark.parametrize("method", ["mackay", "em"])
 def test_exactly_linear_targets_are_said_to_be_so(method):
     ones = np.column_stack([HOURS, np.ones(5)])
@@ -327,7 +326,8 @@ def test_bad_grids_are_refused(X, y):
         hierarchical_predictive(X, X, X, alphas=[1.0], betas=[1.0])
 
 
-def test_an_interruption_keeps_the_best_so_far(X, y, monkeypatch):
+@pytest.mark.parametrize("method", ["mackay", "em"])
+def test_an_interruption_keeps_the_best_so_far(X, y, method, monkeypatch):
     calls = iter(range(100))
     expect = evidence_search._expect
 
@@ -337,7 +337,7 @@ def test_an_interruption_keeps_the_best_so_far(X, y, monkeypatch):
         return expect(*args)
 
     monkeypatch.setattr(evidence_search, "_expect", interrupted)
-    model = BayesianRidge(method="em", tol=1e-9)
+    model = BayesianRidge(method=method, tol=1e-9)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert np.isfinite(model.predict(X)).all()

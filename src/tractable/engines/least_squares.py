@@ -10,7 +10,7 @@ from tractable.primitives.triangle import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = ["SOLVERS", "LeastSquares", "least_squares", "reduced_rows"]
+__all__ = ["SOLVERS", "LeastSquares", "column_lengths", "least_squares", "reduced_rows"]
 
 
 @value
@@ -127,7 +127,9 @@ def least_squares(
     d = statistic.dim
     r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
     # Columns are known to a rounding of their length about the origin, so a constant column is no direction.
-    scale = xp.hypot(_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5)[:d]
+    scale = xp.hypot(
+        column_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5
+    )[:d]
     scale = xp.where(scale > 0, scale, xp.ones_like(scale))
     tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
     found = SOLVERS[solver](r / scale, z, tol)
@@ -209,7 +211,7 @@ def _by_normal_equations(r: Array, z: Array, tol: float) -> _Solved:
     """Return w = (RᵀR)⁻¹ Rᵀz: squares the condition, so half of the digits are gone before it begins."""
     xp = namespace_of(r)
     d = r.shape[1]
-    lengths = _lengths(r)
+    lengths = column_lengths(r)
     lengths = xp.where(lengths > tol, lengths, xp.ones_like(lengths))
     unit = r / lengths
     eigenvalues, v = xp.linalg.eigh(unit.T @ unit)
@@ -231,7 +233,7 @@ SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
 }
 
 
-def _lengths(a: Array) -> Array:
+def column_lengths(a: Array) -> Array:
     """Return the Euclidean lengths of the columns, without overflow."""
     xp = namespace_of(a)
     if not a.shape[0]:

@@ -1,12 +1,14 @@
 """Automatic relevance determination: a precision for every coefficient, and columns that lose theirs."""
 
 from math import log, pi
+from typing import Any
 
 import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.linear_model.evidence_search import HyperPriors
+from tractable.linear_model.fixed_point import bounded_ratio, fixed_point
 from tractable.primitives.triangle import triangle
 from tractable.value import value
 
@@ -15,7 +17,7 @@ __all__ = ["ArdColumns", "ArdFit", "ard", "placed"]
 #: A column of which less than this is left by those before it needs the digits of a QR.
 CLEAR = 1e-6
 #: The greatest precision that is written down: that of a coefficient of nothing.
-NEVER = 1e100
+NEVER = 1e60
 
 
 @value
@@ -61,6 +63,8 @@ class ArdFit:
     log_evidence : float
     scores : tuple of float
     converged : bool
+    interrupted : bool
+        By Ctrl-C.
     """
 
     coef: Array
@@ -73,6 +77,18 @@ class ArdFit:
     log_evidence: float
     scores: tuple[float, ...]
     converged: bool
+    interrupted: bool
+
+
+@value
+class _Step:
+    """Columns in play, their precisions, that of the noise, all precisions, and coefficients before."""
+
+    columns: ArdColumns
+    prior: Array
+    noise: float
+    everywhere: Array
+    coef: Any = None
 
 
 @value
@@ -91,14 +107,14 @@ def ard(
     beyond: float,
     weight: float,
     *,
-    prior: Array,
-    noise: float,
     hyper: HyperPriors,
     threshold: float,
     tol: float,
     max_iter: int,
 ) -> ArdFit:
     """Maximise the evidence over the precisions of all coefficients and of the noise: MacKay's fixed point.
+
+    Columns and targets are in units of their sizes, and all precisions begin at one.
 
     Parameters
     ----------
@@ -109,15 +125,11 @@ def ard(
         Squares of the targets beyond those.
     weight : float
         How many rows there were.
-    prior : array (d,)
-        Where the precisions of the coefficients begin; their units too.
-    noise : float
-        Where the precision of the noise begins.
     hyper : HyperPriors
     threshold : float
-        Columns with a precision greater than so many units are pruned.
+        Columns with a greater precision are pruned.
     tol : float
-        It stops when the coefficients move by less, all together, in their units.
+        It stops when the coefficients move by less, all together.
     max_iter : int
     """
     xp = namespace_of(rows)
@@ -125,27 +137,32 @@ def ard(
     columns = ArdColumns(
         rows=rows, gram=rows.T @ rows, pull=rows.T @ targets, index=xp.arange(d, device=device(rows))
     )
-    everywhere = unit = prior
-    before, scores, converged = None, [], False
-    for _ in range(max_iter):
-        found = _posterior(columns, targets, beyond, prior, noise)
-        scores.append(_log_evidence(found, prior, noise, weight) + _log_density(hyper, prior, noise))
-        prior = _ratio(found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate, prior)
+
+    def step(at: _Step) -> tuple[_Step, float, bool]:
+        found = _posterior(at.columns, targets, beyond, at.prior, at.noise)
+        score = _log_evidence(found, at.prior, at.noise, weight) + _log_density(hyper, at.prior, at.noise)
+        shape, rate = found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate
+        prior = bounded_ratio(shape, rate, xp.full_like(at.prior, NEVER), at.prior)
         told = max(weight - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
         left = found.residual + 2.0 * hyper.noise_rate
-        noise = told / max(left, told * hyper.noise_floor) if told > 0.0 else noise
-        stays = prior < threshold * unit
+        noise = float(bounded_ratio(told, left, 1.0 / hyper.noise_floor, at.noise))
+        stays = prior < threshold
         coef = xp.where(stays, found.coef, 0.0)
-        converged = before is not None and float(xp.sum(xp.abs(coef - before) * unit**0.5)) < tol
+        still = at.coef is not None and float(xp.sum(xp.abs(coef - at.coef))) < tol
         slots = xp.nonzero(stays)[0]
+        columns, everywhere = at.columns, at.everywhere
         if slots.shape[0] < prior.shape[0]:
             everywhere = placed(prior, columns.index, everywhere)
             columns = columns.only(slots)
-            prior, coef, unit = (xp.take(part, slots) for part in (prior, coef, unit))
-        before = coef
-        if converged or not slots.shape[0]:
-            converged = True
-            break
+            prior, coef = (xp.take(part, slots) for part in (prior, coef))
+        following = _Step(columns=columns, prior=prior, noise=noise, everywhere=everywhere, coef=coef)
+        return following, score, still or not slots.shape[0]
+
+    ones = xp.ones_like(columns.pull)
+    start = _Step(columns=columns, prior=ones, noise=1.0, everywhere=ones)
+    found = fixed_point(step, start, max_iter=max_iter)
+    at: _Step = found.state
+    columns, prior, noise, everywhere = at.columns, at.prior, at.noise, at.everywhere
     last = _posterior(columns, targets, beyond, prior, noise)
     score = _log_evidence(last, prior, noise, weight)
     return ArdFit(
@@ -157,8 +174,9 @@ def ard(
         noise=noise,
         residual=last.residual,
         log_evidence=score,
-        scores=(*scores, score + _log_density(hyper, prior, noise)),
-        converged=converged,
+        scores=(*found.scores, score + _log_density(hyper, prior, noise)),
+        converged=found.converged,
+        interrupted=found.interrupted,
     )
 
 
@@ -244,13 +262,6 @@ def _log_density(hyper: HyperPriors, prior: Array, noise: float) -> float:
     xp = namespace_of(prior)
     each = hyper.prior_shape * float(xp.sum(xp.log(prior))) - hyper.prior_rate * float(xp.sum(prior))
     return each + hyper.noise_shape * log(noise) - hyper.noise_rate * noise
-
-
-def _ratio(above: Array, below: Array, before: Array) -> Array:
-    """Return above / below, bounded; nothing above says nothing, and leaves what was before."""
-    xp = namespace_of(above)
-    bounded = xp.where(below * NEVER > above, below, above / NEVER)
-    return xp.where(above > 0, above / xp.where(above > 0, bounded, 1.0), before)
 
 
 def placed(part: Array, index: Array, others: Array) -> Array:

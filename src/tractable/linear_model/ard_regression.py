@@ -2,23 +2,24 @@
 
 import warnings
 from collections.abc import Callable
-from math import inf
+from math import inf, log
 from typing import Any
 
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.base import Estimator, ModelTags, check_fitted
+from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
 from tractable.engines.least_squares import reduced_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
 from tractable.linear_model.evidence_search import HyperPriors
-from tractable.linear_model.noise_floor import least_noise, lost_noise, target_spread, warn_of_no_noise
+from tractable.linear_model.noise_floor import least_noise, lost_noise, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers, of_root
 from tractable.linear_model.plane_belief import PlaneBelief
+from tractable.linear_model.units import Units
 from tractable.statistics import LinearFactor
 
 __all__ = ["ARDRegression"]
@@ -40,9 +41,11 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         It stops when the coefficients of standardised columns and targets move by less than this, all
         together.
     alpha_1, alpha_2 : float
-        Shape and rate of a Gamma prior of α; zero for a flat one.
+        Shape and rate of a Gamma prior of α; zero for a flat one. The rate is in units of Var(y).
     lambda_1, lambda_2 : float
-        Shape and rate of a Gamma prior of every λᵢ.
+        Shape and rate of a Gamma prior of every λᵢ. The rate is in units of Var(y) / Var(xᵢ), so that units
+        do not matter: on standardised data these are scikit-learn's, which elsewhere are in units of the
+        data and, where these are large or small, outweigh them.
     compute_score : bool
         Whether to keep the objective of every iteration in `scores_`.
     threshold_lambda : float
@@ -133,7 +136,8 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         check_fitted(self)
         root = self._kept(self.belief_.root[self.belief_.n_located :, :])
         root = root[:, self.belief_.n_located :]
-        return root @ root.T / self.alpha_
+        root = root / self.alpha_**0.5
+        return root @ root.T
 
     @property
     def posterior_(self) -> Any:
@@ -165,11 +169,12 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     def _learn(self, statistic: Any) -> None:
         self._statistic()
         self.statistic_ = statistic = self._checked(statistic)
-        rows, targets, rest = reduced_rows(statistic, fit_intercept=bool(self.fit_intercept))
-        seen = min(rows.shape)
         located = int(bool(self.fit_intercept))
-        floor, vanished = least_noise(statistic, float(rest[0]), seen, located)
-        spread = target_spread(statistic)
+        units = Units.of(statistic, fit_intercept=bool(located), common=False)
+        plain = units.without(statistic)
+        rows, targets, rest = reduced_rows(plain, fit_intercept=bool(located))
+        seen = min(rows.shape)
+        floor, vanished = least_noise(plain, float(rest[0]), seen, located)
         # Factors this small are slower on several threads, and wait for other processes.
         with single_threaded_blas():
             found = ard(
@@ -177,8 +182,6 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
                 targets[:, 0],
                 float(rest[0]),
                 float(statistic.weight),
-                prior=_column_spreads(rows, float(statistic.weight)) / spread,
-                noise=1.0 / spread,
                 hyper=HyperPriors(
                     prior_shape=self.lambda_1,
                     prior_rate=self.lambda_2,
@@ -192,23 +195,32 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
             )
         self.n_iter_, self.converged_ = len(found.scores) - 1, found.converged
         rank = min(seen, int(found.kept.shape[0]))
-        lost = lost_noise(statistic, found.residual, rank, located, self.alpha_2)
+        lost = lost_noise(plain, found.residual, rank, located, self.alpha_2)
         self.noise_vanished_ = vanished or lost or found.noise >= 1.0 / floor
-        self._settle(found)
+        self._settle(found, units)
+        if found.interrupted:
+            raise FitInterrupted
 
-    def _settle(self, found: ArdFit) -> None:
+    def _settle(self, found: ArdFit, units: Units) -> None:
         xp = namespace_of(found.coef)
-        self.alpha_, self.lambda_, self.gamma_ = found.noise, found.prior, found.gamma
-        self.noise_variance_, self.noise_dof_ = 1.0 / found.noise, inf
-        self.log_evidence_ = found.log_evidence
+        self.alpha_, self.lambda_, self.gamma_ = (
+            units.noise(found.noise),
+            units.prior(found.prior),
+            found.gamma,
+        )
+        self.noise_variance_, self.noise_dof_ = 1.0 / self.alpha_, inf
+        density = float(self.statistic_.weight) * log(units.target)
+        self.log_evidence_ = found.log_evidence - density
         if self.compute_score:
-            self.scores_ = xp.asarray(found.scores, dtype=xp.float64)
+            self.scores_ = xp.asarray(found.scores, dtype=xp.float64) - density
         none, kept = xp.zeros_like(found.coef), found.kept
         self.pruned_ = placed(0.0 * xp.take(found.coef, kept) + 1.0, kept, none) == 0
         nowhere = xp.zeros((none.shape[0], kept.shape[0]), dtype=none.dtype, device=device(none))
         root = placed(found.root, kept, nowhere)
         located = bool(self.fit_intercept)
-        self._name(PlaneBelief.about_the_mean(self.statistic_, found.coef, root, fit_intercept=located))
+        coef = found.coef * (units.target / units.columns)
+        root = root / units.columns[:, None]
+        self._name(PlaneBelief.about_the_mean(self.statistic_, coef, root, fit_intercept=located))
 
     def _report(self) -> None:
         if bool(namespace_of(self.pruned_).all(self.pruned_)):
@@ -226,10 +238,3 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _column_spreads(rows: Array, weight: float) -> Array:
-    """Return the mean square of every column, or one where it is zero."""
-    xp = namespace_of(rows)
-    squares = xp.sum(rows**2, axis=0) / weight
-    return xp.where(squares > 0, squares, xp.ones_like(squares))

@@ -13,7 +13,12 @@ from tractable.engines import least_squares
 from tractable.linear_model.evidence_parameters import check_nonnegative, check_positive, is_number
 from tractable.linear_model.gaussian_prior import gaussian_prior
 from tractable.linear_model.linear_posterior import LinearPosterior, linear_posterior
-from tractable.linear_model.noise_floor import NoiseVanishedWarning, no_noise, noise_floor
+from tractable.linear_model.noise_floor import (
+    NoiseVanishedWarning,
+    check_squares,
+    no_noise,
+    noise_floor,
+)
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers
 from tractable.statistics import LinearFactor
@@ -165,6 +170,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
     def _learn(self, statistic: Any) -> None:
         self._statistic()
         self.statistic_ = statistic = self._checked(statistic)
+        check_squares(statistic, small=isinstance(self.noise_variance, str))
         located = int(bool(self.fit_intercept))
         n_free = 0 if self.penalize_intercept else located
         prior = gaussian_prior(
@@ -212,7 +218,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         told = shape > 0.0
         self.noise_dof_ = 2.0 * shape if told else nan
         self.noise_variance_ = scale / shape if told else nan
-        if told and not scale > 0.0:
+        if told and b == 0.0 and no_noise(self.noise_variance_, self.statistic_):
             self.noise_variance_ = noise_floor(self.statistic_)
             scale = shape * self.noise_variance_
         self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if told else None

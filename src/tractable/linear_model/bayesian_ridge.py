@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from math import inf
+from math import inf, log
 from typing import Any
 
 from sklearn.base import RegressorMixin
@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
 from tractable.engines.threads import single_threaded_blas
-from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
+from tractable.linear_model.evidence import EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
-from tractable.linear_model.evidence_search import METHODS, HyperPriors, Precisions
-from tractable.linear_model.noise_floor import least_noise, lost_noise, target_spread, warn_of_no_noise
+from tractable.linear_model.evidence_search import METHODS, EvidenceSearch, HyperPriors, Precisions
+from tractable.linear_model.noise_floor import least_noise, lost_noise, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers
 from tractable.linear_model.plane_belief import PlaneBelief
+from tractable.linear_model.units import Units
 from tractable.statistics import LinearFactor
 
 __all__ = ["BayesianRidge"]
@@ -42,9 +43,11 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         "mackay" stops when the coefficients move by less than this, all together, in units of the spread of y
         by that of the columns; "em" when α and λ change by less than this, of themselves.
     alpha_1, alpha_2 : float
-        Shape and rate of a Gamma prior of α; zero for a flat one.
+        Shape and rate of a Gamma prior of α; zero for a flat one. The rate is in units of Var(y).
     lambda_1, lambda_2 : float
-        Shape and rate of a Gamma prior of λ.
+        Shape and rate of a Gamma prior of λ. The rate is in units of Var(y) by the variance of the columns,
+        so that units do not matter: on standardised data these are scikit-learn's, which elsewhere are in
+        units of the data and, where these are large or small, outweigh them.
     alpha_init : float, optional
         Where α begins, 1 / Var(y) by default.
     lambda_init : float, optional
@@ -147,7 +150,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         """Covariance of the coefficients."""
         check_fitted(self)
         root = self.belief_.root[self.belief_.n_located :, :]
-        return root @ root.T / self.alpha_
+        root = root / self.alpha_**0.5
+        return root @ root.T
 
     def _statistic(self) -> Callable[..., Any]:
         check_evidence_parameters(self)
@@ -161,10 +165,12 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     def _learn(self, statistic: Any) -> None:
         self._statistic()
         self.statistic_ = statistic = self._checked(statistic)
-        with single_threaded_blas():  # a small factor is slower on several threads
-            spectrum = EvidenceSpectrum.of(statistic, fit_intercept=bool(self.fit_intercept))
         located = int(bool(self.fit_intercept))
-        floor, vanished = least_noise(statistic, spectrum.beyond, spectrum.rank, located)
+        units = Units.of(statistic, fit_intercept=bool(located), common=True)
+        plain = units.without(statistic)
+        with single_threaded_blas():  # a small factor is slower on several threads
+            spectrum = EvidenceSpectrum.of(plain, fit_intercept=bool(located))
+        floor, vanished = least_noise(plain, spectrum.beyond, spectrum.rank, located)
         hyper = HyperPriors(
             prior_shape=self.lambda_1,
             prior_rate=self.lambda_2,
@@ -172,39 +178,38 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
             noise_rate=self.alpha_2,
             noise_floor=floor,
         )
-        start = self._start(spectrum, target_spread(statistic))
-        found = METHODS[self.method](spectrum, start, hyper, tol=self.tol, max_iter=self.max_iter)
+        found = METHODS[self.method](
+            spectrum, self._start(units), hyper, tol=self.tol, max_iter=self.max_iter
+        )
         self.n_iter_, self.converged_ = len(found.scores) - 1, found.converged
-        if self.compute_score:
-            xp = namespace_of(statistic.mean)
-            self.scores_ = xp.asarray(found.scores, dtype=xp.float64)
-        lost = lost_noise(statistic, found.point.residual, spectrum.rank, located, self.alpha_2)
+        lost = lost_noise(plain, found.point.residual, spectrum.rank, located, self.alpha_2)
         self.noise_vanished_ = vanished or lost or found.point.noise >= 1.0 / floor
-        self._settle(spectrum, found.point)
+        self._settle(spectrum, found, units)
         if found.interrupted:
             raise FitInterrupted
 
-    def _start(self, spectrum: EvidenceSpectrum, spread: float) -> Precisions:
-        """Return where the search begins; in the units of the data, so that these do not matter."""
-        unit = (spread / spectrum.spread) ** 0.5
+    def _start(self, units: Units) -> Precisions:
+        """Return where the search begins, in units of the data, so that these do not matter."""
+        prior, noise = units.prior(1.0)[0], units.noise(1.0)
         return Precisions(
-            prior=unit**-2 if self.lambda_init is None else float(self.lambda_init),
-            noise=1.0 / spread if self.alpha_init is None else float(self.alpha_init),
-            unit=unit,
+            prior=1.0 if self.lambda_init is None else float(self.lambda_init / prior),
+            noise=1.0 if self.alpha_init is None else self.alpha_init / noise,
         )
 
-    def _settle(self, spectrum: EvidenceSpectrum, point: EvidencePoint) -> None:
-        self.alpha_, self.lambda_, self.gamma_ = point.noise, point.prior, point.gamma
-        self.noise_variance_, self.noise_dof_ = 1.0 / point.noise, inf
-        self.log_evidence_ = point.log_evidence
+    def _settle(self, spectrum: EvidenceSpectrum, found: EvidenceSearch, units: Units) -> None:
+        point = found.point
+        self.alpha_, self.lambda_ = units.noise(point.noise), float(units.prior(point.prior)[0])
+        self.noise_variance_, self.noise_dof_, self.gamma_ = 1.0 / self.alpha_, inf, point.gamma
+        density = float(self.statistic_.weight) * log(units.target)
+        self.log_evidence_ = point.log_evidence - density
+        if self.compute_score:
+            xp = namespace_of(self.statistic_.mean)
+            self.scores_ = xp.asarray(found.scores, dtype=xp.float64) - density
         self.shrinkage_ = spectrum.shrinkage(point.prior, point.noise)
-        root = spectrum.root(point.prior, point.noise)
+        root = spectrum.root(point.prior, point.noise) / units.columns[0]
+        coef = units.target / units.columns[0] * (spectrum.basis @ point.coef)
         located = bool(self.fit_intercept)
-        self._name(
-            PlaneBelief.about_the_mean(
-                self.statistic_, spectrum.basis @ point.coef, root, fit_intercept=located
-            )
-        )
+        self._name(PlaneBelief.about_the_mean(self.statistic_, coef, root, fit_intercept=located))
 
     def _report(self) -> None:
         if self.noise_vanished_:

@@ -93,48 +93,47 @@ class EvidenceSpectrum:
         xp = namespace_of(self.singular)
         return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
 
-    @property
-    def spread(self) -> float:
-        """Mean square of all entries of the columns, or one where there is nothing else."""
-        xp = namespace_of(self.singular)
-        return float(xp.sum(self.singular**2)) / (self.weight * self.basis.shape[0]) or 1.0
-
     def at(self, prior: float, noise: float) -> EvidencePoint:
         """Return posterior and evidence for the precisions of prior and noise; of the order of d."""
         xp = namespace_of(self.singular)
-        squares = self.singular**2
-        total = noise * squares + prior
-        coef = noise * self.singular * self.turned / total
-        residual = self.beyond + float(xp.sum((prior / total * self.turned) ** 2))
+        told, left, total = self._shares(prior, noise)
+        coef = noise**0.5 / total * told * self.turned
+        residual = self.beyond + float(xp.sum((left**2 * self.turned) ** 2))
         length = float(xp.sum(coef**2))
-        level = self.weight * log(noise / (2.0 * pi)) + float(xp.sum(xp.log(prior / total)))
+        level = self.weight * log(noise / (2.0 * pi)) + 2.0 * float(xp.sum(xp.log(left)))
         return EvidencePoint(
             prior=prior,
             noise=noise,
             coef=coef,
             residual=residual,
             length=length,
-            gamma=float(xp.sum(noise * squares / total)),
-            trace=float(xp.sum(1.0 / total)) + (self.basis.shape[0] - total.shape[0]) / prior,
-            trace_fit=float(xp.sum(squares / total)),
+            gamma=float(xp.sum(told**2)),
+            trace=float(xp.sum(1.0 / total**2)) + (self.basis.shape[0] - total.shape[0]) / prior,
+            trace_fit=float(xp.sum(told**2)) / noise,
             log_evidence=0.5 * (level - noise * residual - prior * length),
         )
 
     def shrinkage(self, prior: float, noise: float) -> Array:
         """Return λ/(λ + prior) for every direction: 1 where the rows decide, 0 where the prior does."""
-        squares = noise * self.singular**2
-        return squares / (squares + prior)
+        return self._shares(prior, noise)[0] ** 2
 
     def root(self, prior: float, noise: float) -> Array:
         """Return G, (d, d): the covariance of the coefficients is G Gᵀ / noise."""
         xp = namespace_of(self.basis)
         d, r = self.basis.shape
-        inside = 1.0 / xp.sqrt(self.singular**2 + prior / noise)
+        inside = noise**0.5 / self._shares(prior, noise)[2]
         if r == d:
             return self.basis * inside
         outside = (noise / prior) ** 0.5
         identity = xp.eye(d, dtype=self.basis.dtype, device=device(self.basis))
         return outside * identity + (self.basis * (inside - outside)) @ self.basis.T
+
+    def _shares(self, prior: float, noise: float) -> tuple[Array, Array, Array]:
+        """Return the roots of λ/(λ + prior), of prior/(λ + prior), and of λ + prior; no square overflows."""
+        xp = namespace_of(self.singular)
+        seen = noise**0.5 * self.singular
+        total = xp.hypot(seen, xp.full_like(seen, prior**0.5))
+        return seen / total, prior**0.5 / total, total
 
 
 def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:

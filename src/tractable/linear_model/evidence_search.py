@@ -3,9 +3,10 @@
 from math import log
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import namespace_of
 from tractable.engines import em
 from tractable.linear_model.evidence import EvidencePoint, EvidenceSpectrum
+from tractable.linear_model.fixed_point import bounded_ratio, fixed_point
 from tractable.value import value
 
 __all__ = ["METHODS", "EvidenceSearch", "HyperPriors", "Precisions"]
@@ -16,11 +17,10 @@ SUREST = 1e12
 
 @value
 class Precisions:
-    """Precisions of the coefficients and of the noise, and the unit of a coefficient."""
+    """Precisions of the coefficients and of the noise."""
 
     prior: float
     noise: float
-    unit: float = 1.0
 
 
 @value
@@ -61,6 +61,14 @@ class EvidenceSearch:
 
 
 @value
+class _Step:
+    """Precisions, and the coefficients that they were made from."""
+
+    at: Precisions
+    coef: Any = None
+
+
+@value
 class _Expected:
     """A point and its penalised evidence, as the engine of EM wants it."""
 
@@ -73,24 +81,29 @@ def mackay(
 ) -> EvidenceSearch:
     """Repeat MacKay's fixed point, prior = γ / |m|² and 1 / noise = |y - Xm|² / (N - γ).
 
-    It stops when the coefficients move by less than `tol` in all, as scikit-learn does, but in units of
-    `start.unit`. A step may lose evidence; the fixed point is that of EM.
+    It stops when the coefficients move by less than `tol` in all, as scikit-learn does. A step may lose
+    evidence; the fixed point is that of EM.
     """
-    at, scores, before, converged = start, [], None, False
-    for _ in range(max_iter):
-        expected = _expect(spectrum, hyper, at)
+    xp = namespace_of(spectrum.singular)
+
+    def step(before: _Step) -> tuple[_Step, float, bool]:
+        expected = _expect(spectrum, hyper, before.at)
         point = expected.point
-        scores.append(expected.objective)
         at = _precisions(
             spectrum, hyper, point, point.gamma, point.length, spectrum.weight - point.gamma, point.residual
         )
         coef = spectrum.basis @ point.coef
-        converged = before is not None and _distance(coef, before) < tol * start.unit
-        if converged:
-            break
-        before = coef
-    last = _expect(spectrum, hyper, at)
-    return EvidenceSearch(point=last.point, scores=(*scores, last.objective), converged=converged)
+        settled = before.coef is not None and float(xp.sum(xp.abs(coef - before.coef))) < tol
+        return _Step(at=at, coef=coef), expected.objective, settled
+
+    found = fixed_point(step, _Step(at=start), max_iter=max_iter)
+    last = _expect(spectrum, hyper, found.state.at)
+    return EvidenceSearch(
+        point=last.point,
+        scores=(*found.scores, last.objective),
+        converged=found.converged,
+        interrupted=found.interrupted,
+    )
 
 
 def expectation_maximisation(
@@ -150,22 +163,12 @@ def _precisions(
     xp = namespace_of(spectrum.singular)
     reach = point.noise * float(xp.max(spectrum.singular)) ** 2
     surest = SUREST * reach if reach > 0.0 else point.prior
+    shape, rate = n_coef + 2.0 * hyper.prior_shape, length + 2.0 * hyper.prior_rate
+    rows, squares = n_rows + 2.0 * hyper.noise_shape, residual + 2.0 * hyper.noise_rate
     return Precisions(
-        prior=_ratio(n_coef + 2.0 * hyper.prior_shape, length + 2.0 * hyper.prior_rate, surest, point.prior),
-        noise=_ratio(
-            n_rows + 2.0 * hyper.noise_shape,
-            residual + 2.0 * hyper.noise_rate,
-            1.0 / hyper.noise_floor,
-            point.noise,
-        ),
+        prior=float(bounded_ratio(shape, rate, surest, point.prior)),
+        noise=float(bounded_ratio(rows, squares, 1.0 / hyper.noise_floor, point.noise)),
     )
-
-
-def _ratio(above: float, below: float, most: float, before: float) -> float:
-    """Return above / below, at most `most`; nothing above says nothing, and leaves what was before."""
-    if not above > 0.0:
-        return before
-    return above / below if above < most * below else most
 
 
 def _log_gamma(x: float, shape: float, rate: float) -> float:
@@ -174,8 +177,3 @@ def _log_gamma(x: float, shape: float, rate: float) -> float:
 
 def _near(a: float, b: float, tol: float) -> bool:
     return abs(a - b) <= tol * b
-
-
-def _distance(a: Array, b: Array) -> float:
-    xp = namespace_of(a)
-    return float(xp.sum(xp.abs(a - b)))

@@ -3,10 +3,12 @@
 import warnings
 
 from tractable.arrays.namespace import namespace_of
+from tractable.engines.least_squares import column_lengths
 from tractable.statistics import LinearFactor
 
 __all__ = [
     "NoiseVanishedWarning",
+    "check_squares",
     "least_noise",
     "lost_noise",
     "mean_square",
@@ -25,9 +27,21 @@ FLOOR = 1e-8
 #: Share of the squares of the targets that is no noise where nothing but a prior says how large it is.
 LITTLE = 1e-6
 
+#: Sizes of which the squares are numbers, and their sums.
+LARGE = 1e150
+
 
 class NoiseVanishedWarning(UserWarning):
     """The targets are fitted without error: evidence would make the noise vanish."""
+
+
+def check_squares(statistic: LinearFactor, *, small: bool) -> None:
+    """Refuse targets whose squares overflow, or, with `small`, are lost below the least of numbers."""
+    xp = namespace_of(statistic.mean)
+    at = statistic.mean[statistic.dim :]
+    size = float(xp.max(xp.hypot(column_lengths(statistic.factor[:, statistic.dim :]), xp.abs(at))))
+    if size > LARGE or (small and 0.0 < size < 1.0 / LARGE):
+        raise ValueError(f"y must be in units nearer to one: of a size of {size:.1g}, it has no variance")
 
 
 def target_variance(statistic: LinearFactor) -> float:
