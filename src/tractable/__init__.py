@@ -35,6 +35,7 @@ PUBLIC: dict[str, str] = {
     "RobustRegression": "tractable.linear_model",
     "SigmoidBasis": "tractable.linear_model",
     "SplineBasis": "tractable.linear_model",
+    "StudentTMixture": "tractable.mixture",
     "TableMixture": "tractable.mixture",
     # distributions
     "Bernoulli": "tractable.distributions",
@@ -108,6 +109,7 @@ PUBLIC: dict[str, str] = {
     "pit_values": "tractable.metrics",
     "r2_score": "tractable.metrics",
     "root_mean_squared_error": "tractable.metrics",
+    "select_components": "tractable.selection",
     "select_n_clusters": "tractable.selection",
     "silhouette_samples": "tractable.metrics",
     "silhouette_score": "tractable.metrics",

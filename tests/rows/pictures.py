@@ -36,7 +36,8 @@ from tractable.linear_model import (
     lasso_path,
 )
 from tractable.metrics import calibration_curve, cluster_report
-from tractable.selection import bias_variance, select_n_clusters
+from tractable.mixture import GaussianMixture
+from tractable.selection import bias_variance, select_components, select_n_clusters
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
@@ -68,7 +69,14 @@ def number_of_clusters(*criteria):
     )
 
 
+def mixture(**options):
+    return GaussianMixture(2, random_state=0, **options).fit(ROWS)
+
+
 PICTURES = [
+    row("GaussianMixture", mixture, data=ROWS),
+    row("GaussianMixture-column", mixture, dims=[2]),
+    row("ComponentChoice", lambda: select_components(ROWS, [1, 2], ["diag", "tied"]), criterion="icl"),
     row("Normal", lambda: Normal(mean=0.0, variance=1.0)),
     row("Normal-data", lambda: Normal(mean=0.0, variance=1.0), data=NUMBERS, label="height", coverage=0.5),
     row("Normal-batch", lambda: Normal(mean=[0.0, 5.0], variance=[1.0, 0.1]), labels=["before", "after"]),

@@ -2,6 +2,7 @@
 
 from tractable.mixture.bernoulli import BernoulliMixture
 from tractable.mixture.categorical import CategoricalMixture
+from tractable.mixture.component_choice import ComponentChoice
 from tractable.mixture.experts import MixtureOfExperts
 from tractable.mixture.gaussian import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums
@@ -14,6 +15,8 @@ from tractable.mixture.regression_shell import NoiseCollapsedWarning
 from tractable.mixture.regression_steps import ExpectedPlanes
 from tractable.mixture.regression_units import RegressionUnits
 from tractable.mixture.regressors import MixtureOfRegressors
+from tractable.mixture.student_t import StudentTMixture
+from tractable.mixture.student_t_steps import StudentTParameters, StudentTSums
 from tractable.mixture.table import TableMixture
 from tractable.mixture.table_columns import TableColumns
 from tractable.mixture.table_steps import TableParameters, TableSums
@@ -26,6 +29,7 @@ __all__ = [
     "CategoricalMixture",
     "Clusters",
     "CollapsedComponentWarning",
+    "ComponentChoice",
     "ExpectedPlanes",
     "GaussianMixture",
     "GaussianParameters",
@@ -37,6 +41,9 @@ __all__ = [
     "NumberOfClusters",
     "RegressionMixture",
     "RegressionUnits",
+    "StudentTMixture",
+    "StudentTParameters",
+    "StudentTSums",
     "TableColumns",
     "TableMixture",
     "TableParameters",

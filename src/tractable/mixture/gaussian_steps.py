@@ -13,7 +13,7 @@ from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.distributions.shares import log_or_minus_inf
 from tractable.engines import fold
-from tractable.mixture.gaussian_missing import IncompleteRows
+from tractable.mixture.gaussian_missing import IncompleteRows, PassSums
 from tractable.mixture.gaussian_shapes import Shape
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.mixture.units import Units
@@ -56,10 +56,12 @@ class GaussianSteps:
 
     def expect(self, params: GaussianParameters) -> GaussianSums:
         """Sum over rows what their responsibilities weight."""
-        constants = log_constants(params, self.reg)
         if not self.units.complete:
-            sums, evidence = self._incomplete.sums(constants, params)
-            return self._expected(sums, evidence, params, params.means)
+            found = self._incomplete.sums(
+                log_penalised_weights(params, self.reg), params.means, params.structure
+            )
+            return self._expected(found.sums, found.evidence, params, params.means)
+        constants = log_constants(params, self.reg)
         whiteners = _whiteners(params.structure)
         size = float(np.max(np.sum(whiteners.reshape(len(whiteners), -1) ** 2, axis=1)))
         if np.finfo(np.float64).eps * size * self.units.reach < ROUNDING:
@@ -199,11 +201,15 @@ def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray
     return step.T @ (step * weights[some, None])
 
 
+def log_penalised_weights(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
+    """Return log π_k - ½ tr(reg Σ_k⁻¹)."""
+    return log_or_minus_inf(params.weights) - 0.5 * _precisions(params.structure) @ reg
+
+
 def log_constants(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
-    """Return log π_k - ½ log |2π Σ_k| - ½ tr(reg Σ_k⁻¹), the log of p(z, k) at the mean."""
-    structure, d = params.structure, params.means.shape[1]
-    penalty = _precisions(structure) @ reg
-    return log_or_minus_inf(params.weights) - 0.5 * (structure.log_det + d * LOG_2PI + penalty)
+    """Return log π_k - ½ tr(reg Σ_k⁻¹) - ½ log |2π Σ_k|, the log of p(z, k) at the mean."""
+    d = params.means.shape[1]
+    return log_penalised_weights(params, reg) - 0.5 * (params.structure.log_det + d * LOG_2PI)
 
 
 def natural_parameters(constants: np.ndarray, params: GaussianParameters, kind: int) -> np.ndarray:
@@ -238,17 +244,8 @@ def _whiteners(structure: Covariance) -> np.ndarray:
     return solve_triangular(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
 
 
-@value
-class _Sums:
-    sums: np.ndarray
-    evidence: float
-
-    def __add__(self, other: "_Sums") -> "_Sums":
-        return _Sums(sums=self.sums + other.sums, evidence=self.evidence + other.evidence)
-
-
 def _summed(
     step: Callable[..., Any], units: Units, arguments: tuple[Any, ...], x: np.ndarray, weights: Any = None
-) -> _Sums:
+) -> PassSums:
     sums, evidence = step(x, weights, units.shift, units.scale, *arguments)
-    return _Sums(sums=sums, evidence=float(evidence))
+    return PassSums(sums=sums, evidence=float(evidence))

@@ -1,6 +1,6 @@
 """Stepwise EM: a mixture learned from rows that are seen once."""
 
-from typing import Any, Self
+from typing import Any
 
 from tractable.base import all_or_nothing
 
@@ -14,7 +14,7 @@ class StepwiseMixin:
     """`partial_fit` of a mixture whose expected statistics add and discount."""
 
     @all_or_nothing(afresh=False)
-    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from a batch of rows that will not be seen again; approximate.
 
         The first batch is fitted by EM. From then on (Cappé and Moulines 2009) expected statistics of a row

@@ -23,7 +23,6 @@ class Units:
     scale: np.ndarray  # (d,), of a constant column: one over a few roundings of its values
     varies: np.ndarray  # (d,), bool
     reach: float  # no |z|² is greater
-    log_scale: float  # Σ_n w_n Σ_observed log scale: what log p(x) has more than log p(z)
     total: float  # weight of the rows in which something was observed
     unseen: float  # weight of the others
     complete: bool  # whether every entry was observed
@@ -53,7 +52,6 @@ def survey(rows: Rows, *, common: bool = False) -> Units:
         scale=scale,
         varies=varies,
         reach=float(reach @ reach),
-        log_scale=float(moments.weight @ np.log(scale)),
         total=float(moments.total - moments.unseen),
         unseen=float(moments.unseen),
         complete=bool(np.all(moments.weight == moments.total)),

@@ -1,0 +1,38 @@
+"""Fitted mixtures, and how their number of components was chosen."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import check_fitted
+from tractable.mixture.component_choice import ComponentChoice
+from tractable.mixture.shell import EMMixture
+from tractable.plotting.plot import draw
+from tractable.plotting.style import COLOURS, legend, quiet
+
+__all__: list[str] = []
+
+
+@draw.register
+def _mixture(x: EMMixture, ax: Any, **options: Any) -> Any:
+    check_fitted(x)
+    return draw(x.distribution_, ax, **options)
+
+
+@draw.register
+def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any:
+    """Draw the criterion of every mixture, one line a covariance type, and the one that was chosen."""
+    name = x.criterion if criterion is None else criterion
+    if name not in x.scores:
+        raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
+    table = x.scores[name]
+    for n, kind in enumerate(x.covariance_types):
+        ax.plot(x.n_components, table[n], ".-", color=COLOURS[n % len(COLOURS)], label=kind)
+    i, j = np.unravel_index(np.argmin(table), table.shape)
+    label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
+    ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
+    ax.set(xlabel="number of components", ylabel=f"{name.upper()}, lower is better")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    quiet(ax)
+    legend(ax)
+    return ax
