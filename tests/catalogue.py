@@ -26,6 +26,7 @@ from rows import (
     negative_binomial,
     pictures,
     scalars,
+    student_t_mixture,
 )
 from rows.row import Row
 from toys import Average, Standardiser
@@ -181,6 +182,7 @@ ESTIMATORS = [
     *linear_robust.ROWS,
     *linear_sparse.ROWS,
     *mixture_regression.ROWS,
+    *student_t_mixture.ROWS,
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]

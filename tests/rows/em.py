@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from rows import mixture_regression
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.density import incomplete_gaussian as steps
@@ -89,6 +90,7 @@ def logistic_locations(rate=1.0):
 
 
 ROWS = [
+    *mixture_regression.EM_ROWS,
     Row("logistic densities, a gradient step for an M-step", logistic_locations),
     Row("plane in Laplace noise", partial(robust_plane, "laplace")),
     Row("plane in Student noise", partial(robust_plane, "student", 3.0)),

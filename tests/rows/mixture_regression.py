@@ -1,8 +1,57 @@
-"""Mixtures of regressions."""
+"""Mixtures of regressions: estimators, and their pairs of EM steps."""
+
+from functools import partial
+
+import numpy as np
 
 from rows.row import Row
+from tractable.base import Rows
 from tractable.mixture import MixtureOfExperts, MixtureOfRegressors
+from tractable.mixture.regression_steps import RegressionProblem
+from tractable.mixture.regression_units import survey
+from tractable.testing.em_laws import EMProblem
 
+
+def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
+    """Rows of two planes, the first of which is seen on the left more often."""
+    rng = np.random.default_rng(7)
+    X, w = rng.uniform(-1.0, 1.0, (80, 2)), rng.uniform(0.5, 2.0, 80)
+    first = rng.random(80) < 1.0 / (1.0 + np.exp(4.0 * X[:, 0]))
+    y = np.where(first, 1.0 + X @ [2.0, 0.5], -1.0 + X @ [-1.0, 1.0]) + 0.5 * rng.standard_normal(80)
+    rows = Rows(data=X, y=y, weights=w)
+    units = survey(rows, 2, fit_intercept=True)
+    return kind(
+        rows=rows,
+        units=units,
+        n_components=2,
+        root_alpha=np.sqrt(alpha) / units.spread,
+        shared=shared,
+        floor=1e-9,
+        gate_alpha=gate_alpha,
+    )
+
+
+def em_problem(**options):
+    steps = problem(**options)
+    return EMProblem(
+        expect=steps.expect,
+        maximize=steps.maximize,
+        start=steps.start(np.random.default_rng(1)),
+        numbers=lambda p: np.concatenate([p.coef.ravel(), p.intercept, p.noise, p.gate.ravel()]),
+    )
+
+
+EM_ROWS = [
+    Row("planes", em_problem),
+    Row("planes, each its noise", partial(em_problem, shared=False)),
+    Row("planes at a price", partial(em_problem, alpha=2.0)),
+    Row("planes at a price, each its noise", partial(em_problem, alpha=2.0, shared=False)),
+    Row("planes behind a gate", partial(em_problem, gate_alpha=0.01)),
+    Row(
+        "planes at a price behind a gate, each its noise",
+        partial(em_problem, gate_alpha=1.0, alpha=1.0, shared=False),
+    ),
+]
 ROWS = [
     Row("MixtureOfRegressors", lambda: MixtureOfRegressors(random_state=0)),
     Row(

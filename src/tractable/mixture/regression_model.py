@@ -41,13 +41,13 @@ class RegressionMixture:
 
     def heights(self, x: np.ndarray) -> np.ndarray:
         """Return f_k(x), (n, K)."""
-        return np.column_stack([plane.predict(x)[:, 0] for plane in self.planes])
+        return self.intercept + x @ self.coef.T
 
     def log_shares(self, x: np.ndarray) -> np.ndarray:
         """Return log π_k(x), (n, K)."""
-        slopes = self.gate[:, 1:]
-        logits = self.gate[:, 0] + (x @ slopes.T if slopes.shape[1] else np.zeros((len(x), 1)))
-        return log_softmax(logits)
+        if self.gate.shape[1] == 1:
+            return np.broadcast_to(log_softmax(self.gate[:, 0]), (len(x), len(self.gate)))
+        return log_softmax(self.gate[:, 0] + x @ self.gate[:, 1:].T)
 
     def log_joint(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K)."""

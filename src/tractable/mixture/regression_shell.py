@@ -118,7 +118,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
             rows=rows,
             units=units,
             n_components=self.n_components,
-            alpha=self.alpha / units.spread**2,
+            root_alpha=np.sqrt(float(self.alpha)) / units.spread,
             shared=self.noise == "shared",
             floor=floor,
             gate_alpha=self._gate_alpha(),

@@ -61,8 +61,8 @@ class RegressionProblem:
     rows : Rows
     units : RegressionUnits
     n_components : int
-    alpha : array (d,)
-        Price of squared coefficients, in these units and in units of each noise.
+    root_alpha : array (d,)
+        The root of the price of squared coefficients, in these units and in units of each noise.
     shared : bool
         Whether all planes have one noise.
     floor : float
@@ -74,7 +74,7 @@ class RegressionProblem:
     rows: Rows
     units: RegressionUnits
     n_components: int
-    alpha: np.ndarray
+    root_alpha: np.ndarray
     shared: bool
     floor: float
     gate_alpha: float | None = None
@@ -89,11 +89,12 @@ class RegressionProblem:
 
         Random slopes in directions in which the rows vary alike: the planes differ by the residuals' spread.
         """
-        plane, k = self.units.plane, self.n_components
+        plane, k, located = self.units.plane, self.n_components, self.units.located
         reach = np.sqrt(max(float(plane.sigma2_ml[0]), self.floor))
-        draws = reach * rng.standard_normal((k, 1 + plane.spread.shape[1])) / np.sqrt(1.0 + plane.rank)
-        tilts = np.sqrt(self.total) * draws[:, 1:] @ plane.spread.T
-        lifts = draws[:, 0] if self.units.located else np.zeros(k)
+        apart = rng.random() if located else 0.0  # how much planes differ in height, and not in slope
+        lifts = np.sqrt(apart) * reach * rng.standard_normal(k)
+        draws = np.sqrt((1.0 - apart) / max(plane.rank, 1)) * reach * rng.standard_normal((k, plane.rank))
+        tilts = np.sqrt(self.total) * draws @ plane.spread.T
         return self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
 
     def begin(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
@@ -146,7 +147,7 @@ class RegressionProblem:
 
     def penalty(self, params: RegressionMixture) -> float:
         """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
-        of_planes = 0.5 * float(np.sum(params.coef**2 @ self.alpha / params.noise))
+        of_planes = 0.5 * float(np.sum((params.coef * self.root_alpha) ** 2 / params.noise[:, None]))
         return of_planes + 0.5 * (self.gate_alpha or 0.0) * float(np.sum(params.gate[:, 1:] ** 2))
 
     def _shares(
@@ -161,8 +162,8 @@ class RegressionProblem:
         """Return argmin_w Σ_i γ_i (y_i - f(x_i))² + α|w|²: by QR, the penalty as rows of its own."""
         if not float(factor.weight) > 0.0:
             return replace(before, residual=np.zeros(1))  # no row is left to move it
-        if np.any(self.alpha > 0):
-            prices = np.column_stack([np.diag(np.sqrt(self.alpha)), np.zeros(len(self.alpha))])
+        if np.any(self.root_alpha > 0):
+            prices = np.column_stack([np.diag(self.root_alpha), np.zeros(len(self.root_alpha))])
             factor = replace(factor, factor=triangle(np.concatenate([factor.factor, prices])))
         return least_squares(factor, fit_intercept=self.units.located)
 
