@@ -9,7 +9,7 @@ EXEMPT = {
 }
 
 FRACTIONS = {
-    "check_sample_weight_equivalence_on_dense_data": "the check gives fractions, whatever the tags say; no codes"
+    "check_sample_weight_equivalence_on_dense_data": "the check gives fractions, whatever the tags say"
 }
 
 ROWS = [

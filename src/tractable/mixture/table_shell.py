@@ -76,10 +76,10 @@ class TableShell(EMMixture):
 
     def _floor(self, units: TableUnits) -> np.ndarray:
         """Return what is added to variances, in standard units."""
-        given = self._reg_covar()
-        if given is None:
-            return np.full(len(units.where("normal")), REG_COVAR)
-        return np.maximum(given * units.scale[units.where("normal")] ** 2, np.finfo(np.float64).eps)
+        given, where = self._reg_covar(), units.where("normal")
+        if given is None:  # a constant column has a unit that is its floor
+            return np.where(units.varies[where], REG_COVAR, 1.0)
+        return np.maximum(given * units.scale[where] ** 2, np.finfo(np.float64).eps)
 
     def _restart(self, units: TableUnits) -> TableParameters:
         before, own = self.params_, self.units_

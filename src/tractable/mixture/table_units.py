@@ -62,9 +62,10 @@ def survey_table(rows: Rows, columns: TableColumns) -> TableUnits:
     for j in sorted(counted, key=lambda j: found.low[j] >= 0):  # what is negative is said first
         _check(columns.kinds[j], j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
     stddev = np.sqrt(moments.scatter / moments.weight)
-    rounding = np.finfo(np.float64).eps * np.abs(moments.mean)
-    varies = stddev > rounding
-    least = np.maximum(ROUNDINGS * rounding, np.sqrt(np.finfo(np.float64).tiny))
+    limits = np.finfo(np.float64)
+    varies = stddev > limits.eps * np.abs(moments.mean)
+    size = np.where(moments.mean != 0, np.abs(moments.mean), 1.0)
+    least = np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny))
     return TableUnits(
         columns=columns,
         mean=moments.mean,
