@@ -206,6 +206,16 @@ def test_rows_that_no_component_explains_count_for_nothing(rng):
             np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-11)
 
 
+def test_a_covariance_without_a_factor_is_an_error(rng):
+    x, log_weights, means, full = problem(rng, 60, 2, 2)
+    rows = group_by_pattern(x)
+    full[1] = [[1.0, 2.0], [2.0, 1.0]]
+    for covariances in (full, np.array([[1.0, 1.0], [1.0, -1.0]])):
+        for apply in (pattern_pass, partial(_all, obvious)):
+            with pytest.raises(ValueError, match="covariances"):
+                apply(rows, None, log_weights, means, covariances)
+
+
 @pytest.mark.parametrize("budget", [1, 20, 150, 10_000])
 def test_parts_cover_all_rows_and_add_up(budget, rng):
     x, *rest = problem(rng, 500, 4, 3)

@@ -66,7 +66,14 @@ def pattern_pass(
         log_weights, means, np.ascontiguousarray(covariances), first, last,
     )  # fmt: skip
     if covariances.ndim == 2:
+        _check_definite(~(covariances > 0.0).all(axis=1) & (log_weights > -np.inf))
         return compiled.pattern_diagonal_pass(*given)
-    sums, evidence = compiled.pattern_pass(*given)
+    sums, evidence, bad = compiled.pattern_pass(*given)
+    _check_definite(np.arange(len(means)) == bad)
     upper = np.triu_indices(1 + means.shape[1])
     return sums[:, upper[0], upper[1]], evidence
+
+
+def _check_definite(bad: np.ndarray) -> None:
+    if bad.any():
+        raise ValueError(f"covariances must be positive definite; that of component {np.argmax(bad)} is not")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.factor import cholesky
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.triangular import log_det_cholesky, solve_triangular
 from tractable.primitives._agnostic.mixture_pass import features
@@ -55,7 +56,7 @@ def _one_pattern(
     centred, log_densities, left = [], [], []
     for k in range(means.shape[0]):
         observed = xp.take(covariances[k, ...], o, axis=0)
-        lower = xp.linalg.cholesky(xp.take(observed, o, axis=1))
+        lower = cholesky(xp.take(observed, o, axis=1), name="covariances")
         gain = solve_triangular(lower, xp.take(observed, m, axis=1))
         c = z - xp.take(means[k, :], o)
         y = solve_triangular(lower, c.T).T

@@ -22,11 +22,23 @@ def observed_first(mask, order):  # type: ignore[no-untyped-def]
     return d
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+def _combine_rows(coefficients, triangle, d, out):  # type: ignore[no-untyped-def]
+    """Write Σ_l coefficients[l] times row l of a lower triangle, over the first d."""
+    for j in range(d):
+        out[j] = 0.0
+    for l in range(d):
+        a, row = coefficients[l], triangle[l]
+        for j in range(l + 1):
+            out[j] += a * row[j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
 def factor_pattern(covariance, order, d, lower, whitener):  # type: ignore[no-untyped-def]
     """Write the Cholesky factor in the given order, and the inverse of its first d rows; return Σ log L_ii.
 
-    A conditional variance that rounding made negative is zero; a marginal one makes the answer NaN.
+    A conditional variance that rounding made negative is zero; one of an entry that is there makes the
+    answer NaN.
     """
     for j in range(order.size):
         for i in range(j, order.size):
@@ -40,14 +52,13 @@ def factor_pattern(covariance, order, d, lower, whitener):  # type: ignore[no-un
             else:
                 lower[i, j] = t * inverse
     log_det = 0.0
-    for j in range(d):
-        log_det += np.log(lower[j, j])
-        whitener[j, j] = 1.0 / lower[j, j]
-        for i in range(j + 1, d):
-            t = 0.0
-            for l in range(j, i):
-                t += lower[i, l] * whitener[l, j]
-            whitener[i, j] = -t / lower[i, i]
+    for i in range(d):
+        log_det += np.log(lower[i, i])
+        inverse = 1.0 / lower[i, i]
+        _combine_rows(lower[i], whitener, i, whitener[i])
+        for j in range(i):
+            whitener[i, j] *= -inverse
+        whitener[i, i] = inverse
     return log_det
 
 
@@ -56,7 +67,7 @@ def _add(sums, a, b, value):  # type: ignore[no-untyped-def]
     sums[min(a, b), max(a, b)] += value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
 def add_completed(scatter, lower, whitener, order, d, gain, crossed, sums):  # type: ignore[no-untyped-def]
     """Add the scatter of [1, entries that are there] to that of [1, all], completed; upper triangles."""
     n_missing, weight = order.size - d, scatter[0, 0]
@@ -66,11 +77,7 @@ def add_completed(scatter, lower, whitener, order, d, gain, crossed, sums):  # t
             scatter[l, i] = scatter[i, l]
             sums[a, 1 + order[l - 1] if l > 0 else 0] += scatter[i, l]
     for i in range(n_missing):
-        for j in range(d):
-            t = 0.0
-            for l in range(j, d):
-                t += lower[d + i, l] * whitener[l, j]
-            gain[i, j] = t
+        _combine_rows(lower[d + i], whitener, d, gain[i])
         for l in range(d + 1):
             t = 0.0
             for j in range(d):

@@ -48,7 +48,10 @@ def _load(flat, start, z):  # type: ignore[no-untyped-def]
     error_model="numpy",
 )  # fmt: skip
 def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances, first, last):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.pattern_pass.pattern_pass`; sums are upper triangles (K, 1 + d, 1 + d)."""
+    """See `tractable.primitives.pattern_pass.pattern_pass`; sums are upper triangles (K, 1 + d, 1 + d).
+
+    The last answer is a component whose covariance has no factor, or -1.
+    """
     K, D = means.shape
     order, lower = np.empty(D, np.int64), np.empty((K, D, D))
     gain, crossed = np.empty((D, D)), np.empty((D, D + 1))
@@ -71,6 +74,8 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
                 if log_weights[k] > -np.inf:
                     half = factor_pattern(covariances[k], order, d, lower[k], whiteners[k])
                     constants[k] -= half + 0.5 * d * _LOG_2PI
+                    if np.isnan(half):
+                        return sums, evidence, k
                 for i in range(d):
                     centres[k, i] = means[k, order[i]]
             for a in range(start, stop, _BLOCK):
@@ -88,7 +93,7 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
                 if scatter[k, 0, 0] > 0.0:
                     add_completed(scatter[k], lower[k], whiteners[k], order, d, gain, crossed, sums[k])
         p += 1
-    return sums, evidence
+    return sums, evidence, -1
 
 
 @njit(
