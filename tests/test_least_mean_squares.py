@@ -145,6 +145,38 @@ def test_a_descent_that_was_still_falling_says_so(rng):
         LeastMeanSquares(step=1e-7, random_state=0).fit(X, y + 1e3)
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-3, 1e3, 1e100, [1e-3, 1.0, 1e3]])
+def test_columns_in_unlike_units_are_not_left_in_silence(rng, scale):
+    """Single steps see the largest feature alone: the others, or the intercept, are never learned."""
+    X, y = problem(rng)
+    with pytest.warns(ConvergenceWarning, match=r"errors still follow|still fell|above that of a constant"):
+        LeastMeanSquares(random_state=0).fit(scale * X, y)
+    rows = [(scale * X[:200], y[:200]), (scale * X[200:], y[200:])]
+    with pytest.warns(ConvergenceWarning, match=r"errors still follow|still fell|above that of a constant"):
+        LeastMeanSquares(random_state=0).fit(rows)
+    model = LeastMeanSquares(standardize=True, average=True, random_state=0).fit(scale * X, y)
+    np.testing.assert_allclose(scale * model.coef_, [1.0, 2.0, 3.0], atol=0.1)
+
+
+def test_steps_that_end_above_a_constant_say_so(rng):
+    X = rng.standard_normal((400, 30))
+    with pytest.warns(ConvergenceWarning, match="above that of a constant"):
+        LeastMeanSquares(step=0.03, random_state=0).fit(X, rng.standard_normal(400))
+
+
+@pytest.mark.parametrize("batch_size", [1, None])
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_sizes_that_are_no_numbers_are_one_clear_error(rng, batch_size, size):
+    X, y = problem(rng)
+    model = LeastMeanSquares(batch_size=batch_size, fit_intercept=size > 1.0, random_state=0)
+    with pytest.raises(ValueError, match="X must be in units nearer to one"):
+        model.fit(size * X, y)
+    with pytest.raises(ValueError, match="y must be in units nearer to one"):
+        model.fit(X, 1e200 * y)
+    model = LeastMeanSquares(standardize=True, average=True, random_state=0).fit(size * X, y)
+    np.testing.assert_allclose(size * model.coef_, [1.0, 2.0, 3.0], atol=0.1)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -0.1, None, "a"])
 def test_a_schedule_that_gives_no_step_is_named(bad, rng):
     X, y = problem(rng)

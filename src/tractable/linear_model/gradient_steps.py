@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.linear_model.leftover import Leftover
 from tractable.primitives.gradient_pass import gradient_pass
 from tractable.value import value
 
-__all__ = ["Descent", "Scaling", "auto_step", "check_course", "stable_step"]
+__all__ = ["Descent", "Scaling", "auto_step", "check_course", "check_targets", "stable_step"]
 
+#: Sizes of which the squares are numbers, and their sums.
+_LARGE = 1e150
 #: Errors this many times the targets are on their way to infinity.
 _TOO_FAR = 1e3
 #: Squared errors this small beside squared targets are rounding, and may rise and fall.
 _ROUNDED = 1e-20
+#: Errors this many times those of a constant are no better; steps among mere noise err a little more than it.
+_NO_BETTER = 1.5
+#: Errors with such a cosine to a feature are not yet those of least squares,
+_FOLLOWS = 0.5
+#: unless they are this small beside the targets.
+_LITTLE = 1e-4
 
 
 @value
@@ -97,6 +106,13 @@ class Descent:
         return bool(np.all(np.isfinite(self.w)) and loss <= _TOO_FAR**2 * self.power)
 
 
+def check_targets(y: np.ndarray) -> None:
+    """Refuse targets of which the squared errors are no numbers."""
+    size = float(np.max(np.abs(y), initial=0.0))
+    if size > _LARGE:
+        raise ValueError(f"y must be in units nearer to one: of a size of {size:.1g}, its squares overflow")
+
+
 def _stepped(step: Any, k: int) -> float:
     """Return the step of the k-th update, or say that a schedule gave none."""
     if not callable(step):
@@ -107,12 +123,12 @@ def _stepped(step: Any, k: int) -> float:
     return float(given)
 
 
-def check_course(losses: np.ndarray, at_rest: float, level: float, *, bound: str) -> None:
+def check_course(losses: np.ndarray, at_rest: float, level: float, left: Leftover, *, bound: str) -> None:
     """Refuse a descent that ended further off than it began, and say where one has not come to an end.
 
     `losses` are the mean squared errors of the epochs, `at_rest` that of weights of zero, `level` that of the
-    best constant. Steps that keep no plane at all wander at some level above it, up and down; those that only
-    need more of them fall, epoch for epoch.
+    best constant, and `left` is what the plane that was learned leaves. Steps that keep no plane at all
+    wander at some level above it, up and down; those that only need more of them fall, epoch for epoch.
     """
     level = max(level, _ROUNDED * at_rest)
     last, lowest = losses[-1], losses[:-1].min(initial=np.inf)
@@ -122,24 +138,55 @@ def check_course(losses: np.ndarray, at_rest: float, level: float, *, bound: str
             f"a constant, {level:.3g}. {bound}"
         )
     falls = -np.diff(losses[-6:])
-    if len(falls) and (last > 4.0 * level or np.all(falls > 1e-3 * max(level, last))):
-        warnings.warn(
-            f"LeastMeanSquares has not converged: its mean squared error still fell from {losses[-2]:.3g} to "
-            f"{last:.3g} in the last epoch; raise n_epochs or step, or try standardize=True",
-            ConvergenceWarning,
-            stacklevel=4,
+    if not len(falls):
+        return
+    if last > 4.0 * level or np.all(falls > 1e-3 * max(level, last)):
+        _warn(
+            f"its mean squared error still fell from {losses[-2]:.3g} to {last:.3g} in the last epoch; raise "
+            "n_epochs or step, or try standardize=True"
         )
+    elif last > _NO_BETTER * level:
+        _warn(
+            f"the mean squared error of the last epoch, {last:.3g}, is above that of a constant, "
+            f"{level:.3g}; smaller or falling steps, or average=True, come nearer"
+        )
+    elif left.square > max(_LITTLE * level, _LITTLE**2 * at_rest) and left.follows > _FOLLOWS:
+        _warn(
+            f"its errors still follow {left.name}, with a correlation of {left.follows:.2f}; raise n_epochs, "
+            "or try standardize=True where columns are in unlike units"
+        )
+
+
+def _warn(what: str) -> None:
+    warnings.warn(f"LeastMeanSquares has not converged: {what}", ConvergenceWarning, stacklevel=5)
 
 
 def auto_step(phi: np.ndarray, w: np.ndarray, *, whole: bool) -> float:
     """Return a step that shortens every error: 1/λmax for one batch of all rows, else 1 / max |φ|²."""
     if whole:
         return 0.5 * stable_step(phi, w)
-    return 1.0 / (float(np.max(w * np.sum(phi**2, axis=1))) or 1.0)
+    size = _size(phi)
+    longest = float(np.max(w * np.sum((phi / size) ** 2, axis=1)))
+    return _in_units(1.0 / (longest or 1.0), size)
 
 
 def stable_step(phi: np.ndarray, w: np.ndarray) -> float:
     """Return 2/λmax, the least constant step that does not converge on average."""
-    weighted = phi * np.sqrt(w / len(w))[:, None]
+    size = _size(phi)
+    weighted = phi / size * np.sqrt(w / len(w))[:, None]
     largest = float(np.linalg.norm(weighted, ord=2)) ** 2
-    return 2.0 / (largest or 1.0)
+    return _in_units(2.0 / (largest or 1.0), size)
+
+
+def _size(phi: np.ndarray) -> float:
+    return float(np.max(np.abs(phi), initial=0.0)) or 1.0
+
+
+def _in_units(step: float, size: float) -> float:
+    """Return the step of features that were divided by their size, or say that it is no number."""
+    if not 1.0 / _LARGE < size < _LARGE:
+        raise ValueError(
+            f"X must be in units nearer to one, or standardize=True: of a size of {size:.1g}, steps are no "
+            "floating-point numbers"
+        )
+    return step / size**2

@@ -25,8 +25,10 @@ from tractable.linear_model.gradient_steps import (
     Scaling,
     auto_step,
     check_course,
+    check_targets,
     stable_step,
 )
+from tractable.linear_model.leftover import Leftover
 from tractable.statistics import Moments
 from tractable.value import replace
 
@@ -136,8 +138,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
             if epoch == 0 and self.n_epochs > 1:
                 self.descent_ = replace(self.descent_, total=0.0 * self.descent_.w, n_summed=0)
-        self._check_course(rows)
         self._name()
+        self._check_course(rows)
         return self
 
     @all_or_nothing(afresh=False)
@@ -193,6 +195,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     def _follow(self, block: Block) -> tuple[float, int]:
         """Take the steps of a block, and return its summed squared error and its number of rows."""
         X, y, w = block
+        check_targets(y)
         if not hasattr(self, "descent_"):
             self.scaling_ = Scaling.of(X, w, standardize=self.standardize, fit_intercept=self.fit_intercept)
         phi = self.scaling_.features(X)
@@ -228,8 +231,19 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             self.loss_curve_,
             at_rest,
             level if self.fit_intercept else at_rest,
+            self._left(rows),
             bound=_bound(*self._first(rows)),
         )
+
+    def _left(self, rows: Rows) -> Leftover:
+        """Return what the plane leaves of the targets."""
+        w = self._weights()
+        of = [
+            Leftover.of(phi, y - phi @ w, weights, self.scaling_.n_located)
+            for X, y, weights in self._blocks(rows, None)
+            for phi in [self.scaling_.features(X)]
+        ]
+        return sum(of[1:], of[0])
 
     def _first(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of the first block, and its weights."""
@@ -240,9 +254,11 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     def _note(self, loss: float) -> None:
         self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), loss)
 
+    def _weights(self) -> np.ndarray:
+        return self.descent_.average if self.average else self.descent_.w
+
     def _name(self) -> None:
-        w = self.descent_.average if self.average else self.descent_.w
-        self.coef_, self.intercept_ = self.scaling_.in_units(w)
+        self.coef_, self.intercept_ = self.scaling_.in_units(self._weights())
         self.n_steps_ = self.descent_.n_steps
 
     def _check_parameters(self) -> None:
