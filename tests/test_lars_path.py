@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 from sklearn import linear_model as peers
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import PolynomialFeatures
 
-from optimality import assert_lasso_optimal
+from optimality import assert_lasso_optimal, objective
 from tractable import Lasso, LassoLars, datasets, lars_path, lasso_path
+from tractable.engines.lars_walk import LarsWalk, solve_rows
 
 
 def table(rng, n=40, p=10):
@@ -70,6 +74,72 @@ def test_equal_columns_are_passed_over(rng):
     assert used.sum() == 1
     every_knot_is_optimal(path, twice, y)
     np.testing.assert_allclose(twice @ path.coefs[:, -1], X @ lars_path(X, y).coefs[:, -1], atol=1e-8)
+
+
+def monomials(degree, seed):
+    t = np.linspace(0, 1, 40)
+    return t[:, None] ** np.arange(1, degree + 1), np.sin(6 * t) + 0.1 * np.random.default_rng(seed).normal(
+        size=40
+    )
+
+
+def cubic():
+    rows = load_diabetes()
+    return PolynomialFeatures(3, include_bias=False).fit_transform(rows.data), rows.target
+
+
+def like_duplicates(seed, apart=1e-5):
+    rng = np.random.default_rng(seed)
+    X, y = table(rng, 30, 6)
+    return np.hstack([X, X[:, :3], X[:, :3] + X[:, 3:], X + apart * rng.standard_normal(X.shape)]), y
+
+
+ILL_CONDITIONED = [
+    *((f"monomials to {degree}", [monomials(degree, seed) for seed in range(20)]) for degree in range(4, 11)),
+    ("cubic", [cubic()]),
+    ("like duplicates", [like_duplicates(seed) for seed in range(20)]),
+]
+
+
+@pytest.mark.parametrize("tables", [rows for _, rows in ILL_CONDITIONED], ids=[n for n, _ in ILL_CONDITIONED])
+@pytest.mark.spec("LIN-36")
+def test_every_knot_is_the_lasso_where_columns_are_nearly_dependent(tables):
+    """Rounding moves coefficients where the fit is flat: never away from the minimum."""
+    for X, y in tables:
+        path = lars_path(X, y)
+        assert path.complete
+        every_knot_is_optimal(path, X, y)
+        some = np.linspace(0, len(path.alphas) - 2, 12).astype(int)
+        grid = lasso_path(X, y, alphas=path.alphas[some], tol=1e-12)
+        total = objective(X, y, np.zeros(X.shape[1]), 0.0)
+        for i, coef in zip(some, grid.coefs.T, strict=True):
+            alpha = path.alphas[i]
+            here, there = (objective(X, y, w, alpha) for w in (path.coefs[:, i], coef))
+            assert here <= there + 1e-10 * total
+
+
+def test_an_ill_conditioned_model_is_as_good_as_coordinate_descent():
+    X, y = monomials(8, 14)
+    alpha = 3.775987252148695e-08
+    fits = [model(alpha).fit(X, y).score(X, y) for model in (LassoLars, Lasso)]
+    assert fits[0] == pytest.approx(fits[1], abs=1e-6)
+
+
+def test_a_walk_gone_astray_is_cut_off_and_said(monkeypatch):
+    def clipped(self, w, leaving):
+        del leaving
+        sign = self.sign[self.active]
+        w = solve_rows(self.factor, self.problem.moment[self.active] - self.penalty * sign, len(w))
+        return np.where(w * sign > 0.0, w, 0.0)
+
+    X, y = monomials(8, 14)
+    whole = lars_path(X, y)
+    monkeypatch.setattr(LarsWalk, "_landing", clipped)
+    with pytest.warns(ConvergenceWarning, match="rounding stopped the path at alpha"):
+        path = lars_path(X, y)
+    assert not path.complete
+    assert 1 < len(path.alphas) < len(whole.alphas)
+    every_knot_is_optimal(path, X, y)
 
 
 @pytest.mark.parametrize("precompute", [True, False])

@@ -20,6 +20,11 @@ AHEAD = 16
 FORESIGHT = 0.2
 #: Columns looked at from the beginning.
 FIRST = 64
+#: Share of its length that a column may add to those in use and still be passed over: the root of what
+#: `append_row` takes for rounding. Its correlation with the residual may be above the penalty by as much.
+PASSED = 3.2e-7
+#: Multiple of what rounding leaves unknown by which a correlation shows that the walk went astray.
+STRAY = 100.0
 
 
 @value
@@ -34,7 +39,8 @@ class Knots:
     active : tuple of m tuples
         The columns in use below each knot, in order of entry.
     complete : bool
-        False where rounding left the walk no way on, so that it stops above the penalty asked for.
+        False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+        before that are minima all the same: each is checked.
     """
 
     penalties: np.ndarray
@@ -58,8 +64,8 @@ def lars(
     and its column leaves: with that drop step the path is the lasso's, exactly; without, it is least-angle
     regression proper (Efron, Hastie, Johnstone and Tibshirani 2004).
 
-    A column that follows from those in use gives the fit nothing that they do not: it is passed over as long
-    as they stay. Of equal columns one is used.
+    A column that follows from those in use, but for 3e-7 of its length, gives the fit nothing that they do
+    not: it is passed over as long as they stay. Of equal columns one is used.
 
     Parameters
     ----------
@@ -102,33 +108,65 @@ def _follow(
 
     Between knots a correlation and the penalty are both linear: a column that is below the penalty at two
     knots is below it between them. So one pass over all columns certifies many knots; where a column that was
-    left out had to come in, the walk is taken up from the knot before.
+    left out had to come in, the walk is taken up from the knot before. So it is, once, where rounding led it
+    astray; the second time the path ends there.
     """
     size = (lambda x: x) if positive else np.abs
-    ties = TIE * problem.square**0.5 * problem.lengths[:, None]
     work = WorkingSet(problem, ridged=False)
     work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
     walk = LarsWalk(_view(work), positive=positive, drop=drop)
+    astray = -1
     while True:
-        certain = len(walk.penalties)
-        ended = walk.run(least, most if len(work.which) == problem.n_columns else min(certain + AHEAD, most))
-        ended = ended or len(walk.penalties) >= most
-        if len(work.which) == problem.n_columns:
-            return work, walk
-        levels = np.array(walk.penalties[certain - 1 :])
-        left, _ = problem.correlations(work.some, work.which, walk.coefs(certain - 1))
-        above = size(left) > levels * (1.0 + 1e-11) + ties
-        above[work.which] = False
+        since = len(walk.penalties) - 1
+        ended = walk.run(least, min(since + 1 + AHEAD, most)) or len(walk.penalties) >= most
+        levels, found = np.array(walk.penalties[since:]), walk.coefs(since)
+        left, rest = problem.correlations(work.some, work.which, found)
+        above = size(left) - levels > _unknown(problem, work, found, levels)
+        above[work.which] = _astray(problem, work, left, found, rest, levels, size, drop=drop)
         wrong = above.any(axis=0)
-        if not wrong.any():
-            if ended:
+        if wrong.any():
+            good = max(since - 1 + int(np.argmax(wrong)), 0)
+            missed = work.take(above.any(axis=1))
+            walk.widen(_view(work))
+            walk.rewind(good)
+            if good == astray and not missed:
+                walk.stuck = True
                 return work, walk
+            astray = good
+        elif ended:
+            return work, walk
+        elif len(work.which) < problem.n_columns:
             work.take(_expected(size, left, levels))
             walk.widen(_view(work))
-            continue
-        work.take(above.any(axis=1))
-        walk.widen(_view(work))
-        walk.rewind(certain - 2 + max(int(np.argmax(wrong)), 1))
+
+
+def _unknown(problem: SparseProblem, work: WorkingSet, found: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return what rounding leaves unknown of correlations, given the lengths of all that they add up."""
+    added = problem.square**0.5 + problem.lengths[work.which] @ np.abs(found)
+    return TIE * problem.lengths[:, None] * added + 1e-11 * levels
+
+
+def _astray(
+    problem: SparseProblem,
+    work: WorkingSet,
+    left: np.ndarray,
+    found: np.ndarray,
+    rest: np.ndarray,
+    levels: np.ndarray,
+    size: Callable[[np.ndarray], np.ndarray],
+    *,
+    drop: bool,
+) -> np.ndarray:
+    """Say where a column of the working set does not meet the conditions of the minimum, at some knots.
+
+    The correlation of one in use is the penalty, with its sign; that of another is not larger, unless it is
+    one that was passed over.
+    """
+    left = left[work.which]
+    slack = STRAY * _unknown(problem, work, found, levels)[work.which]
+    passed = PASSED * np.sqrt(rest) * problem.lengths[work.which, None]
+    side = np.sign(found) if drop else np.sign(left)
+    return np.where(found == 0.0, size(left) - levels > slack + passed, np.abs(left - levels * side) > slack)
 
 
 def _largest(sizes: np.ndarray, count: int) -> np.ndarray:

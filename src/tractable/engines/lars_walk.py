@@ -71,18 +71,17 @@ class LarsWalk:
         free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
         entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
-        soonest, left = min(entry, exit_), self.penalty - least
-        if soonest >= left:
-            self._move(along, left)
+        left = self.penalty - least
+        if min(entry, exit_) >= left:
+            self._move(direction, along, left)
             self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
         elif exit_ <= entry:
-            if exit_ > TIE * self.penalty and not self._at_zero()[leaving]:
-                self._move(along, exit_)
+            self._move(direction, along, exit_, leaving)
             self._leave(leaving)
         elif self._joins(entering):
             side = np.copysign(1.0, self.q[entering] - entry * along[entering])
             if entry > TIE * self.penalty and not self._tied(side)[entering]:
-                self._move(along, entry)
+                self._move(direction, along, entry)
             self._admit(entering)
 
     def _tied(self, side: Any) -> np.ndarray:
@@ -91,8 +90,10 @@ class LarsWalk:
 
     def _at_zero(self) -> np.ndarray:
         """Say which coefficients in use are zero, to rounding."""
-        used = self.active
-        return np.abs(self.w[used]) * self.lengths[used] <= TIE * self.problem.square**0.5
+        return self._is_zero(self.w[self.active])
+
+    def _is_zero(self, w: np.ndarray) -> np.ndarray:
+        return np.abs(w) * self.lengths[self.active] <= TIE * self.problem.square**0.5
 
     def _aim(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction of the coefficients in use, and how all correlations fall along it.
@@ -135,14 +136,15 @@ class LarsWalk:
         i = int(np.argmin(ways))
         return i, float(ways[i])
 
-    def _move(self, along: np.ndarray, length: float) -> None:
+    def _move(
+        self, direction: np.ndarray, along: np.ndarray, length: float, leaving: int | None = None
+    ) -> None:
+        """Go along the direction to a knot; one that cannot be told from the last takes its place."""
+        if length <= TIE * self.penalty and len(self.penalties) > 1:
+            del self.penalties[-1], self.used[-1], self.kept[-1]
         self.used[-1] = tuple(self.active)
         self.penalty -= length
-        pull = self.problem.moment[self.active] - self.penalty * self.sign[self.active]
-        w = solve_rows(self.factor, pull, len(self.active))
-        if self.drop:
-            w[w * self.sign[self.active] < 0.0] = 0.0  # beyond zero by rounding: it touches it here
-        self.w[self.active] = w
+        self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
         if len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed:
             self._renew()
         else:
@@ -150,6 +152,24 @@ class LarsWalk:
         self.penalties.append(self.penalty)
         self.used.append(tuple(self.active))
         self.kept.append((list(self.active), self.w[self.active]))
+
+    def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
+        """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
+
+        Rounding moves a solution along directions in which the correlations hardly change. One coefficient
+        that is set to zero changes them, if it was not zero before: w, which came here step by step, is.
+        """
+        sign, moment = self.sign[self.active], self.problem.moment[self.active]
+        if leaving is not None:
+            w[leaving] = 0.0
+        fresh = solve_rows(self.factor, moment - self.penalty * sign, len(self.active))
+        if not self.drop:
+            return fresh
+        beyond = fresh * sign < 0.0
+        beyond[[] if leaving is None else leaving] = True
+        if np.all(~beyond | self._is_zero(fresh)):
+            return np.where(beyond, 0.0, fresh)
+        return np.where(w * sign > 0.0, w, 0.0)
 
     def _enter(self, j: int) -> None:
         if self._joins(j):
@@ -174,8 +194,6 @@ class LarsWalk:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
-        columns, values = self.kept[-1]
-        values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
         self.dependent[:] = False
 
     def coefs(self, since: int = 0) -> np.ndarray:

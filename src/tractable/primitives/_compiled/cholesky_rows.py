@@ -5,8 +5,9 @@ from numba import njit
 
 __all__ = ["append_row", "remove_row", "solve_rows"]
 
-#: A pivot below this share of its column's own square says that the column follows from the others.
-DEPENDENT = 1e-11
+#: A pivot below this share of its column's own square says that the column follows from the others: products
+#: of columns are known to little more.
+DEPENDENT = 1e-13
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
