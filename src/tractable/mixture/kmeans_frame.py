@@ -52,9 +52,19 @@ def frame_about(mean: np.ndarray, variances: np.ndarray) -> Frame:
 
 def frame_of(data: Any, weights: Any = None) -> Frame:
     """Return the frame of rows held in memory or in a stream; NaN is refused."""
-    moments = fold(DiagonalMoments.of, data, weights=weights)
+    moments = fold(_moments, data, weights=weights)
     if not float(moments.total) > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")
-    if bool(np.any(moments.weight != moments.total)):
-        raise ValueError("X contains NaN, and k-means has no place for missing values")
     return frame_about(moments.mean, moments.scatter / float(moments.total))
+
+
+def _moments(x: np.ndarray, weights: np.ndarray | None = None) -> DiagonalMoments:
+    """Return the moments of the rows that count."""
+    # A sum is infinite or NaN where an entry is, and seldom otherwise.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(np.sum(x))
+    if suspect and not np.all(np.isfinite(x)):
+        raise ValueError("X contains NaN or infinity, and k-means has no place for missing values")
+    if weights is None or np.all(weights > 0.0):
+        return DiagonalMoments.of(x, weights)
+    return DiagonalMoments.of(x[weights > 0.0], weights[weights > 0.0])

@@ -22,11 +22,12 @@ EPS_SINGLE = 2.0**-23
 UP, DOWN = 1.0 + 2.0**-22, 1.0 - 2.0**-22
 
 
+# Rows are passed by number: a view of each would be counted, by all threads at once.
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _distance(x, shift, scale, center):  # type: ignore[no-untyped-def]
+def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     total = 0.0
-    for i in range(len(center)):
-        total += ((x[i] - shift[i]) * scale - center[i]) ** 2
+    for i in range(x.shape[1]):
+        total += ((x[r, i] - shift[i]) * scale - centers[k, i]) ** 2
     return total
 
 
@@ -46,11 +47,11 @@ def _survey(block, doubled, squares, scores, best, second, arg):  # type: ignore
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _measure(x, shift, scale, centers):  # type: ignore[no-untyped-def]
+def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
     """Return the smallest two squared distances, by differences, and the nearest centre (first of equals)."""
     best, second, arg = np.inf, np.inf, 0
     for k in range(len(centers)):
-        v = _distance(x, shift, scale, centers[k])
+        v = _distance(x, r, shift, scale, centers, k)
         if v < best:
             best, second, arg = v, best, k
         elif v < second:
@@ -59,20 +60,32 @@ def _measure(x, shift, scale, centers):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _add(x, shift, scale, weight, total):  # type: ignore[no-untyped-def]
-    for i in range(len(total)):
-        total[i] += weight * (x[i] - shift[i]) * scale
+def _add(x, r, shift, scale, weight, sums, k):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[1]):
+        sums[k, i] += weight * ((x[r, i] - shift[i]) * scale)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _load(x, shift, scale, block, q):  # type: ignore[no-untyped-def]
+def _load(x, r, shift, scale, block, q):  # type: ignore[no-untyped-def]
     """Write a row as a column of a block, and return its squared norm."""
     square = 0.0
-    for i in range(len(shift)):
-        v = (x[i] - shift[i]) * scale
+    for i in range(x.shape[1]):
+        v = (x[r, i] - shift[i]) * scale
         block[i, q] = v
         square += v * v
     return square
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-def]
+    """Bound the distances to the nearest centre and to the next, and count the rows that stay open."""
+    open_rows = 0
+    for j in range(len(norms)):
+        low, high = np.float64(best[j]), np.float64(second[j])
+        over[j] = np.sqrt(max(low + norms[j], 0.0) + slack[j]) * UP
+        under[j] = np.sqrt(max(high + norms[j] - slack[j], 0.0)) * DOWN
+        open_rows += not high - low > slack[j]  # NaN, where rows overflow, is open too
+    return open_rows
 
 
 @njit(
@@ -95,66 +108,68 @@ def reassign(  # type: ignore[no-untyped-def]
     best, second, arg = np.empty(B, np.float32), np.empty(B, np.float32), np.empty(B, np.int32)
     block_double, scores_double = np.zeros((0, 0)), np.zeros((0, 0))
     low, high = np.empty(B), np.empty(B)
-    norms, slack, waiting = np.empty(B), np.empty(B), np.empty(B, np.int64)
+    norms, slack, over, under = np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B)
+    waiting = np.empty(B, np.int64)
     cost = gain = 0.0
     q = changed = 0
     for r in range(n + 1):
         if r < n:
             a = labels[r]
             if a >= 0:
-                under = max(lower[r] - (next_far if a == farthest else far), 0.0) * DOWN
-                lower[r] = under
-                under = max(under, half[a])
-                over = upper[r] + move[a]
-                if over >= under:
-                    over = np.sqrt(_distance(x[r], shift, scale, centers[a])) * UP
-                upper[r] = over * UP
-                if over < under:
+                least = max(lower[r] - (next_far if a == farthest else far), 0.0) * DOWN
+                lower[r] = least
+                least = max(least, half[a])
+                most = upper[r] + move[a]
+                if most >= least:
+                    most = np.sqrt(_distance(x, r, shift, scale, centers, a)) * UP
+                upper[r] = most * UP
+                if most < least:
                     continue
-            norms[q] = _load(x[r], shift, scale, block, q)
+            norms[q] = _load(x, r, shift, scale, block, q)
             waiting[q] = r
             q += 1
         if q < B and (r < n or q == 0):
             continue
         # Survey the block in single precision, and again in double where that leaves many rows open.
         _survey(block, doubled_single, squares_single, scores, best, second, arg)
-        narrow = 0
-        for j in range(q):
-            low[j], high[j] = best[j], second[j]
+        for j in range(B):
             reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
             slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
-            narrow += not high[j] - low[j] > slack[j]  # NaN, where rows overflow, is open too
-        if narrow > B // 8:
+        open_rows = _bound(best, second, norms, slack, over, under)
+        if open_rows > B // 8:
             if block_double.size == 0:
                 block_double, scores_double = np.zeros((d, B)), np.empty((K, B))
             for j in range(q):
-                _load(x[waiting[j]], shift, scale, block_double, j)
+                _load(x, waiting[j], shift, scale, block_double, j)
+            for j in range(B):
                 slack[j] *= EPS / EPS_SINGLE
             _survey(block_double, doubled, squares, scores_double, low, high, arg)
+            open_rows = _bound(low, high, norms, slack, over, under)
+        elif open_rows:
+            low[:], high[:] = best, second
         for j in range(q):
             t, k = waiting[j], arg[j]
-            if not high[j] - low[j] > slack[j]:
-                near, next_near, k = _measure(x[t], shift, scale, centers)
+            if open_rows and not high[j] - low[j] > slack[j]:
+                near, next_near, k = _measure(x, t, shift, scale, centers)
                 error = (d + 6) * EPS * near
-            else:
-                near, next_near, error = low[j] + norms[j], high[j] + norms[j], slack[j]
-            upper[t] = np.sqrt(max(near, 0.0) + error) * UP
-            lower[t] = np.sqrt(max(next_near - error, 0.0)) * DOWN
+                over[j] = np.sqrt(near + error) * UP
+                under[j] = np.sqrt(max(next_near - error, 0.0)) * DOWN
+            upper[t], lower[t] = over[j], under[j]
             old = labels[t]
             if k == old:
                 continue
             labels[t] = k
             weight = w[t] if len(w) else 1.0
-            exact = weight * _distance(x[t], shift, scale, centers[k])
+            exact = weight * _distance(x, t, shift, scale, centers, k)
             counts[k] += weight
-            _add(x[t], shift, scale, weight, sums[k])
+            _add(x, t, shift, scale, weight, sums, k)
             changed += 1
             if old < 0:
                 cost += exact
             else:
                 counts[old] -= weight
-                _add(x[t], shift, scale, -weight, sums[old])
-                gain += max(weight * _distance(x[t], shift, scale, centers[old]) - exact, 0.0)
+                _add(x, t, shift, scale, -weight, sums, old)
+                gain += max(weight * _distance(x, t, shift, scale, centers, old) - exact, 0.0)
         q = 0
     return cost, gain, changed
 
@@ -171,10 +186,10 @@ def holdings(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
         k, weight = labels[r], w[r] if len(w) else 1.0
-        distance = _distance(x[r], shift, scale, centers[k])
+        distance = _distance(x, r, shift, scale, centers, k)
         cost += weight * distance
         counts[k] += weight
-        _add(x[r], shift, scale, weight, sums[k])
+        _add(x, r, shift, scale, weight, sums, k)
         if weight > 0.0 and distance > away:
             away, row = distance, r
     return cost, away, row

@@ -1,0 +1,318 @@
+"""K-means: the courses' example step by step, and what the estimator promises."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as Peer
+from sklearn.exceptions import ConvergenceWarning
+
+import tractable
+from tractable import KMeans
+from tractable.mixture import best_partition, kmeans_steps
+from tractable.primitives.seeding import kmeans_plus_plus, seeding_probabilities
+
+EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
+START = EIGHT[[4, 5, 7]]
+
+
+def objective(X, centers, labels):
+    return float(np.sum((X - centers[labels]) ** 2))
+
+
+def clouds(rng, n=600, d=3, k=5, spread=4.0):
+    return rng.standard_normal((n, d)) + spread * rng.standard_normal((k, d))[rng.integers(k, size=n)]
+
+
+@pytest.mark.spec("W-02", "CLU-04", "CLU-05", "CLU-06", "CLU-07", "CLU-15", "E001-26")
+@pytest.mark.filterwarnings("ignore:k-means did not settle")
+def test_eight_points_step_by_step():
+    """Labels, J after the assignment, centres, J after the update; the third update changes nothing."""
+    steps = [
+        ([3, 2, 1, 3, 1, 2, 2, 3], 55.0, [[7.5, 4.5], [3, 11 / 3], [11 / 3, 9]], 79 / 3),
+        ([3, 2, 1, 3, 1, 1, 2, 3], 355 / 18, [[7, 13 / 3], [1.5, 3.5], [11 / 3, 9]], 43 / 3),
+        ([3, 2, 1, 3, 1, 1, 2, 3], 43 / 3, [[7, 13 / 3], [1.5, 3.5], [11 / 3, 9]], 43 / 3),
+    ]
+    before = START
+    for number, (named, assigned, centers, updated) in enumerate(steps, start=1):
+        labels = np.array(named) - 1
+        model = KMeans(3, init=START, tol=0.0, max_iter=number).fit(EIGHT)
+        np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-15)
+        np.testing.assert_allclose(objective(EIGHT, before, labels), assigned)
+        np.testing.assert_allclose(objective(EIGHT, model.cluster_centers_, labels), updated)
+        np.testing.assert_allclose(model.inertias_[number - 1], assigned)
+        before = model.cluster_centers_
+    assert model.converged_
+    assert model.n_iter_ == 3
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_allclose(model.inertia_, 43 / 3)
+
+
+@pytest.mark.spec("CLU-10", "W-02")
+def test_46_of_56_starts_reach_the_best():
+    found = [KMeans(3, init=EIGHT[[*rows]], tol=0.0).fit(EIGHT) for rows in combinations(range(8), 3)]
+    reached, times = np.unique([round(model.inertia_, 4) for model in found], return_counts=True)
+    assert dict(zip(reached.tolist(), times.tolist(), strict=True)) == {
+        14.3333: 46,
+        45.25: 1,
+        45.8: 4,
+        47.0833: 3,
+        47.3: 1,
+        56.4167: 1,
+    }
+    best = KMeans(3, init="random", n_init=20, random_state=0).fit(EIGHT)
+    np.testing.assert_allclose(best.inertia_, best_partition(EIGHT, 3).inertia)
+
+
+@pytest.mark.spec("CLU-12", "W-02", "E001-23")
+def test_seeds_follow_squared_distances():
+    """Given X1, the others are drawn as 25, 72, 13, 50, 52, 65 and 5 in 282: one uniform each, counted."""
+    expected = [0, 25, 72, 13, 50, 52, 65, 5]
+    found = seeding_probabilities(EIGHT, None, EIGHT[:1])
+    np.testing.assert_allclose(found, np.array(expected) / 282, rtol=1e-15)
+    levels = (np.arange(282) + 0.5) / 282
+    drawn = [kmeans_plus_plus(EIGHT, None, 2, np.array([[0.0], [u]]))[1] for u in levels]
+    assert np.bincount(drawn, minlength=8).tolist() == expected
+
+
+@pytest.mark.spec("CLU-08")
+@pytest.mark.parametrize("algorithm", ["hamerly", "lloyd"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_objective_never_rises(algorithm, weighted, rng):
+    X = clouds(rng)
+    w = rng.uniform(0.0, 3.0, len(X)) if weighted else None
+    start = rng.uniform(-20.0, 20.0, (12, 3))  # some hold no rows
+    model = KMeans(12, init=start, tol=0.0, algorithm=algorithm).fit(X, sample_weight=w)
+    assert len(model.inertias_) == model.n_iter_ + 1
+    assert np.all(np.diff(model.inertias_) <= 0.0)
+    weights = np.ones(len(X)) if w is None else w
+    J = np.sum(weights * np.sum((X - model.cluster_centers_[model.labels_]) ** 2, axis=1))
+    np.testing.assert_allclose([model.inertia_, model.inertias_[-1]], J, rtol=1e-12)
+    for k in range(12):
+        mine = model.labels_ == k
+        mean = np.average(X[mine], axis=0, weights=weights[mine])
+        np.testing.assert_allclose(model.cluster_centers_[k], mean, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["lloyd", "elkan"])
+@pytest.mark.parametrize(("n", "d", "k"), [(300, 2, 4), (3000, 7, 20), (20_000, 16, 30)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_are_those_of_scikit_learn(algorithm, n, d, k, weighted, rng):
+    X, w = clouds(rng, n, d, k, spread=1.0), rng.uniform(0.5, 2.0, n) if weighted else None
+    start = X[rng.choice(n, k, replace=False)]
+    ours = KMeans(k, init=start, tol=0.0, max_iter=1000).fit(X, sample_weight=w)
+    peer = Peer(k, init=start, n_init=1, tol=0.0, max_iter=1000, algorithm=algorithm).fit(X, sample_weight=w)
+    np.testing.assert_array_equal(ours.labels_, peer.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, peer.cluster_centers_, atol=1e-12)
+    np.testing.assert_allclose(ours.inertia_, peer.inertia_, rtol=1e-12)
+    assert ours.n_iter_ == peer.n_iter_
+
+
+@pytest.mark.parametrize("options", [{}, {"algorithm": "lloyd"}, {"batch_size": 20_000}])
+def test_the_number_of_threads_changes_no_bit(options, monkeypatch, rng):
+    X = clouds(rng, 70_000, 4, 6, spread=1.0)
+    fits = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        fits.append(KMeans(6, random_state=3, **options).fit(X))
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.labels_, fits[0].labels_)
+        np.testing.assert_array_equal(other.cluster_centers_, fits[0].cluster_centers_)
+        assert other.inertia_ == fits[0].inertia_
+
+
+@pytest.mark.parametrize("shift", [1e4, 1e8, -1e11])
+def test_data_far_from_the_origin_keep_their_clusters(shift, rng):
+    X = np.round(clouds(rng) * 2**10) / 2**10  # exact after the shift
+    near = KMeans(5, random_state=0).fit(X)
+    far = KMeans(5, random_state=0).fit(X + shift)
+    np.testing.assert_array_equal(far.labels_, near.labels_)
+    np.testing.assert_array_equal(far.predict(X + shift), near.predict(X))
+    np.testing.assert_allclose(far.inertia_, near.inertia_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_units_do_not_matter(scale, rng):
+    X = clouds(rng)
+    plain, scaled = (KMeans(5, random_state=0).fit(X * s) for s in (1.0, scale))
+    np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+    np.testing.assert_allclose(scaled.inertia_, plain.inertia_ * scale**2, rtol=1e-12)
+
+
+@pytest.mark.spec("CLU-06")
+def test_a_cluster_without_rows_begins_anew_at_the_farthest_row():
+    X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    model = KMeans(2, init=[[1.0], [1e6]], tol=0.0).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, [[1.0], [10.0]])
+    np.testing.assert_allclose(model.inertias_, [83.0, 17.1875, 2.0, 2.0])
+    assert np.all(model.counts_ > 0)
+
+
+def test_fewer_different_rows_than_clusters():
+    X = np.repeat([[0.0, 1.0], [5.0, 2.0]], 10, axis=0)
+    with pytest.warns(ConvergenceWarning, match="only 2 of the 4"):
+        model = KMeans(4, random_state=0).fit(X)
+    assert model.inertia_ == 0.0
+    assert np.all(np.isfinite(model.cluster_centers_))
+    assert sorted(model.counts_.tolist()) == [0.0, 0.0, 10.0, 10.0]
+    with pytest.warns(ConvergenceWarning, match="only 1 of the 2"):
+        KMeans(2, init="random", random_state=0).fit(X, sample_weight=[1.0] * 10 + [0.0] * 10)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"n_clusters": 9}, "n_clusters=9"),
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"n_clusters": 2.0}, "n_clusters"),
+        ({"init": "best"}, "init"),
+        ({"init": EIGHT[:2]}, "init"),
+        ({"init": START * np.nan}, "init"),
+        ({"init": "k-means++", "n_init": 0}, "n_init"),
+        ({"n_init": "many"}, "n_init"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"algorithm": "elkan"}, "algorithm"),
+        ({"init": lambda X, k, random_state: X[:1]}, "init"),
+    ],
+)
+def test_refusals(options, named):
+    with pytest.raises(ValueError, match=named):
+        KMeans(**{"n_clusters": 3, **options}).fit(EIGHT)
+
+
+def test_missing_values_are_refused_in_memory_and_in_streams():
+    X = EIGHT.copy()
+    X[3, 1] = np.nan
+    for rows in (X, [X[:4], X[4:]]):
+        with pytest.raises(ValueError, match="NaN"):
+            KMeans(3).fit(rows)
+
+
+def test_arrays_of_other_libraries_are_refused():
+    import array_api_strict
+
+    X = array_api_strict.asarray(EIGHT)
+    with pytest.raises(ValueError, match="X must be a NumPy array"):
+        KMeans(3).fit(X)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random", START])
+def test_streams_are_fitted_exactly(init, rng):
+    X = clouds(rng, 900, 2, 3)
+    w = rng.uniform(0.0, 2.0, 900)
+    held = KMeans(3, init=init, n_init=2, random_state=0, tol=0.0).fit(X, sample_weight=w)
+    batches = [(X[a : a + 250], None, w[a : a + 250]) for a in range(0, 900, 250)]
+    streamed = KMeans(3, init=init, n_init=2, random_state=0, tol=0.0).fit(batches)
+    np.testing.assert_allclose(streamed.cluster_centers_, held.cluster_centers_, rtol=1e-12)
+    np.testing.assert_allclose(streamed.inertias_, held.inertias_, rtol=1e-12)
+    np.testing.assert_allclose(streamed.score(X, sample_weight=w), -held.inertia_, rtol=1e-12)
+    assert not hasattr(streamed, "labels_")
+    np.testing.assert_array_equal(streamed.predict(X), held.labels_)
+
+
+def test_batches_come_close(rng):
+    X = clouds(rng, 5000, 2, 4, spread=8.0)
+    whole = KMeans(4, n_init=5, random_state=0).fit(X)
+    few = KMeans(4, batch_size=200, random_state=0).fit(X)
+    assert few.inertia_ <= 1.02 * whole.inertia_
+    assert few.n_steps_ >= 25
+    np.testing.assert_allclose(few.inertia_, objective(X, few.cluster_centers_, few.labels_), rtol=1e-12)
+    streamed = KMeans(4, batch_size=200, random_state=0).fit([X[:2500], X[2500:]])
+    assert -streamed.score(X) <= 1.02 * whole.inertia_
+
+
+def test_partial_fit_is_a_running_mean(rng):
+    X = clouds(rng, 400, 2, 2, spread=9.0)
+    model = KMeans(2, random_state=0).partial_fit(X[:100])
+    labels = [model.predict(X[:100])]
+    for part in (X[100:150], X[150:]):
+        labels.append(model.predict(part))
+        model.partial_fit(part)
+    labels = np.concatenate(labels)
+    for k in range(2):
+        np.testing.assert_allclose(model.cluster_centers_[k], X[labels == k].mean(axis=0), rtol=1e-10)
+    np.testing.assert_array_equal(model.counts_, np.bincount(labels))
+    assert model.n_steps_ == 3
+    with pytest.raises(ValueError, match="n_clusters=2"):
+        KMeans(2).partial_fit(X[:1])
+
+
+def test_one_step_at_a_time():
+    """`summarize` is the assignment and `from_statistic` the update; halves add."""
+    model = KMeans(3, init=START, tol=0.0).fit(EIGHT)
+    model.cluster_centers_ = START
+    halves = [model.summarize(part) for part in (EIGHT[:5], EIGHT[5:])]
+    stepped = model.from_statistic(halves[0] + halves[1])
+    np.testing.assert_allclose(stepped.cluster_centers_, [[7.5, 4.5], [3, 11 / 3], [11 / 3, 9]])
+    with pytest.raises(ValueError, match="different centres"):
+        halves[0] + stepped.summarize(EIGHT)
+    with pytest.raises(ValueError, match="statistic"):
+        model.from_statistic(3)
+
+
+def test_distances_and_their_names():
+    model = KMeans(3, init=START, tol=0.0).fit(EIGHT)
+    distances = model.set_output(transform="pandas").transform(EIGHT)
+    assert list(distances.columns) == ["kmeans0", "kmeans1", "kmeans2"]
+    np.testing.assert_array_equal(np.argmin(distances.to_numpy(), axis=1), model.labels_)
+    np.testing.assert_allclose(np.sum(distances.to_numpy().min(axis=1) ** 2), -model.score(EIGHT))
+    np.testing.assert_array_equal(KMeans(3, init=START).fit_predict(EIGHT), model.labels_)
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch, rng):
+    X = clouds(rng, spread=0.0)
+    calls = iter(range(4))
+
+    def stops(self, clusters, go_on=kmeans_steps.HeldRows.maximize):
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return go_on(self, clusters)
+
+    monkeypatch.setattr(kmeans_steps.HeldRows, "maximize", stops)
+    model = KMeans(5, random_state=0, tol=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert model.n_iter_ == 4
+    assert not model.converged_
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+
+
+def test_a_killed_search_goes_on_where_it_was(monkeypatch, tmp_path, rng):
+    X = clouds(rng, spread=0.0)
+    whole = KMeans(5, random_state=0, tol=0.0).fit(X)
+    calls = iter(range(4))
+    go_on = kmeans_steps.HeldRows.maximize
+
+    def killed(self, clusters):
+        if next(calls, None) is None:
+            raise MemoryError
+        return go_on(self, clusters)
+
+    monkeypatch.setattr(kmeans_steps.HeldRows, "maximize", killed)
+    with pytest.raises(MemoryError), tractable.checkpoint(tmp_path / "kmeans", every=0.0):
+        KMeans(5, random_state=0, tol=0.0).fit(X)
+    monkeypatch.setattr(kmeans_steps.HeldRows, "maximize", go_on)
+    with tractable.checkpoint(tmp_path / "kmeans", every=0.0):
+        resumed = KMeans(5, random_state=0, tol=0.0).fit(X)
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+    np.testing.assert_allclose(resumed.inertias_, whole.inertias_, rtol=1e-12)
+
+
+@pytest.mark.spec("CLU-11")
+def test_where_k_means_fails(rng):
+    """Long, unequal and nested clusters: the true ones have a larger J than those found."""
+    long = rng.standard_normal((400, 2)) * [8.0, 0.5]
+    long[200:, 1] += 5.0
+    unequal = np.concatenate([4.0 * rng.standard_normal((380, 2)), 0.2 * rng.standard_normal((20, 2)) + 9.0])
+    angle = rng.uniform(0.0, 2 * np.pi, 400)
+    radius = np.repeat([1.0, 6.0], 200) + 0.1 * rng.standard_normal(400)
+    nested = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    for X, size in ((long, 200), (unequal, 380), (nested, 200)):
+        true = (np.arange(400) >= size).astype(int)
+        found = KMeans(2, n_init=5, random_state=0).fit(X)
+        means = np.stack([X[true == k].mean(axis=0) for k in range(2)])
+        assert found.inertia_ < 0.95 * objective(X, means, true)
+        right = np.mean(found.labels_ == true)
+        assert max(right, 1.0 - right) < 0.9
