@@ -4,12 +4,14 @@ from functools import partial
 
 import numpy as np
 
-from rows import mixture_regression
+from rows import discrete_mixtures, gaussian_mixture, mixture_regression, student_t_mixture
+from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.density import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise, RobustPlane
 from tractable.linear_model.robust_steps import robust_steps, start_at_least_squares
+from tractable.mixture.kmeans_steps import StreamedRows
 from tractable.statistics import IncompleteMoments
 from tractable.testing.em_laws import EMProblem
 from tractable.value import replace, value
@@ -90,11 +92,17 @@ def logistic_locations(rate=1.0):
 
 
 ROWS = [
+    *discrete_mixtures.EM_ROWS,
+    *gaussian_mixture.EM_ROWS,
     *mixture_regression.EM_ROWS,
+    *student_t_mixture.EM_ROWS,
     Row("logistic densities, a gradient step for an M-step", logistic_locations),
     Row("plane in Laplace noise", partial(robust_plane, "laplace")),
     Row("plane in Student noise", partial(robust_plane, "student", 3.0)),
     Row("plane in Student noise, dof learnt", partial(robust_plane, "student")),
     Row("incomplete Gaussian", incomplete_gaussian),
+    Row("k-means", kmeans),
+    Row("k-means of weighted rows", partial(kmeans, weighted=True)),
+    Row("k-means far from the origin, streamed", partial(kmeans, StreamedRows, moved=1e8)),
     Row("Gaussian with little missing", partial(incomplete_gaussian, 0.05)),
 ]

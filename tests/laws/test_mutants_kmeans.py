@@ -1,0 +1,116 @@
+"""The laws of EM, and the count of seeds, reject the classic mistakes of k-means."""
+
+import numpy as np
+import pytest
+
+from rows.em_kmeans import kmeans
+from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows, means
+from tractable.primitives.seeding import kmeans_plus_plus, seeding_probabilities
+from tractable.testing import em_laws
+from tractable.value import replace
+
+FAR = np.array([[-9.0, -9.0], [9.0, 9.0], [40.0, 40.0]])
+
+
+class DropsEmptyClusters(StreamedRows):
+    """Divides by the weight of no rows."""
+
+    def maximize(self, clusters):
+        with np.errstate(invalid="ignore"):
+            return Centers(centers=clusters.sums / clusters.counts[:, None])
+
+
+class StartsEmptyClustersAtRandom(StreamedRows):
+    """Moves centres that hold rows as well."""
+
+    def maximize(self, clusters):
+        rng = np.random.default_rng(int(clusters.inertia))
+        return Centers(centers=means(clusters)[rng.permutation(3)] + rng.standard_normal((3, 2)))
+
+
+class TakesMedians(StreamedRows):
+    """The centre of another objective."""
+
+    def maximize(self, clusters):
+        rows = self.frame.inside(self.data)
+        labels = np.argmin([np.sum((rows - c) ** 2, axis=1) for c in clusters.centers], axis=0)
+        held = [rows[labels == k] for k in range(len(clusters.centers))]
+        return Centers(centers=np.stack([np.median(r, axis=0) if len(r) else np.zeros(2) for r in held]))
+
+
+class ForgetsThatCentersMoved(HeldRows):
+    """Bounds of centres that were elsewhere."""
+
+    def _reassigned(self, before, centers):
+        return super()._reassigned(None if before is None else replace(before, centers=centers), centers)
+
+
+class CountsTheOldObjective(HeldRows):
+    """J before the rows moved."""
+
+    def expect(self, params):
+        before = self.known
+        return super().expect(params) if before is None else replace(super().expect(params), inertia=1.0)
+
+
+MUTANTS = [
+    (em_laws.the_objective_never_decreases, StartsEmptyClustersAtRandom),
+    (em_laws.the_objective_never_decreases, TakesMedians),
+    (em_laws.the_trace_is_the_objective, CountsTheOldObjective),
+]
+
+
+@pytest.mark.parametrize(("law", "kind"), MUTANTS)
+def test_the_laws_of_em_have_teeth(law, kind, rng):
+    law(kmeans(StreamedRows, start=FAR), rng)
+    with pytest.raises(AssertionError):
+        law(kmeans(kind, start=FAR), rng)
+
+
+def test_clusters_that_are_dropped_are_found_out():
+    """A centre that no row was near at first holds rows at the end."""
+
+    def every_cluster_holds_rows(kind):
+        problem = kmeans(kind, start=FAR)
+        params = problem.start
+        for _ in range(30):
+            params = problem.maximize(problem.expect(params))
+        assert np.all(problem.expect(params).counts > 0.0)
+
+    every_cluster_holds_rows(StreamedRows)
+    every_cluster_holds_rows(HeldRows)
+    with pytest.raises(AssertionError):
+        every_cluster_holds_rows(DropsEmptyClusters)
+
+
+def test_stale_bounds_are_found_out(rng):
+    """A fresh look at the rows disagrees with bounds that did not follow the centres."""
+
+    def settles_where_a_fresh_look_does(kind):
+        problem, fresh = kmeans(kind), kmeans(StreamedRows)
+        params = problem.start
+        for _ in range(10):
+            found, expected = problem.expect(params), fresh.expect(params)
+            np.testing.assert_allclose(found.counts, expected.counts)
+            params = fresh.maximize(expected)
+
+    settles_where_a_fresh_look_does(HeldRows)
+    with pytest.raises(AssertionError):
+        settles_where_a_fresh_look_does(ForgetsThatCentersMoved)
+
+
+def test_distances_that_were_not_squared_are_found_out():
+    """One uniform for each share of the whole: seeds drawn by distance have other counts (E001-23)."""
+    x = np.array([[0.0], [1.0], [3.0]])
+
+    def follows_squares(drawn):
+        levels = (np.arange(10) + 0.5) / 10
+        assert [sum(drawn(u) == i for u in levels) for i in range(3)] == [0, 1, 9]
+
+    def by_distance(u):
+        shares = np.sqrt(seeding_probabilities(x, None, x[:1]))
+        return int(np.searchsorted(np.cumsum(shares / shares.sum()), u, side="right"))
+
+    follows_squares(lambda u: kmeans_plus_plus(x, None, 2, np.array([[0.0], [u]]))[1])
+    with pytest.raises(AssertionError):
+        follows_squares(by_distance)
