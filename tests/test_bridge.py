@@ -90,5 +90,6 @@ def test_norms_of_huge_tiny_and_no_numbers(rng):
     a, b = rng.standard_normal((2, 100, 4))
     for p in (1.0, 1.7, 3.0):
         assert np.all(lp_norm(a + b, p) <= lp_norm(a, p) + lp_norm(b, p) + 1e-12)
-    with pytest.raises(ValueError, match="p must be at least 1"):
-        lp_norm([1.0], 0.5)
+    for p in (0.5, np.nan, "2", None, -np.inf):
+        with pytest.raises(ValueError, match="p must be a number from 1"):
+            lp_norm([1.0], p)

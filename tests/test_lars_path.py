@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
 
 from optimality import assert_lasso_optimal, objective
-from tractable import Lasso, LassoLars, datasets, lars_path, lasso_path
+from tractable import Lasso, LassoLars, LinearRegression, datasets, lars_path, lasso_path
 from tractable.engines.lars_walk import LarsWalk, solve_rows
 
 
@@ -142,6 +142,39 @@ def test_a_walk_gone_astray_is_cut_off_and_said(monkeypatch):
     every_knot_is_optimal(path, X, y)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.spec("LIN-36")
+def test_a_statistic_is_as_good_as_its_rows(rng, fit_intercept):
+    X, y = table(rng)
+    weights = rng.integers(1, 4, len(y))
+    model = LinearRegression()
+    halves = [model.summarize(X[part], y[part], weights[part]) for part in (slice(0, 15), slice(15, 40))]
+    statistic = halves[0] + halves[1]
+    of_rows = lars_path(X, y, sample_weight=weights, fit_intercept=fit_intercept)
+    path = lars_path(statistic, fit_intercept=fit_intercept)
+    np.testing.assert_allclose(path.alphas, of_rows.alphas, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(path.coefs, of_rows.coefs, atol=1e-9)
+    np.testing.assert_allclose(path.intercepts, of_rows.intercepts, atol=1e-9)
+    assert path.active == of_rows.active
+    grid = lasso_path(statistic, fit_intercept=fit_intercept, n_alphas=9, tol=1e-12)
+    whole = lasso_path(X, y, sample_weight=weights, fit_intercept=fit_intercept, n_alphas=9, tol=1e-12)
+    np.testing.assert_allclose(grid.alphas, whole.alphas)
+    np.testing.assert_allclose(grid.coefs, whole.coefs, atol=1e-8)
+
+
+def test_a_statistic_has_its_targets_and_weights_in_it(rng):
+    X, y = table(rng)
+    statistic = LinearRegression().summarize(X, y)
+    for follow in (lars_path, lasso_path):
+        for options in ({"y": y}, {"sample_weight": np.ones(len(y))}):
+            with pytest.raises(ValueError, match="must be None where X is a statistic"):
+                follow(statistic, **options)
+        with pytest.raises(ValueError, match="y must be one target for a path, got 2"):
+            follow(LinearRegression().summarize(X, np.stack([y, y], axis=1)))
+        with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
+            follow(type(statistic).empty(3))
+
+
 @pytest.mark.parametrize("precompute", [True, False])
 def test_the_model_is_the_end_of_the_path(rng, precompute):
     X, y = table(rng)
@@ -171,7 +204,16 @@ def test_a_path_of_a_real_table_uses_names(rng):
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"method": "stepwise"}, "method"), ({"alpha_min": -1.0}, "alpha_min"), ({"max_iter": 0}, "max_iter")],
+    [
+        ({"method": "stepwise"}, "method"),
+        ({"method": ["lar"]}, "method"),
+        ({"alpha_min": -1.0}, "alpha_min"),
+        ({"alpha_min": "0.1"}, "alpha_min"),
+        ({"alpha_min": None}, "alpha_min"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": "5"}, "max_iter"),
+        ({"max_iter": 2.5}, "max_iter"),
+    ],
 )
 def test_bad_parameters_are_one_clear_error(rng, options, named):
     with pytest.raises(ValueError, match=f"{named} must be"):

@@ -194,6 +194,8 @@ class LarsWalk:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
+        columns, values = self.kept[-1]
+        values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
         self.dependent[:] = False
 
     def coefs(self, since: int = 0) -> np.ndarray:

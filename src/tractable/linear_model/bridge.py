@@ -32,8 +32,8 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
     >>> [round(float(tractable.lp_norm(x, p)), 3) for p in (1, 2, 3, np.inf)]
     [7.0, 5.0, 4.498, 4.0]
     """
-    if not p >= 1.0:
-        raise ValueError(f"p must be at least 1, got {p!r}")
+    if p != float("inf"):
+        check_number("p", p, least=1.0)
     x = as_float_array(x)
     xp = namespace_of(x)
     size = xp.abs(x)
@@ -94,8 +94,10 @@ def bridge_regression(
 
     Parameters
     ----------
-    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
+        Rows, or what `summarize` of a linear model made of them.
     y : array of shape (n_samples,), or column name
+        None with a statistic.
     alpha : float
         Positive.
     q : float

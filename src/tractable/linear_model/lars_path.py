@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.base.parameters import check_choice, check_number
 from tractable.engines.lars import Knots, lars
 from tractable.linear_model.lasso_path import summarised
 from tractable.linear_model.sparse_columns import Columns
@@ -90,8 +91,10 @@ def lars_path(
 
     Parameters
     ----------
-    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
+        Rows, or what `summarize` of a linear model made of them.
     y : array of shape (n_samples,), or column name
+        None with a statistic.
     method : {"lasso", "lar"}
         "lar" is least-angle regression proper: columns never leave.
     alpha_min : float
@@ -127,8 +130,10 @@ def lars_path(
     >>> path.at(1.0)
     array([1., 0.])
     """
-    if method not in ("lasso", "lar"):
-        raise ValueError(f"method must be 'lasso' or 'lar', got {method!r}")
+    check_choice("method", method, ("lasso", "lar"))
+    check_number("alpha_min", alpha_min, least=0.0)
+    if max_iter is not None:
+        check_number("max_iter", max_iter, least=1, whole=True)
     columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
     path = path_of(
         columns,
@@ -167,10 +172,6 @@ def path_of(
     names: tuple[str, ...] | None = None,
 ) -> LarsPath:
     """Return the path of columns, in scikit-learn's units."""
-    if not 0.0 <= alpha_min < np.inf:
-        raise ValueError(f"alpha_min must be a number from 0, got {alpha_min!r}")
-    if max_iter is not None and not max_iter >= 1:
-        raise ValueError(f"max_iter must be None or at least 1, got {max_iter!r}")
     if not isinstance(columns.X, np.ndarray):
         raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
     n = columns.weight

@@ -75,8 +75,10 @@ def lasso_path(
 
     Parameters
     ----------
-    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
+        Rows, or what `summarize` of a linear model made of them.
     y : array of shape (n_samples,), or column name
+        None with a statistic.
     l1_ratio : float
         1 is the lasso.
     eps : float
@@ -109,6 +111,13 @@ def lasso_path(
     >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> path = tractable.lasso_path(X, X @ [3.0, 1.0], alphas=[1.0, 0.25])
     >>> path.coefs
+    array([[1. , 2.5],
+           [0. , 0.5]])
+
+    A statistic of the rows is as good as the rows:
+
+    >>> statistic = tractable.Lasso().summarize(X, X @ [3.0, 1.0])
+    >>> tractable.lasso_path(statistic, alphas=[1.0, 0.25]).coefs.round(12)
     array([[1. , 2.5],
            [0. , 0.5]])
     """
@@ -151,15 +160,25 @@ class _Table(Estimator):
 def summarised(
     X: Any, y: Any, sample_weight: Any, *, fit_intercept: bool
 ) -> tuple[Columns, tuple[str, ...] | None]:
-    """Check rows and a target, and return their columns and the names of these."""
+    """Check rows and a target, or a statistic of them, and return their columns and the names of these."""
+    if isinstance(X, LinearFactor):
+        if y is not None or sample_weight is not None:
+            raise ValueError("y and sample_weight must be None where X is a statistic: it has them in it")
+        columns, names = columns_of_statistic(X, fit_intercept=fit_intercept), None
+    else:
+        columns, names = _columns_of_rows(X, y, sample_weight, fit_intercept=fit_intercept)
+    if columns.n_targets != 1:
+        raise ValueError(f"y must be one target for a path, got {columns.n_targets}")
+    if not columns.weight > 0.0:
+        raise ValueError("sample_weight must have a positive entry, all are zero")
+    return columns, None if names is None else tuple(str(name) for name in names)
+
+
+def _columns_of_rows(X: Any, y: Any, sample_weight: Any, *, fit_intercept: bool) -> tuple[Columns, Any]:
     table: Any = _Table()
     rows = check_rows(table, X, y, sample_weight, reset=True, supervised=True)
     names = getattr(table, "feature_names_in_", None)
     if rows.y is None or not isinstance(rows.data, np.ndarray):
         statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
-        columns = columns_of_statistic(statistic, fit_intercept=fit_intercept)
-    else:
-        columns = columns_of(rows.data, rows.y, rows.weights, fit_intercept=fit_intercept)
-    if columns.n_targets != 1:
-        raise ValueError(f"y must be one target for a path, got {columns.n_targets}")
-    return columns, None if names is None else tuple(str(name) for name in names)
+        return columns_of_statistic(statistic, fit_intercept=fit_intercept), names
+    return columns_of(rows.data, rows.y, rows.weights, fit_intercept=fit_intercept), names
