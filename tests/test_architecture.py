@@ -126,6 +126,7 @@ def test_every_room_is_under_every_ban():
                 "base",
                 "density",
                 "linear_model",
+                "mixture",
                 "persistence",
                 "plotting",
                 "selection",

@@ -2,8 +2,12 @@
 
 from functools import partial
 
+import numpy as np
+
 from rows.row import Row
+from tractable.base import Rows, check_rows
 from tractable.mixture import GaussianMixture
+from tractable.testing.em_laws import EMProblem
 
 RANDOM = "random start: the check shuffles the rows, and other rows are drawn"
 EXEMPT = {f"check_sample_weight_equivalence_on_{kind}_data": RANDOM for kind in ("dense", "sparse")}
@@ -21,4 +25,42 @@ ROWS = [
     row("GaussianMixture-spherical", n_components=2, covariance_type="spherical"),
     row("GaussianMixture-low-rank", n_components=2, covariance_type="low_rank"),
     row("GaussianMixture-prior", n_components=2, covariance_prior="data", init_params="k-means++", n_init=2),
+]
+
+
+def em_problem(parameters, holes=0.0):
+    """The steps of a mixture over two clusters, one of them flat, from a start in the middle."""
+    rng = np.random.default_rng(8)
+    X = np.concatenate([rng.standard_normal((60, 3)), rng.normal([3.0, 0.0, 1.0], [1.0, 0.05, 0.5], (40, 3))])
+    X[rng.random(X.shape) < holes] = np.nan
+    model = GaussianMixture(2, **parameters)
+    check_rows(model, X, reset=True)
+    rows = Rows(data=X)
+    problem = model._problem(rows, model._survey(rows))
+    return EMProblem(
+        expect=problem.expect,
+        maximize=problem.maximize,
+        start=problem.start(np.random.default_rng(0)),
+        numbers=lambda p: np.concatenate([p.weights, p.means.ravel(), p.structure.dense().ravel()]),
+    )
+
+
+EM_ROWS = [
+    Row("Gaussian mixture", partial(em_problem, {})),
+    Row("Gaussian mixture, a large floor", partial(em_problem, {"reg_covar": 0.3})),
+    Row("Gaussian mixture, tied", partial(em_problem, {"covariance_type": "tied", "reg_covar": 0.1})),
+    Row("Gaussian mixture, diagonal", partial(em_problem, {"covariance_type": "diag", "reg_covar": 0.1})),
+    Row("Gaussian mixture, spherical", partial(em_problem, {"covariance_type": "spherical"})),
+    Row("Gaussian mixture, factors", partial(em_problem, {"covariance_type": "low_rank", "reg_covar": 0.01})),
+    Row("Gaussian mixture, prior", partial(em_problem, {"covariance_prior": "data", "reg_covar": 0.1})),
+    Row(
+        "Gaussian mixture, tied prior",
+        partial(em_problem, {"covariance_prior": "data", "covariance_type": "tied"}),
+    ),
+    Row("Gaussian mixture with holes", partial(em_problem, {"reg_covar": 0.1}, 0.3)),
+    Row("Gaussian mixture with holes, diagonal", partial(em_problem, {"covariance_type": "diag"}, 0.3)),
+    Row(
+        "Gaussian mixture with holes, tied prior",
+        partial(em_problem, {"covariance_type": "tied", "covariance_prior": "data"}, 0.3),
+    ),
 ]

@@ -17,12 +17,12 @@ from tractable.mixture.gaussian_missing import IncompleteRows, PassSums
 from tractable.mixture.gaussian_shapes import Shape
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.mixture.units import Units
-from tractable.primitives.mixture_pass import LINEAR, SQUARES, SUM_OF_SQUARES, mixture_pass
+from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES, mixture_pass
 from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["CovariancePrior", "GaussianSteps", "log_constants", "natural_parameters"]
+__all__ = ["CovariancePrior", "GaussianSteps", "natural_parameters", "precision_diagonals"]
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -31,6 +31,9 @@ BLOCK = 16_384
 
 #: Rounding that the natural parameters may cost, as a share of the log density.
 ROUNDING = 1e-7
+
+#: With more columns, the products of natural parameters cost more than whitening does.
+WIDE = 48
 
 
 @value
@@ -56,15 +59,15 @@ class GaussianSteps:
 
     def expect(self, params: GaussianParameters) -> GaussianSums:
         """Sum over rows what their responsibilities weight."""
+        log_weights = self._log_weights(params)
         if not self.units.complete:
-            found = self._incomplete.sums(
-                log_penalised_weights(params, self.reg), params.means, params.structure
-            )
+            found = self._incomplete.sums(log_weights, params.means, params.structure)
             return self._expected(found.sums, found.evidence, params, params.means)
-        constants = log_constants(params, self.reg)
+        constants = log_weights - 0.5 * (params.structure.log_det + params.means.shape[1] * LOG_2PI)
         whiteners = _whiteners(params.structure)
         size = float(np.max(np.sum(whiteners.reshape(len(whiteners), -1) ** 2, axis=1)))
-        if np.finfo(np.float64).eps * size * self.units.reach < ROUNDING:
+        precise = np.finfo(np.float64).eps * size * self.units.reach < ROUNDING
+        if precise and (self.shape.kind != PRODUCTS or params.means.shape[1] <= WIDE):
             return self._natural(constants, params)
         return self._whitened(constants, whiteners, params)
 
@@ -165,7 +168,7 @@ class GaussianSteps:
             first=sums[:, 1 : 1 + d],
             second=self._second(sums[:, 1 + d :], d) if second is None else second,
             log_likelihood=evidence,
-            penalty=self._log_prior(params.structure),
+            penalty=self._log_prior(params),
             params=params,
         )
 
@@ -187,10 +190,15 @@ class GaussianSteps:
     def _incomplete(self) -> IncompleteRows:
         return IncompleteRows(self.rows, self.units)
 
-    def _log_prior(self, structure: Covariance) -> float:
+    def _log_weights(self, params: GaussianParameters) -> np.ndarray:
+        """Return the log of what multiplies N(z | μ_k, Σ_k): log π_k - ½ tr(reg Σ_k⁻¹)."""
+        return log_or_minus_inf(params.weights) - 0.5 * precision_diagonals(params.structure) @ self.reg
+
+    def _log_prior(self, params: GaussianParameters) -> float:
         """Return log p(Σ) of all covariances, but for a constant."""
         if self.prior.weight == 0.0:
             return 0.0
+        structure = params.structure
         trace = np.sum(structure.precision() * self.prior.scatter, axis=(-2, -1))
         return -0.5 * float(np.sum(self.prior.weight * structure.log_det + trace))
 
@@ -201,22 +209,11 @@ def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray
     return step.T @ (step * weights[some, None])
 
 
-def log_penalised_weights(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
-    """Return log π_k - ½ tr(reg Σ_k⁻¹)."""
-    return log_or_minus_inf(params.weights) - 0.5 * _precisions(params.structure) @ reg
-
-
-def log_constants(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
-    """Return log π_k - ½ tr(reg Σ_k⁻¹) - ½ log |2π Σ_k|, the log of p(z, k) at the mean."""
-    d = params.means.shape[1]
-    return log_penalised_weights(params, reg) - 0.5 * (params.structure.log_det + d * LOG_2PI)
-
-
 def natural_parameters(constants: np.ndarray, params: GaussianParameters, kind: int) -> np.ndarray:
     """Return η_k with log p(z, k) = η_k · T(z); of LINEAR features, but for what all components share."""
     means, structure = params.means, params.structure
     if kind in (SQUARES, SUM_OF_SQUARES):
-        precision = _precisions(structure)
+        precision = precision_diagonals(structure)
         slope = precision * means
         second = -0.5 * (precision if kind == SQUARES else precision[:, :1])
     else:
@@ -228,7 +225,7 @@ def natural_parameters(constants: np.ndarray, params: GaussianParameters, kind: 
     return np.hstack(parts if kind == LINEAR else [*parts, second])
 
 
-def _precisions(structure: Covariance) -> np.ndarray:
+def precision_diagonals(structure: Covariance) -> np.ndarray:
     """Return the diagonals of the inverses, (K, d) or (d,)."""
     if isinstance(structure, Diagonal | Isotropic):
         return 1.0 / structure.diagonal

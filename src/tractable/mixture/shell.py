@@ -19,9 +19,10 @@ from tractable.base import (
     check_columns,
     check_number,
     check_rows,
-    check_weights,
 )
 from tractable.engines import EMResult, best_of, em
+from tractable.engines.threads import single_threaded_blas
+from tractable.mixture.criteria import CriteriaMixin
 
 __all__ = ["EMMixture", "Problem"]
 
@@ -42,7 +43,7 @@ class Problem(Protocol):
         """Return the parameters that expected statistics suggest."""
 
 
-class EMMixture(DensityMixin, Estimator):
+class EMMixture(CriteriaMixin, DensityMixin, Estimator):
     """`fit`, restarts, labels, criteria and steps of a mixture p(x) = Σ_k π_k p_k(x).
 
     A model supplies `_check_parameters`, `_survey` (one look at the rows, for their units), `_problem` (the
@@ -184,56 +185,6 @@ class EMMixture(DensityMixin, Estimator):
         """
         return self._density().sample_labelled(n_samples, rng=random_state)
 
-    def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
-
-    def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        log_likelihood, weight = self._log_likelihood(X, sample_weight)
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
-
-    def icl(self, X: Any, sample_weight: Any = None) -> float:
-        """Return the integrated complete likelihood criterion: BIC + twice the entropy of the labels.
-
-        It asks for components that are apart, where BIC asks for a good density; lower is better (Biernacki,
-        Celeux and Govaert 2000).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        shares = self.predict_proba(X)
-        entropy = -np.sum(
-            np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1.0)), 0.0), axis=1
-        )
-        return self.bic(X, sample_weight) + 2.0 * float(np.sum(_counts(sample_weight, entropy) * entropy))
-
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the rows' expected statistics under the fitted model: one E-step; the model stays as it is.
 
@@ -285,15 +236,17 @@ class EMMixture(DensityMixin, Estimator):
         return check_columns(self, X)
 
     def _climb(self, problem: Problem, start: Any) -> EMResult:
-        return em(
-            problem.expect,
-            problem.maximize,
-            start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            unit=problem.total,
-            label=f"{type(self).__name__}, {self.n_components} components",
-        )
+        # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
+        with single_threaded_blas():
+            return em(
+                problem.expect,
+                problem.maximize,
+                start,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                unit=problem.total,
+                label=f"{type(self).__name__}, {self.n_components} components",
+            )
 
     def _conclude(self, result: EMResult, problem: Problem, units: Any) -> None:
         self.units_ = units
@@ -311,16 +264,6 @@ class EMMixture(DensityMixin, Estimator):
                 stacklevel=4,
             )
         self._complain()
-
-    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
-        log_prob = self.score_samples(X)
-        counts = _counts(sample_weight, log_prob)
-        return float(np.sum(counts * log_prob)), float(np.sum(counts))
-
-
-def _counts(sample_weight: Any, per_row: np.ndarray) -> np.ndarray:
-    weights = check_weights(sample_weight, per_row[:, None])
-    return np.ones(len(per_row)) if weights is None else weights
 
 
 def _as_fitted(estimator: Any, attributes: dict[str, Any]) -> Any:

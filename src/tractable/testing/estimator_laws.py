@@ -3,58 +3,36 @@
 Laws compare answers (densities, predictions, transformed rows), never how a model stores what it learned.
 """
 
-import copy
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.random import as_generator
+from tractable.testing.estimator_answers import (
+    N_COLUMNS,
+    N_ROWS,
+    answers,
+    assert_close,
+    assert_same_answers,
+    example,
+    learn,
+    refused,
+)
+from tractable.testing.streaming_laws import STREAMING_LAWS
 
-__all__ = ["ESTIMATOR_LAWS", "ONE_PASS_LAWS", "SEVERAL_PASS_LAWS", "answers", "check_estimator"]
-
-N_ROWS, N_COLUMNS = 60, 3
-
-
-def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return rows, and a target where the estimator needs one."""
-    X = rng.standard_normal((N_ROWS, N_COLUMNS)) @ rng.standard_normal((N_COLUMNS, N_COLUMNS)) + 3.0
-    tags = estimator.__sklearn_tags__()
-    if tags.input_tags.categorical:
-        X = np.round(X - X.min())
-    if not tags.target_tags.required:
-        return X, None
-    y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(N_ROWS)
-    return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y
-
-
-def answers(estimator: Any, X: Any) -> np.ndarray:
-    """Return what a fitted estimator says about rows, one line a row."""
-    asked = ("score_samples", "predict_proba", "predict", "transform")
-    found = [getattr(estimator, name)(X) for name in asked if hasattr(estimator, name)]
-    return np.column_stack([np.asarray(part, dtype=float) for part in found])
-
-
-def assert_same_answers(a: Any, b: Any, X: Any, rtol: float = 1e-7) -> None:
-    """Raise unless two fitted estimators agree on the rows."""
-    _assert_close(answers(a, X), answers(b, X), rtol)
-
-
-def _assert_close(a: np.ndarray, b: np.ndarray, rtol: float = 1e-7) -> None:
-    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1.0, float(np.abs(b).max())))
+__all__ = ["ESTIMATOR_LAWS", "check_estimator"]
 
 
 def rows_may_be_stored_anyhow(estimator: Any, rng: np.random.Generator) -> None:
     """Order in memory, strides, write protection and lists make no difference."""
     X, y = example(estimator, rng)
     before = X.copy()
-    fitted = _fit(estimator, X, y)
+    fitted = learn(estimator, X, y)
     frozen = X.copy()
     frozen.setflags(write=False)
     for same in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], frozen, X.tolist()):
-        assert_same_answers(_fit(estimator, same, y), fitted, X)
+        assert_same_answers(learn(estimator, same, y), fitted, X)
     np.testing.assert_array_equal(X, before)
 
 
@@ -62,33 +40,33 @@ def float32_is_accepted(estimator: Any, rng: np.random.Generator) -> None:
     """Single precision gives the answer of the same numbers in double precision."""
     X, y = example(estimator, rng)
     single = X.astype(np.float32)
-    assert_same_answers(_fit(estimator, single, y), _fit(estimator, single.astype(float), y), X, rtol=1e-4)
+    assert_same_answers(learn(estimator, single, y), learn(estimator, single.astype(float), y), X, rtol=1e-4)
 
 
 def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
     """What cannot be rows is a ValueError that names X, and the fitted model is as it was."""
     X, y = example(estimator, rng)
-    fitted = _fit(estimator, X, y)
+    fitted = learn(estimator, X, y)
     takes = estimator.__sklearn_tags__().input_tags
     for bad in _bad_rows(X, allow_nan=takes.allow_nan, text=takes.string):
-        with _refused("X", fitted):
+        with refused("X", fitted):
             fitted.fit(bad, y)
     spoiled = X.copy()
     spoiled[3, 1] = np.inf
     for name in ("score_samples", "predict", "predict_proba", "transform"):
         for bad in (X[:, :-1], X[0], spoiled, np.asarray(X, dtype=str)[:, :1].astype(object) + "a"):
             if hasattr(fitted, name):
-                with _refused("X", fitted):
+                with refused("X", fitted):
                     getattr(fitted, name)(bad)
 
 
 def bad_weights_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
     """What cannot be weights is a ValueError that names sample_weight."""
     X, y = example(estimator, rng)
-    fitted, good = _fit(estimator, X, y), np.ones(len(X))
+    fitted, good = learn(estimator, X, y), np.ones(len(X))
     bad = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, ["a"] * len(X))
     for weights in bad:
-        with _refused("sample_weight", fitted):
+        with refused("sample_weight", fitted):
             fitted.fit(X, y, sample_weight=weights)
 
 
@@ -97,9 +75,9 @@ def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:
     X, y = example(estimator, rng)
     times = rng.integers(0, 4, len(X))
     repeated = np.repeat(X, times, axis=0), None if y is None else np.repeat(y, times)
-    weighted = _fit(estimator, X, y, sample_weight=times)
-    assert_same_answers(weighted, _fit(estimator, *repeated), X)
-    assert_same_answers(_fit(estimator, X, y, sample_weight=np.ones(len(X))), _fit(estimator, X, y), X)
+    weighted = learn(estimator, X, y, sample_weight=times)
+    assert_same_answers(weighted, learn(estimator, *repeated), X)
+    assert_same_answers(learn(estimator, X, y, sample_weight=np.ones(len(X))), learn(estimator, X, y), X)
 
 
 def extreme_scales_change_units_alone(estimator: Any, rng: np.random.Generator) -> None:
@@ -107,15 +85,15 @@ def extreme_scales_change_units_alone(estimator: Any, rng: np.random.Generator) 
     if estimator.__sklearn_tags__().input_tags.categorical:
         return  # categories have no units
     X, y = example(estimator, rng)
-    whole = _fit(estimator, X, y)
+    whole = learn(estimator, X, y)
     for scale in (1e-100, 1e100, np.array([1e-100, 1.0, 1e100])):
-        scaled = _fit(estimator, X * scale, y)
+        scaled = learn(estimator, X * scale, y)
         assert np.all(np.isfinite(answers(scaled, X * scale)))
         if hasattr(whole, "distribution_") and np.ndim(scale) == 0:
             # Where events are counted, scores are probabilities and have no units.
             width = 0 if whole.distribution_.discrete else N_COLUMNS
             moved = scaled.score_samples(X * scale) + width * np.log(scale)
-            _assert_close(moved, whole.score_samples(X))
+            assert_close(moved, whole.score_samples(X))
 
 
 def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Generator) -> None:
@@ -126,7 +104,7 @@ def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Gener
     for rows in (X[:1], X[:2], np.repeat(X[:1], N_ROWS, axis=0), constant, twice, np.zeros_like(X)):
         target = None if y is None else y[: len(rows)]
         try:
-            fitted = _fit(estimator, rows, target)
+            fitted = learn(estimator, rows, target)
         except ValueError as error:
             assert any(name in str(error) for name in ("X", "y", "sample")), f"what is wrong? {error}"
             continue
@@ -136,7 +114,7 @@ def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Gener
 def asking_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
     """Predicting, scoring, sampling and transforming set no attributes and are repeatable."""
     X, y = example(estimator, rng)
-    fitted = _fit(estimator, X, y)
+    fitted = learn(estimator, X, y)
     before = dict(vars(fitted))
     first = answers(fitted, X)
     if hasattr(fitted, "sample"):
@@ -153,17 +131,17 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
 
     X, y = example(estimator, rng)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    fitted = _fit(estimator, frame, y)
+    fitted = learn(estimator, frame, y)
     assert list(getattr(fitted, "feature_names_in_", ())) == ["a", "b", "c"]
-    _assert_close(answers(fitted, frame), answers(_fit(estimator, X, y), X))
-    with _refused("", fitted):
+    assert_close(answers(fitted, frame), answers(learn(estimator, X, y), X))
+    with refused("", fitted):
         answers(fitted, frame.rename(columns={"a": "z"}))
 
 
 def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     """`score`, `outlier_scores`, `sample` and `distribution_` tell one story."""
     X, y = example(estimator, rng)
-    fitted = _fit(estimator, X, y)
+    fitted = learn(estimator, X, y)
     if not hasattr(fitted, "distribution_"):
         return
     scores = fitted.score_samples(X)
@@ -173,76 +151,6 @@ def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     events = getattr(fitted, "_events", np.asarray)(X)
     np.testing.assert_allclose(fitted.distribution_.log_prob(events), scores)
     assert _drawn(fitted, 5, 0).shape == (5, N_COLUMNS)
-
-
-def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
-    """`partial_fit` over pieces, in any order, is `fit` on all rows."""
-    X, y = example(estimator, rng)
-    whole = _fit(estimator, X, y)
-    pieces = np.array_split(np.arange(len(X)), [1, 2, 9, 30])
-    for order in (pieces, pieces[::-1]):
-        streamed = _clone(estimator)
-        with _quiet():
-            for piece in order:
-                streamed.partial_fit(X[piece], None if y is None else y[piece])
-        assert_same_answers(streamed, whole, X)
-
-
-def merging_is_fitting_both(estimator: Any, rng: np.random.Generator) -> None:
-    """`merge` makes a new model of both models' rows and leaves both alone."""
-    X, y = example(estimator, rng)
-    a, b = (_fit(estimator, X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None)))
-    before = answers(a, X), answers(b, X)
-    with _quiet():
-        both = a.merge(b)
-    assert_same_answers(both, _fit(estimator, X, y), X)
-    assert both is not a
-    np.testing.assert_array_equal(answers(a, X), before[0])
-    np.testing.assert_array_equal(answers(b, X), before[1])
-    with _refused("", a):
-        a.merge(object())
-
-
-def statistics_are_values(estimator: Any, rng: np.random.Generator) -> None:
-    """`summarize` changes nothing; `from_statistic` of a sum is `fit` on all rows."""
-    X, y = example(estimator, rng)
-    fresh = _clone(estimator)
-    halves = [
-        fresh.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
-    assert vars(fresh).keys() == vars(_clone(estimator)).keys()
-    with _quiet():
-        assert_same_answers(fresh.from_statistic(halves[0] + halves[1]), _fit(estimator, X, y), X)
-
-
-def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
-    """A re-iterable of batches is walked like the array it came from."""
-    X, y = example(estimator, rng)
-    if y is not None:
-        batches: Any = [(X[:20], y[:20]), (X[20:], y[20:])]
-    else:
-        batches = [X[:20], X[20:]]
-    with _quiet():
-        assert_same_answers(_clone(estimator).fit(batches), _fit(estimator, X, y), X)
-
-
-def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
-    """`summarize` of pieces adds up to an E-step of the whole; `from_statistic` takes an M-step that climbs."""
-    X, y = example(estimator, rng)
-    fitted = _fit(estimator, X, y)
-    if not hasattr(fitted, "summarize"):
-        return
-    before = answers(fitted, X)
-    whole = fitted.summarize(X, y)
-    halves = [
-        fitted.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
-    np.testing.assert_array_equal(answers(fitted, X), before)
-    with _quiet():
-        one, other = (copy.copy(fitted).from_statistic(s) for s in (whole, halves[0] + halves[1]))
-    assert_same_answers(other, one, X)
-    rise = one.summarize(X, y).objective - whole.objective
-    assert rise >= -1e-9 * abs(whole.objective), f"an iteration lowered the objective by {-rise}"
 
 
 def _drawn(fitted: Any, n: int, seed: int) -> np.ndarray:
@@ -265,39 +173,6 @@ def _bad_rows(X: np.ndarray, *, allow_nan: bool, text: bool) -> Iterator[Any]:
     yield np.full_like(X, np.nan)
 
 
-def _clone(estimator: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(estimator)
-
-
-def _fit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    with _quiet():
-        return _clone(estimator).fit(X, y, **options)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Degenerate rows may be warned about; whether they are answered is the question here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
-
-
-@contextmanager
-def _refused(named: str, fitted: Any) -> Iterator[None]:
-    """Expect one ValueError that names the argument and leaves the estimator as it was."""
-    before = copy.copy(vars(fitted))
-    try:
-        yield
-    except ValueError as error:
-        assert named in str(error), f"the error does not name {named}: {error}"
-    else:
-        raise AssertionError(f"bad {named or 'input'} was accepted")
-    assert vars(fitted).keys() == before.keys(), "a failed call left attributes behind"
-    assert all(vars(fitted)[name] is kept for name, kept in before.items()), "a failed call changed the model"
-
-
 Law = Callable[[Any, np.random.Generator], None]
 
 #: Laws of every estimator.
@@ -313,23 +188,6 @@ ESTIMATOR_LAWS: tuple[Law, ...] = (
     column_names_are_remembered,
     density_questions_agree,
 )
-
-#: Laws of the estimators that are exact in one pass.
-ONE_PASS_LAWS: tuple[Law, ...] = (
-    pieces_make_the_whole,
-    merging_is_fitting_both,
-    statistics_are_values,
-    batches_are_rows,
-)
-
-#: Laws of the estimators that are exact over several passes.
-SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
-
-#: Laws that hold by how exact a model is over a stream.
-STREAMING_LAWS: dict[str, tuple[Law, ...]] = {
-    "exact in one pass": ONE_PASS_LAWS,
-    "exact over several passes": SEVERAL_PASS_LAWS,
-}
 
 
 def check_estimator(estimator: Any, rng: Any = 0) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.estimator_laws import example
+from tractable.testing.estimator_answers import example
 from tractable.testing.refusals import refused
 
 __all__ = ["PREDICTIVE_LAWS"]
