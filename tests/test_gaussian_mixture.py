@@ -81,7 +81,7 @@ def test_a_variance_taken_for_a_deviation_is_caught(rng):
         share = r.mean(0)
         printed.append(np.log((share * norm.pdf(x[:, None], mean, np.sqrt(variance))).sum(1)).sum())
     assert np.diff(printed).min() < 0
-    ours = GaussianMixture(2, means_init=[[0.0], [5.0]], tol=1e-5).fit(x[:, None])
+    ours = GaussianMixture(2, means_init=[[0.0], [5.0]], tol=1e-5, random_state=0).fit(x[:, None])
     assert np.diff(ours.lower_bounds_).min() >= 0
     assert 600 * ours.score(x[:, None]) > printed[-1]
 
@@ -159,7 +159,7 @@ def test_starts_lead_to_the_same_optimum(rng):
 @pytest.mark.spec("GMM-10")
 def test_collapse_is_said_and_a_prior_prevents_it(rng):
     X = np.concatenate([rng.standard_normal((50, 2)), np.full((5, 2), 3.0)])
-    given = {"means_init": [[0.0, 0.0], [3.0, 3.0]], "weights_init": [0.9, 0.1]}
+    given = {"means_init": [[0.0, 0.0], [3.0, 3.0]], "weights_init": [0.9, 0.1], "random_state": 0}
     with pytest.warns(CollapsedComponentWarning, match=r"components \[1\]"):
         model = GaussianMixture(2, **given).fit(X)
     assert model.collapsed_.tolist() == [False, True]
@@ -271,7 +271,7 @@ def test_separated_clusters_keep_their_digits(rng):
     centres = np.array([[0.0, 0.0], [1e7, 0.0], [0.0, 1e7]])
     labels = np.repeat([0, 1, 2], 200)
     noise = rng.standard_normal((600, 2))
-    model = GaussianMixture(3, means_init=centres, reg_covar=0.0).fit(centres[labels] + noise)
+    model = GaussianMixture(3, means_init=centres, reg_covar=0.0, random_state=0).fit(centres[labels] + noise)
     X = centres[labels] + noise
     for k in range(3):
         np.testing.assert_allclose(model.means_[k], X[labels == k].mean(0), rtol=1e-12, atol=1e-6)
