@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import tree_sum
+from tractable.engines.least_squares import column_lengths
 from tractable.engines.threads import ordered_map
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
@@ -39,6 +42,12 @@ class DualSpectrum:
     turned: Array
     placement: Placement
     weight: float
+
+    @property
+    def unit(self) -> float:
+        """Root mean square of the largest target, or one: the unit of errors left out."""
+        xp = namespace_of(self.turned)
+        return float(xp.max(column_lengths(self.turned))) / self.weight**0.5 or 1.0
 
     def residuals(self, alphas: Array) -> tuple[Array, Array]:
         """Return, of the weighted rows, residuals (m, t, k) and 1 - leverage (m, k), for every penalty."""
@@ -108,6 +117,9 @@ def dual_spectrum(
     basis, values = _by_gram(rows, free)
     if values.shape[0] and not float(values[-1]) <= SAFE * (float(values[0]) + least_alpha):
         basis, values = _by_svd(rows, free)
+    if free is not None:
+        # What was decomposed are the rows reflected, so that `free` is the first axis, and without that.
+        basis = _reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
     return DualSpectrum(
         rows=rows,
         basis=basis,
@@ -121,30 +133,29 @@ def dual_spectrum(
 def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
     gram = _gram(rows)
+    if not bool(xp.all(xp.isfinite(gram))):
+        raise ValueError("X must be in units nearer to one: its squares overflow")
     if free is not None:
-        # Taken out, and put back as the largest eigenvalue of all, which is then the last.
-        along = gram @ free
-        along = along - (0.5 * float(free @ along) + float(xp.linalg.trace(gram))) * free
-        gram = gram - (free[:, None] * along[None, :] + along[:, None] * free[None, :])
+        gram = _reflected(_reflected(gram, free).T, free)[1:, 1:]
     values, basis = xp.linalg.eigh(gram)
-    n = values.shape[0] - (free is not None)
-    values = values[:n]
-    return basis[:, :n], xp.where(values > 0, values, xp.zeros_like(values))
+    return basis, xp.where(values > 0, values, xp.zeros_like(values))
 
 
 def _by_svd(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
-    if free is not None:
-        # A column along `free`, longer than all others together, makes it the first.
-        rows = rows - free[:, None] * (free @ rows)[None, :]
-        longest = 2.0 * float(xp.sqrt(xp.sum(rows * rows))) or 1.0
-        rows = xp.concat([longest * free[:, None], rows], axis=1)
+    rows = rows if free is None else _reflected(rows, free)[1:, :]
     basis, s, _ = xp.linalg.svd(rows, full_matrices=False)
-    first = int(free is not None)
-    basis, s = basis[:, first:], s[first:]
     tol = 10.0 * max(rows.shape) * float(xp.finfo(s.dtype).eps) * (float(s[0]) if s.shape[0] else 0.0)
     s = xp.where(s > tol, s, xp.zeros_like(s))
     return basis, s * s
+
+
+def _reflected(rows: Array, free: Array) -> Array:
+    """Return the rows in the mirror that swaps a unit vector and the first axis (Householder)."""
+    xp = namespace_of(rows)
+    sign = 1.0 if float(free[0]) >= 0.0 else -1.0
+    mirror = xp.concat([free[:1] + sign, free[1:]])
+    return rows - mirror[:, None] * ((mirror @ rows) / (1.0 + abs(float(free[0]))))[None, :]
 
 
 def _gram(rows: Array) -> Array:
@@ -154,4 +165,9 @@ def _gram(rows: Array) -> Array:
     p = rows.shape[1]
     step = max(512, -(-p // 16))
     parts = (rows[:, start : start + step] for start in range(0, p, step))
-    return tree_sum(ordered_map(lambda part: part @ part.T, parts))
+    return tree_sum(ordered_map(_squared, parts))
+
+
+def _squared(part: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return part @ part.T

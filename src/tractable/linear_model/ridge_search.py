@@ -10,6 +10,7 @@ from tractable.data import Source
 from tractable.engines import fold
 from tractable.engines.blocks import block_rows
 from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.noise_floor import LARGE
 from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import DualSpectrum, dual_spectrum
 from tractable.linear_model.ridge_solution import RidgeSolution
@@ -44,6 +45,8 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Fo
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
         return _few_rows(rows, alphas, method, **intercept)
     spectrum, flat = _decomposed(rows, alphas, method, **intercept)
+    xp = namespace_of(spectrum.singular)
+    _check_sizes(float(xp.max(spectrum.singular)), spectrum.unit, alphas)
     penalties = _like(alphas, spectrum.basis)
     if method == "gcv":
         squares, left = spectrum.squares(penalties)
@@ -58,7 +61,8 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Fo
             rows=block_rows(2 * (spectrum.basis.shape[0] + len(alphas))),
             label="leaving out",
         )
-        squares, curve = errors.residual, _loo(alphas, errors, spectrum.weight)
+        squares = errors.residual * spectrum.unit**2
+        curve = _loo(alphas, errors, spectrum.weight, spectrum.unit)
     solution = spectrum.solution(curve.best_alpha, squares[:, curve.best])
     return Found(curve=curve, solution=solution, flat=flat)
 
@@ -70,20 +74,24 @@ def _decomposed(
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
         n_targets = 1 if rows.y.ndim == 1 else int(rows.y.shape[1])
-        moments = fold(_moments, rows.data, rows.y, weights=rows.weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = fold(_moments, rows.data, rows.y, weights=rows.weights)
         placement = place(moments.mean, n_targets, **intercept)
         spectrum = PrimalSpectrum.of_moments(moments, placement, float(alphas.min()))
         if spectrum is not None:
             return spectrum, rows.y.ndim == 1
     statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
     placement = place(statistic.mean, statistic.n_targets, **intercept)
-    return PrimalSpectrum.of_factor(statistic, placement), statistic.flat
+    with np.errstate(over="ignore"):
+        return PrimalSpectrum.of_factor(statistic, placement), statistic.flat
 
 
 def _moments(x: Any, y: Any, weights: Any = None) -> Moments:
     xp = namespace_of(x)
     x, y = as_rows(x), xp.astype(xp.asarray(y), xp.float64)
-    return Moments.of(xp.concat([x, y[:, None] if y.ndim == 1 else y], axis=1), weights)
+    # What overflows here has a triangular factor still.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Moments.of(xp.concat([x, y[:, None] if y.ndim == 1 else y], axis=1), weights)
 
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
@@ -100,11 +108,13 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if placement.n_located else None
     spectrum = dual_spectrum(columns, targets, placement, total, float(alphas.min()), free)
+    reach = float(xp.max(spectrum.eigenvalues)) ** 0.5 or float(xp.max(xp.abs(columns)))
+    _check_sizes(reach, spectrum.unit, alphas)
     penalties = _like(alphas, x)
     if method == "gcv":
         curve = _gcv(alphas, *spectrum.squares(penalties), total)
     else:
-        curve = _loo(alphas, _left_out(spectrum, penalties, weights), total)
+        curve = _loo(alphas, _left_out(spectrum, penalties, weights), total, spectrum.unit)
     return Found(curve=curve, solution=spectrum.solution(curve.best_alpha), flat=rows.y.ndim == 1)
 
 
@@ -123,6 +133,7 @@ def _left_out(spectrum: DualSpectrum, alphas: Array, weights: Array | None) -> L
     """Leave-one-out errors without cancellation: residuals and 1 - leverage are both sums of α / (λ + α)."""
     xp = namespace_of(alphas)
     residuals, stays = spectrum.residuals(alphas)
+    residuals = residuals / spectrum.unit
     if weights is None:
         return LeftOutErrors.of(residuals, stays, 0.0, None)
     # Of a row that counts w > 1 times one copy is left out: 1 - h = 1 - (1 - stays)/w.
@@ -131,12 +142,14 @@ def _left_out(spectrum: DualSpectrum, alphas: Array, weights: Array | None) -> L
     return LeftOutErrors.of(each, (1.0 - 1.0 / copies) + stays / copies, 0.0, weights)
 
 
-def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float) -> CVCurve:
+def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, unit: float) -> CVCurve:
     squares, fourths = to_numpy(errors.squares), to_numpy(errors.fourths)
     scores = squares / weight
     with np.errstate(invalid="ignore"):
         spread = np.maximum(fourths / weight - scores**2, 0.0) / max(weight - 1.0, 1.0)
-    return CVCurve(alphas=alphas, scores=scores, standard_errors=np.sqrt(spread), method="loo")
+    return CVCurve(
+        alphas=alphas, scores=scores * unit**2, standard_errors=np.sqrt(spread) * unit**2, method="loo"
+    )
 
 
 def _gcv(alphas: np.ndarray, squares: Array, left: Array, weight: float) -> CVCurve:
@@ -144,6 +157,15 @@ def _gcv(alphas: np.ndarray, squares: Array, left: Array, weight: float) -> CVCu
     squares, left = to_numpy(squares), to_numpy(left)
     with np.errstate(divide="ignore", invalid="ignore"):
         return CVCurve(alphas=alphas, scores=weight * squares.mean(axis=0) / left**2, method="gcv")
+
+
+def _check_sizes(wide: float, tall: float, alphas: np.ndarray) -> None:
+    """Refuse what cannot be squared: columns of such a reach, or targets of such a size."""
+    small = 0.0 < wide < 1.0 / LARGE and float(alphas.min()) == 0.0
+    if small or not wide < LARGE:
+        raise ValueError(f"X must be in units nearer to one: of a size of {wide:.1g}, it has no squares")
+    if not 1.0 / LARGE < tall < LARGE:
+        raise ValueError(f"y must be in units nearer to one: of a size of {tall:.1g}, it has no squares")
 
 
 def _like(alphas: np.ndarray, x: Array) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_dual import SAFE, left_over
 from tractable.linear_model.ridge_solution import PrimalSpread, RidgeSolution
@@ -99,7 +100,7 @@ class PrimalSpectrum:
             basis=vt.T,
             singular=xp.where(seen, s, 0.0),
             turned=turned,
-            beyond=xp.sum((factor[:, p:] - u @ turned) ** 2, axis=0),
+            beyond=column_lengths(factor[:, p:] - u @ turned) ** 2,
             placement=placement,
             weight=float(statistic.weight),
         )
@@ -111,6 +112,8 @@ class PrimalSpectrum:
         """Decompose the scatter of centred rows; None where the smallest penalty leaves too few digits."""
         xp = namespace_of(moments.scatter)
         p = placement.centre.shape[0]
+        if not bool(xp.all(xp.isfinite(moments.scatter))):
+            return None
         values, basis = xp.linalg.eigh(moments.scatter[:p, :p])
         if (
             not 0.0 < float(values[-1]) <= SAFE * (float(values[0]) + least_alpha)
@@ -129,8 +132,16 @@ class PrimalSpectrum:
             weight=float(moments.weight),
         )
 
+    @property
+    def unit(self) -> float:
+        """Root mean square of the largest target, less its offset, or one: the unit of errors left out."""
+        xp = namespace_of(self.turned)
+        size = xp.hypot(column_lengths(self.turned), xp.sqrt(self.beyond))
+        return float(xp.max(size)) / self.weight**0.5 or 1.0
+
     def left_out(self, alphas: Array) -> Callable[..., LeftOutErrors]:
-        """Return what sums the leave-one-out errors of a block of rows, (y - ŷ) / (1 - h), for all penalties.
+        """Return what sums the leave-one-out errors of rows, (y - ŷ) / (1 - h), for all penalties, in units
+        of of `unit`.
 
         Fitted values and leverages are two products of the rows in the basis V: with V s/(s² + α) Uᵀy, and,
         squared, with 1/(s² + α). A row that counts several times is left out once; one that counts less
@@ -141,7 +152,7 @@ class PrimalSpectrum:
         inverse = xp.where(self.singular[:, None] > 0, self._inverse(alphas), 0.0)
         shrunk = (self.singular[:, None] * self.turned)[:, :, None] * inverse[:, None, :]
         shrunk = xp.reshape(shrunk, (shrunk.shape[0], -1))
-        located = self.placement.n_located / self.weight
+        located, unit = self.placement.n_located / self.weight, self.unit
 
         def of(x: Any, y: Any, weights: Any = None) -> LeftOutErrors:
             z = self.placement.columns(as_rows(x)) @ self.basis
@@ -151,7 +162,7 @@ class PrimalSpectrum:
             leverage = located + (z * z) @ inverse
             if weights is not None:
                 leverage = leverage * xp.where(weights < 1.0, weights, xp.ones_like(weights))[:, None]
-            return LeftOutErrors.of(y[:, :, None] - fitted, 1.0 - leverage, NOTHING, weights)
+            return LeftOutErrors.of((y[:, :, None] - fitted) / unit, 1.0 - leverage, NOTHING, weights)
 
         return of
 

@@ -69,6 +69,7 @@ class LinearFactor:
         else:
             factor = xp.concat([x, y], axis=1) - centre
             rest = one @ factor
+            factor = factor - rest / or_one(total, xp)
             factor = factor if root is None else factor * root[:, None]
         # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
         mean = centre + rest / or_one(total, xp)
