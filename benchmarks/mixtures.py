@@ -51,6 +51,11 @@ def check(mine, theirs):
     np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
 
 
+def memory_limit(n_rows, dim):
+    """A tenth of the data, 16 bytes a row, and 32 MB for each of two threads."""
+    return 0.1 * n_rows * dim * 8e-6 + 16e-6 * n_rows + 64.0
+
+
 def mixture_row(name, shows, size, covariance_type, times):
     def setup(size, folder):  # noqa: ARG001  (no files)
         X = clusters(size)
@@ -66,5 +71,6 @@ def mixture_row(name, shows, size, covariance_type, times):
         peers={"scikit-learn": iterated(Peer, init_params="random_from_data")},
         check=check,
         targets={"scikit-learn": at_least(times)},
+        memory_limit_mb=memory_limit(*size[:2]),
         limit="Two products of n rows with K × P features, 4 n K P operations, at the GEMM rate.",
     )
