@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays import Array
 from tractable.base import ModelTags, Rows, check_choice, check_number
-from tractable.covariance import Covariance, Full, Isotropic
 from tractable.distributions import Mixture, MultivariateNormal
+from tractable.mixture.gaussian_attributes import CovarianceAttributes
 from tractable.mixture.gaussian_parameters import as_covariance_prior, as_floor, as_start, given_start
 from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES, Shape, shape_of
 from tractable.mixture.gaussian_start import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
@@ -25,7 +24,7 @@ class CollapsedComponentWarning(UserWarning):
     """A component has shrunk on a few points, a line or a plane, or has lost all its points."""
 
 
-class GaussianMixture(StepwiseMixin, EMMixture):
+class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
     """A density of several Gaussians, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
 
     Bishop, section 9.2. Beyond the usual: weights of rows, missing entries (NaN; marginalised exactly in both
@@ -145,25 +144,6 @@ class GaussianMixture(StepwiseMixin, EMMixture):
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @property
-    def covariances_(self) -> Array:
-        """The covariances in the shape that `covariance_type` gives them."""
-        return _compact(self._structure(), self._structure().dense())
-
-    @property
-    def precisions_(self) -> Array:
-        """Their inverses."""
-        return _compact(self._structure(), self._structure().precision())
-
-    @property
-    def precisions_cholesky_(self) -> Array:
-        """Upper factors P of the inverses, Σ⁻¹ = P Pᵀ; roots where they are diagonal."""
-        precisions = self.precisions_
-        if self.covariance_type in ("diag", "spherical"):
-            return np.sqrt(precisions)
-        lower = np.linalg.cholesky(self.covariances_)
-        return np.swapaxes(np.linalg.inv(lower), -1, -2)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
@@ -185,10 +165,6 @@ class GaussianMixture(StepwiseMixin, EMMixture):
         if units is self.units_:
             return self.params_  # nothing is rounded on the way out and back
         return in_units(self.weights_, self.means_, self._structure(), units)
-
-    def _structure(self) -> Covariance:
-        found: Covariance = self._density().components.structure
-        return found[0] if self._shape().shared and found.batch_shape else found
 
     def _adopt(self, params: GaussianParameters, units: Units) -> None:
         self.params_ = params
@@ -237,15 +213,6 @@ class _GaussianProblem(GaussianSteps):
         z, weights = first_rows(self.rows, self.units, K, rng)
         found = self.begin(z, weights, first_shares(model.init_params, z, weights, K, rng))
         return as_start(model, found, self.units)
-
-
-def _compact(structure: Covariance, matrices: Array) -> Array:
-    """Return matrices in scikit-learn's shapes."""
-    if isinstance(structure, Isotropic):
-        return matrices[..., 0, 0]
-    if isinstance(structure, Full) or hasattr(structure, "factor"):
-        return matrices
-    return np.diagonal(matrices, axis1=-2, axis2=-1)
 
 
 def _collapsed(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
