@@ -165,7 +165,8 @@ def test_the_residual_is_refined_too():
 @pytest.mark.spec("LIN-04", "MATH-11")
 def test_the_normal_equations_have_no_digit_left():
     X, y = steep()
-    assert digits(LinearRegression(solver="normal").fit(X, y), exact(X, y)) < 1
+    with pytest.warns(UserWarning, match="normal equations"):
+        assert digits(LinearRegression(solver="normal").fit(X, y), exact(X, y)) < 1
     A, _ = steep()
     scaled = A / np.sqrt((A**2).sum(axis=0))
     condition = np.linalg.cond(scaled[:, :4])
@@ -224,3 +225,14 @@ def test_numbers_beyond_the_splitting_are_left_as_they_were(rng):
     again, passes = refine(fit, X * 1e305, y)
     assert passes == 1
     np.testing.assert_array_equal(again.coef, fit.coef)
+
+
+@pytest.mark.parametrize("refined", [False, True])
+def test_directions_that_squaring_loses_are_said(refined):
+    X, y = steep()
+    with pytest.warns(UserWarning, match=r"see 8 of the 10 directions.*qr"):
+        model = LinearRegression(solver="normal", refine=refined).fit(X, y)
+    assert model.rank_ == 8
+    # Columns that follow from others are no loss.
+    twice = np.column_stack([X[:, 0], 2.0 * X[:, 0]])
+    assert LinearRegression(solver="normal", refine=refined).fit(twice, y).rank_ == 1

@@ -5,6 +5,7 @@ from math import log, pi
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import NotYetDetermined
+from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.gaussian_prior import GaussianPrior
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
@@ -100,7 +101,7 @@ def _check_determined(r: Array, rows: Array, *, certain: bool) -> None:
     """Refuse directions that neither the prior nor the rows say anything of."""
     xp = namespace_of(r)
     tol = 0.0 if certain else 10.0 * r.shape[0] * float(xp.finfo(r.dtype).eps)
-    length = xp.sqrt(xp.sum(rows**2, axis=0))
+    length = column_lengths(rows)
     if bool(xp.any(xp.linalg.diagonal(r) <= tol * length)):
         raise NotYetDetermined(
             "the prior is flat where X says nothing: more rows, columns that do not follow from others, or "

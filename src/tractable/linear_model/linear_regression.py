@@ -1,5 +1,6 @@
 """Linear regression by least squares."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -44,7 +45,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
     solver : {"qr", "svd", "normal"}
         How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
         normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
-        digits.
+        digits; a warning says where they lose whole directions, which `refine` cannot bring back.
     rank_tol : float, optional
         A direction in which the columns vary less than this, relative to their lengths about the origin, is
         taken for rounding; 10 n_features ε by default. `solver="normal"` cannot see below the root of that.
@@ -149,6 +150,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         if self.refine:
             found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
             self._name(found)
+        self._report()
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -224,6 +226,23 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
                 rank_tol=self.rank_tol,
             )
         )
+
+    def _report(self) -> None:
+        if self.solver != "normal" or self.solution_.rank == min(
+            self.statistic_.factor.shape[0], self.n_features_in_
+        ):
+            return
+        seen = least_squares(
+            self.statistic_, fit_intercept=bool(self.fit_intercept), rank_tol=self.rank_tol
+        ).rank
+        if seen > self.solution_.rank:
+            warnings.warn(
+                f"the normal equations see {self.solution_.rank} of the {seen} directions in which X varies: "
+                "squaring the columns lost the others, and the digits of coef_ with them; "
+                'solver="qr" keeps them',
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _name(self, fit: LeastSquares) -> None:
         self.solution_ = fit

@@ -28,7 +28,7 @@ FLOOR = 1e-8
 LITTLE = 1e-6
 
 #: Sizes of which the squares are numbers, and their sums.
-LARGE = 1e150
+LARGE = 1e153
 
 
 class NoiseVanishedWarning(UserWarning):
