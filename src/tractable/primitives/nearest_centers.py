@@ -44,9 +44,7 @@ class Movement:
 
     half: np.ndarray  # (K,), half the distance to the nearest other centre
     move: np.ndarray  # (K,)
-    far: float  # the largest move
-    next_far: float  # the largest of the others
-    farthest: int
+    drop: np.ndarray  # (K,), the largest move of another centre
 
 
 def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
@@ -60,14 +58,10 @@ def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
     apart = np.stack([np.sum((centers - c) ** 2, axis=1) for c in centers])
     np.fill_diagonal(apart, np.inf)
     move = np.sqrt(np.sum((centers - before) ** 2, axis=1)) * (1.0 + 1e-12)
-    order = np.argsort(move)
-    return Movement(
-        half=0.5 * np.sqrt(apart.min(axis=1)) * (1.0 - 1e-12),
-        move=move,
-        far=float(move[order[-1]]),
-        next_far=float(move[order[-2]]) if len(move) > 1 else 0.0,
-        farthest=int(order[-1]),
-    )
+    farthest = int(np.argmax(move))
+    drop = np.full(len(move), move[farthest])
+    drop[farthest] = np.max(np.delete(move, farthest), initial=0.0)
+    return Movement(half=0.5 * np.sqrt(apart.min(axis=1)) * (1.0 - 1e-12), move=move, drop=drop)
 
 
 def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers: Array) -> Assignment:
@@ -131,10 +125,9 @@ def reassign(
     from tractable.primitives._compiled.nearest_centers import reassign as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-    m = movement
     cost, gain, changed = compiled(
         *_ready(x, weights, shift, scale, centers),
-        *(m.half, m.move, m.far, m.next_far, m.farthest),
+        *(movement.half, movement.move, movement.drop),
         *(labels, upper, lower, sums, counts, _block(centers)),
     )
     return sums, counts, cost, gain, changed
@@ -165,8 +158,9 @@ def holdings(
 
 
 def _ready(x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray) -> tuple:
-    w = np.empty(0) if weights is None else weights
-    return np.ascontiguousarray(x, dtype=np.float64), w, shift, scale, np.ascontiguousarray(centers)
+    w = np.empty(0) if weights is None else np.ascontiguousarray(weights)
+    x, centers = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(centers)
+    return x, w, np.ascontiguousarray(shift), scale, centers
 
 
 def _block(centers: np.ndarray) -> int:

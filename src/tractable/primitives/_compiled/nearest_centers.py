@@ -6,23 +6,25 @@ from numba import njit, types
 __all__ = ["holdings", "reassign"]
 
 _rows = types.Array(types.float64, 2, "C", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
+_vector = types.Array(types.float64, 1, "C", readonly=True)
 _labels = types.Array(types.int32, 1, "C", readonly=True)
 _out_labels = types.Array(types.int32, 1, "C")
 _bounds = types.Array(types.float32, 1, "C")
 _sums = types.Array(types.float64, 2, "C")
 _counts = types.Array(types.float64, 1, "C")
 _given = (_rows, _vector, _vector, types.float64, _rows)  # x, w, shift, scale, centers
-_moved = (_vector, _vector, types.float64, types.float64, types.int64)
+_moved = (_vector, _vector, _vector)  # half, move, drop
 
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 EPS = 2.0**-52
 EPS_SINGLE = 2.0**-23
 #: Bounds are kept in single precision, rounded to the safe side.
 UP, DOWN = 1.0 + 2.0**-22, 1.0 - 2.0**-22
+#: Rows whose bounds are looked at together.
+CHUNK = 1024
 
 
-# Rows are passed by number: a view of each would be counted, by all threads at once.
+# Rows are passed by number: making a view of each takes longer than its arithmetic.
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     total = 0.0
@@ -66,14 +68,19 @@ def _add(x, r, shift, scale, weight, sums, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _load(x, r, shift, scale, block, q):  # type: ignore[no-untyped-def]
-    """Write a row as a column of a block, and return its squared norm."""
-    square = 0.0
-    for i in range(x.shape[1]):
-        v = (x[r, i] - shift[i]) * scale
-        block[i, q] = v
-        square += v * v
-    return square
+def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyped-def]
+    """Write rows as the columns of a block, by way of a buffer, and note their squared norms."""
+    n, d = len(rows), x.shape[1]
+    for j in range(n):
+        r, square = rows[j], 0.0
+        for i in range(d):
+            v = (x[r, i] - shift[i]) * scale
+            buffer[j, i] = v
+            square += v * v
+        norms[j] = square
+    for i in range(d):
+        for j in range(n):
+            block[i, j] = buffer[j, i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
@@ -88,6 +95,31 @@ def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-
     return open_rows
 
 
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue):  # type: ignore[no-untyped-def]
+    """Move the bounds of rows with the centres, and queue the rows that they leave undecided.
+
+    Without branches, so that the processor fetches many rows at once.
+    """
+    m = 0
+    for r in range(start, stop):
+        a = labels[r]
+        least = max(lower[r] - drop[a], 0.0) * DOWN
+        most = (upper[r] + move[a]) * UP
+        lower[r], upper[r] = least, most
+        queue[m] = r
+        m += most >= max(least, half[a])
+    left = 0
+    for q in range(m):
+        r = queue[q]
+        a = labels[r]
+        most = np.sqrt(_distance(x, r, shift, scale, centers, a)) * UP
+        upper[r] = most
+        queue[left] = r
+        left += most >= max(np.float64(lower[r]), half[a])
+    return left
+
+
 @njit(
     [(*_given, *_moved, _out_labels, _bounds, _bounds, _sums, _counts, types.int64)],
     nogil=True,
@@ -95,82 +127,80 @@ def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-
     error_model="numpy",
     fastmath=FAST,
 )
-def reassign(  # type: ignore[no-untyped-def]
-    x, w, shift, scale, centers, half, move, far, next_far, farthest, labels, upper, lower, sums, counts, B
-):
+def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.nearest_centers.reassign`."""
     n, d = x.shape
     K = len(centers)
     doubled, squares = -2.0 * centers, (centers * centers).sum(axis=1)
     doubled_single, squares_single = doubled.astype(np.float32), squares.astype(np.float32)
     longest = np.sqrt(squares.max())
-    block, scores = np.zeros((d, B), np.float32), np.empty((K, B), np.float32)
+    buffer, block = np.zeros((B, d), np.float32), np.zeros((d, B), np.float32)
+    scores = np.empty((K, B), np.float32)
     best, second, arg = np.empty(B, np.float32), np.empty(B, np.float32), np.empty(B, np.int32)
-    block_double, scores_double = np.zeros((0, 0)), np.zeros((0, 0))
+    buffer_double, block_double, scores_double = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
     low, high = np.empty(B), np.empty(B)
     norms, slack, over, under = np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B)
-    waiting = np.empty(B, np.int64)
+    queue = np.empty(CHUNK + B, np.int64)  # what is left of one chunk goes before the next
     cost = gain = 0.0
-    q = changed = 0
-    for r in range(n + 1):
-        if r < n:
-            a = labels[r]
-            if a >= 0:
-                least = max(lower[r] - (next_far if a == farthest else far), 0.0) * DOWN
-                lower[r] = least
-                least = max(least, half[a])
-                most = upper[r] + move[a]
-                if most >= least:
-                    most = np.sqrt(_distance(x, r, shift, scale, centers, a)) * UP
-                upper[r] = most * UP
-                if most < least:
-                    continue
-            norms[q] = _load(x, r, shift, scale, block, q)
-            waiting[q] = r
-            q += 1
-        if q < B and (r < n or q == 0):
-            continue
-        # Survey the block in single precision, and again in double where that leaves many rows open.
-        _survey(block, doubled_single, squares_single, scores, best, second, arg)
-        for j in range(B):
-            reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
-            slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
-        open_rows = _bound(best, second, norms, slack, over, under)
-        if open_rows > B // 8:
-            if block_double.size == 0:
-                block_double, scores_double = np.zeros((d, B)), np.empty((K, B))
-            for j in range(q):
-                _load(x, waiting[j], shift, scale, block_double, j)
+    waiting = changed = 0
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
+        if labels[start] < 0:
+            for r in range(start, stop):
+                queue[waiting + r - start] = r
+            waiting += stop - start
+        else:
+            waiting += _undecided(
+                x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue[waiting:]
+            )
+        done = 0
+        while waiting - done >= B or (stop == n and done < waiting):
+            rows = queue[done : min(done + B, waiting)]
+            done += len(rows)
+            _load(x, rows, shift, scale, buffer, block, norms)
+            # Survey the block in single precision, and again in double where that leaves many rows open.
+            _survey(block, doubled_single, squares_single, scores, best, second, arg)
             for j in range(B):
-                slack[j] *= EPS / EPS_SINGLE
-            _survey(block_double, doubled, squares, scores_double, low, high, arg)
-            open_rows = _bound(low, high, norms, slack, over, under)
-        elif open_rows:
-            low[:], high[:] = best, second
-        for j in range(q):
-            t, k = waiting[j], arg[j]
-            if open_rows and not high[j] - low[j] > slack[j]:
-                near, next_near, k = _measure(x, t, shift, scale, centers)
-                error = (d + 6) * EPS * near
-                over[j] = np.sqrt(near + error) * UP
-                under[j] = np.sqrt(max(next_near - error, 0.0)) * DOWN
-            upper[t], lower[t] = over[j], under[j]
-            old = labels[t]
-            if k == old:
-                continue
-            labels[t] = k
-            weight = w[t] if len(w) else 1.0
-            exact = weight * _distance(x, t, shift, scale, centers, k)
-            counts[k] += weight
-            _add(x, t, shift, scale, weight, sums, k)
-            changed += 1
-            if old < 0:
-                cost += exact
-            else:
-                counts[old] -= weight
-                _add(x, t, shift, scale, -weight, sums, old)
-                gain += max(weight * _distance(x, t, shift, scale, centers, old) - exact, 0.0)
-        q = 0
+                reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
+                slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
+            open_rows = _bound(best, second, norms, slack, over, under)
+            if open_rows > B // 8:
+                if block_double.size == 0:
+                    buffer_double, block_double = np.zeros((B, d)), np.zeros((d, B))
+                    scores_double = np.empty((K, B))
+                _load(x, rows, shift, scale, buffer_double, block_double, norms)
+                for j in range(B):
+                    slack[j] *= EPS / EPS_SINGLE
+                _survey(block_double, doubled, squares, scores_double, low, high, arg)
+                open_rows = _bound(low, high, norms, slack, over, under)
+            elif open_rows:
+                low[:], high[:] = best, second
+            for j in range(len(rows)):
+                r, k = rows[j], arg[j]
+                if open_rows and not high[j] - low[j] > slack[j]:
+                    near, next_near, k = _measure(x, r, shift, scale, centers)
+                    error = (d + 6) * EPS * near
+                    over[j] = np.sqrt(near + error) * UP
+                    under[j] = np.sqrt(max(next_near - error, 0.0)) * DOWN
+                upper[r], lower[r] = over[j], under[j]
+                old = labels[r]
+                if k == old:
+                    continue
+                labels[r] = k
+                weight = w[r] if len(w) else 1.0
+                exact = weight * _distance(x, r, shift, scale, centers, k)
+                counts[k] += weight
+                _add(x, r, shift, scale, weight, sums, k)
+                changed += 1
+                if old < 0:
+                    cost += exact
+                else:
+                    counts[old] -= weight
+                    _add(x, r, shift, scale, -weight, sums, old)
+                    gain += max(weight * _distance(x, r, shift, scale, centers, old) - exact, 0.0)
+        for q in range(done, waiting):
+            queue[q - done] = queue[q]
+        waiting -= done
     return cost, gain, changed
 
 
