@@ -1,7 +1,16 @@
 """Mixtures over categories, yes-or-no and the columns of tables."""
 
+from functools import partial
+
+import numpy as np
+
 from rows.row import Row
+from tractable.base import Rows
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
+from tractable.mixture.table_columns import columns_of
+from tractable.mixture.table_steps import TableSteps
+from tractable.mixture.table_units import survey_table
+from tractable.testing.em_laws import EMProblem
 
 SHUFFLED = "random start: the check shuffles the rows, and the start depends on their order"
 EXEMPT = {
@@ -23,4 +32,50 @@ ROWS = [
     Row("CategoricalMixture-2", lambda: CategoricalMixture(2, alpha=0.5, random_state=0), FRACTIONS),
     Row("TableMixture", TableMixture),
     Row("TableMixture-3", lambda: TableMixture(3, n_init=2, random_state=0), EXEMPT),
+]
+
+
+KINDS = ("normal", "poisson", "categorical", "bernoulli", "normal")
+
+
+def table(n=150, holes=0.1, seed=0):
+    """Rows of every kind from three components, in which some entries are missing."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, n)
+    x = np.column_stack([
+        rng.normal(3.0 * z, 1.0),
+        rng.poisson(np.array([2.0, 6.0, 15.0])[z]),
+        np.where(rng.random(n) < 0.8, z, rng.integers(0, 3, n)),
+        rng.random(n) < 0.1 + 0.35 * z,
+        rng.normal(1e4 - 50.0 * z, 20.0),
+    ])  # fmt: skip
+    return np.where(rng.random(x.shape) < holes, np.nan, x)
+
+
+def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None):
+    rows = Rows(data=x, weights=weights)
+    units = survey_table(rows, columns_of(None, x.shape[1], kinds))
+    return TableSteps(rows, units, n_components, alpha, np.full(len(units.where("normal")), reg))
+
+
+def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
+    rng = np.random.default_rng(1)
+    x = table(holes=holes)[:, columns]
+    steps = table_steps(x, KINDS[columns], alpha=alpha, weights=rng.uniform(0.5, 2.0, len(x)))
+    return EMProblem(
+        expect=steps.expect, maximize=steps.maximize, start=steps.start(rng), numbers=table_numbers
+    )
+
+
+def table_numbers(params):
+    arrays = (params.weights, params.means, params.variances, params.rates, params.shares)
+    return np.concatenate([a.ravel() for a in arrays])
+
+
+EM_ROWS = [
+    Row("table of every kind, with holes", table_problem),
+    Row("table of every kind, complete", partial(table_problem, holes=0.0)),
+    Row("table, maximum likelihood", partial(table_problem, alpha=0.0)),
+    Row("counted columns, with holes", partial(table_problem, columns=slice(1, 4))),
+    Row("counted columns, maximum likelihood", partial(table_problem, alpha=0.0, columns=slice(1, 4))),
 ]

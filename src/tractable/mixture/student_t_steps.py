@@ -22,7 +22,7 @@ __all__ = ["GREATEST_DOF", "LEAST_DOF", "StudentTParameters", "StudentTSteps", "
 LEAST_DOF, GREATEST_DOF = 1e-1, 1e6
 
 #: Where the search for them begins.
-FIRST_DOF = 10.0
+FIRST_DOF = 4.0
 
 #: A step may also try so many times the degrees of freedom: where tails are light, EM alone would crawl.
 TRIALS = (1.0 / 3.0, 3.0)
@@ -112,19 +112,16 @@ class StudentTSteps:
         )
 
     def start(self, rng: np.random.Generator) -> StudentTParameters:
-        """Begin at the clusters that k-means finds."""
+        """Begin at the clusters that k-means finds with outliers drawn in, at their medians and widths."""
         z, weights = first_rows(self.rows, self.units, self.n_components, rng)
-        share = first_shares("kmeans", z, weights, self.n_components, rng)
+        share = first_shares("kmeans", _drawn_in(z, weights), weights, self.n_components, rng)
         share = share if weights is None else share * weights[:, None]
-        n = np.maximum(share.sum(axis=0), np.finfo(np.float64).tiny)
-        locations = share.T @ z / n[:, None]
-        second = np.stack(
-            [self._scatter(z - m, r) for m, r in zip(locations, share.T, strict=True)]
-        ) / self._wide(n)
+        places = [_place(z, r) for r in share.T]
+        variances = np.stack([width**2 for _, width in places]) + self.reg
         return StudentTParameters(
-            weights=n / n.sum(),
-            locations=locations,
-            scales=second + self._floor(),
+            weights=share.sum(axis=0) / share.sum(),
+            locations=np.stack([location for location, _ in places]),
+            scales=variances if self.diagonal else variances[:, :, None] * np.eye(z.shape[1]),
             dof=np.full(self.n_components, FIRST_DOF if self.dof is None else float(self.dof)),
         )
 
@@ -188,6 +185,8 @@ class StudentTSteps:
 
     def _trial(self, sums: StudentTSums, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better of the trials of ν, and what it adds to the log density of a row, on average."""
+        if self.dof is not None:
+            return sums.params.dof, np.full(len(n), -np.inf)
         which = np.argmax(sums.trials, axis=1)
         tried, gain = np.stack(_tried(sums.params.dof), axis=1), sums.trials / n[:, None]
         here = np.arange(len(n))
@@ -240,6 +239,31 @@ class StudentTSteps:
 
     def _floor(self) -> np.ndarray:
         return self.reg if self.diagonal else np.diag(self.reg)
+
+
+def _drawn_in(z: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return rows about their medians, on a scale that is logarithmic from a few widths on."""
+    location, width = _place(z, np.ones(len(z)) if weights is None else weights)
+    return np.arcsinh((z - location) / np.where(width > 0, width, 1.0))
+
+
+def _place(z: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the median of each column and the median distance from it; where that is zero, the mean one."""
+    location = _median(z, weights)
+    away = np.abs(z - location)
+    width, total = _median(away, weights), weights.sum()
+    return location, np.where(width > 0, width, weights @ away / (total if total > 0 else 1.0))
+
+
+def _median(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weighted median of each column; whole weights are repetitions."""
+    order = np.argsort(x, axis=0, kind="stable")
+    total = np.cumsum(weights[order], axis=0)
+    ordered, half = np.take_along_axis(x, order, axis=0), 0.5 * total[-1]
+    low = np.argmax(total >= half, axis=0)
+    high = np.argmax(total > half, axis=0)
+    columns = np.arange(x.shape[1])
+    return 0.5 * (ordered[low, columns] + ordered[high, columns])
 
 
 def _log_minus(dof: np.ndarray, dim: int) -> np.ndarray:

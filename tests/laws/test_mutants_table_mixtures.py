@@ -1,0 +1,101 @@
+"""The laws reject the classic bugs of mixtures over tables, and of heavy tails."""
+
+import numpy as np
+import pytest
+
+from rows import discrete_mixtures, student_t_mixture
+from tractable.mixture import CategoricalMixture, StudentTMixture, TableMixture
+from tractable.mixture.table_steps import TableSteps
+from tractable.testing import em_laws, estimator_laws
+from tractable.value import replace
+
+
+def counts_missing_as_the_first_category(problem):
+    """Forgets whether an entry was observed: holes count for what comes first."""
+
+    def expect(params):
+        good = problem.expect(params)
+        filled = good.tallies.copy()
+        filled[:, 0] += 0.5 * good.weight
+        return replace(good, tallies=filled)
+
+    return replace(problem, expect=expect)
+
+
+def smooths_without_saying(problem):
+    """Adds pseudo-counts that the objective knows nothing of."""
+
+    def maximize(expected):
+        return problem.maximize(replace(expected, tallies=expected.tallies + 20.0))
+
+    return replace(problem, maximize=maximize)
+
+
+def divides_by_all_rows(problem):
+    """Takes means over all rows, observed or not."""
+
+    def maximize(expected):
+        return problem.maximize(replace(expected, mass=0.0 * expected.mass + expected.weight[:, None]))
+
+    return replace(problem, maximize=maximize)
+
+
+@pytest.mark.parametrize(
+    "break_it", [counts_missing_as_the_first_category, smooths_without_saying, divides_by_all_rows]
+)
+def test_a_step_that_does_not_climb_is_found(break_it, rng):
+    em_laws.the_objective_never_decreases(discrete_mixtures.table_problem(holes=0.3), rng)
+    with pytest.raises(AssertionError):
+        em_laws.the_objective_never_decreases(break_it(discrete_mixtures.table_problem(holes=0.3)), rng)
+
+
+def test_a_step_that_forgets_precisions_is_found(rng):
+    def maximize(expected):
+        unweighted = replace(expected, second=expected.second * 2.0)
+        return problem.maximize(unweighted)
+
+    problem = student_t_mixture.student_t_problem()
+    em_laws.the_objective_never_decreases(problem, rng)
+    with pytest.raises(AssertionError):
+        em_laws.the_objective_never_decreases(replace(problem, maximize=maximize), rng)
+
+
+class ForgetsWeights(TableMixture):
+    """Folds rows without their weights."""
+
+    def _problem(self, rows, units):
+        return super()._problem(replace(rows, weights=None), units)
+
+
+class ScoresHolesAsZero(StudentTMixture):
+    """Believes that it may be asked for incomplete rows."""
+
+    def _events(self, X):
+        return np.nan_to_num(np.asarray(X, dtype=float))
+
+
+class RelearnsCategories(CategoricalMixture):
+    """Learns categories anew where it is asked."""
+
+    def _events(self, X):
+        self.columns_ = None
+        return super()._events(X)
+
+
+@pytest.mark.parametrize(
+    ("law", "good", "bad"),
+    [
+        ("weights_are_repetitions", TableMixture, ForgetsWeights),
+        ("bad_rows_are_one_clear_error", StudentTMixture, ScoresHolesAsZero),
+        ("asking_changes_nothing", CategoricalMixture, RelearnsCategories),
+    ],
+)
+def test_a_bug_of_the_shell_is_found(law, good, bad, rng):
+    check = getattr(estimator_laws, law)
+    check(good(2, random_state=0), rng)
+    with pytest.raises(AssertionError):
+        check(bad(2, random_state=0), rng)
+
+
+def test_the_steps_are_those_of_the_models():
+    assert isinstance(discrete_mixtures.table_steps(discrete_mixtures.table()), TableSteps)

@@ -1,0 +1,313 @@
+"""Mixtures over tables: against slow obvious EM, with holes, frames, conditions and draws."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import bernoulli, norm, poisson
+
+import tractable
+from rows.discrete_mixtures import KINDS, table, table_numbers, table_steps
+from tractable.engines import decompose_evidence
+from tractable.mixture import CollapsedComponentWarning
+from tractable.mixture.table_steps import TableParameters
+
+
+def slow_em(x, kinds, start, n_iter, reg=0.0):
+    """Maximum likelihood EM, a loop over components and columns, by SciPy's densities."""
+    pi, parts = start
+    trace = []
+    for _ in range(n_iter):
+        joint = np.log(pi) + np.column_stack(
+            [sum(log_density(*p) for p in zip(kinds, x.T, k, strict=True)) for k in parts]
+        )
+        trace.append(logsumexp(joint, axis=1).sum())
+        r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        pi = r.mean(axis=0)
+        parts = [[average(kind, column, w) for kind, column in zip(kinds, x.T, strict=True)] for w in r.T]
+    return pi, parts, trace
+
+
+def log_density(kind, column, p):
+    seen = ~np.isnan(column)
+    found = np.zeros(len(column))
+    c = column[seen]
+    if kind == "normal":
+        found[seen] = norm.logpdf(c, p[0], np.sqrt(p[1]))
+    elif kind == "poisson":
+        found[seen] = poisson.logpmf(c, p)
+    elif kind == "bernoulli":
+        found[seen] = bernoulli.logpmf(c, p)
+    else:
+        with np.errstate(divide="ignore"):
+            found[seen] = np.log(p)[c.astype(int)]
+    return found
+
+
+def average(kind, column, w):
+    seen = ~np.isnan(column)
+    c, w = column[seen], w[seen]
+    mean = w @ c / w.sum()
+    if kind == "normal":
+        return mean, w @ (c - mean) ** 2 / w.sum()
+    return np.bincount(c.astype(int), w, minlength=3) / w.sum() if kind == "categorical" else mean
+
+
+def test_iterations_are_those_of_the_slow_loop():
+    x = table()
+    steps = table_steps(x, alpha=0.0, reg=0.0)
+    params = steps.start(np.random.default_rng(0))
+    parts = [
+        [
+            (m[0] / scale[0] + mean[0], v[0] / scale[0] ** 2),
+            rate[0],
+            share[:3],
+            share[4],
+            (m[1] / scale[1] + mean[1], v[1] / scale[1] ** 2),
+        ]
+        for m, v, rate, share in zip(params.means, params.variances, params.rates, params.shares, strict=True)
+        for mean, scale in [(steps.units.mean[[0, 4]], steps.units.scale[[0, 4]])]
+    ]
+    pi, parts, trace = slow_em(x, KINDS, (params.weights, parts), 8)
+    mine = []
+    for _ in range(8):
+        expected = steps.expect(params)
+        mine.append(expected.objective)
+        params = steps.maximize(expected)
+    np.testing.assert_allclose(mine, trace, rtol=1e-10)
+    np.testing.assert_allclose(params.weights, pi, rtol=1e-8)
+    np.testing.assert_allclose(params.rates[:, 0], [k[1] for k in parts], rtol=1e-8)
+    np.testing.assert_allclose(params.shares[:, :3], [k[2] for k in parts], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(params.shares[:, 4], [k[3] for k in parts], rtol=1e-8, atol=1e-12)
+
+
+def test_matrix_products_give_what_arrays_give(rng):
+    """The compiled pass over counted columns, and the arrays that a normal column needs, are one model."""
+    x = table(holes=0.2)[:, 1:4]
+    x = x[~np.isnan(x).all(axis=1)]
+    fast = table_steps(x, KINDS[1:4])
+    params = fast.start(np.random.default_rng(3))
+    # A normal column that never varies says nothing.
+    slow = table_steps(np.column_stack([x, np.ones(len(x))]), (*KINDS[1:4], "normal"))
+    wide = TableParameters(
+        weights=params.weights,
+        means=np.zeros((3, 1)),
+        variances=np.ones((3, 1)),
+        rates=params.rates,
+        shares=params.shares,
+    )
+    a, b = fast.expect(params), slow.expect(wide)
+    np.testing.assert_allclose(a.tallies, b.tallies, rtol=1e-10)
+    np.testing.assert_allclose(a.counts, b.counts, rtol=1e-10)
+    np.testing.assert_allclose(a.weight, b.weight, rtol=1e-10)
+
+
+def test_a_missing_entry_drops_out_exactly():
+    x = table(holes=0.2)
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(x)
+    row = x[0].copy()
+    row[2] = np.nan
+    each = np.array([0.0, 1.0, 2.0])
+    filled = np.repeat(row[None], 3, axis=0)
+    filled[:, 2] = each
+    total = logsumexp(model.score_samples(filled))
+    np.testing.assert_allclose(model.score_samples(row[None])[0], total, rtol=1e-12)
+    assert model.score_samples(np.full((1, 5), np.nan))[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rows_of_nothing_change_nothing():
+    x = table()
+    extra = np.vstack([x, np.full((4, 5), np.nan)])
+    a, b = (tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(rows) for rows in (x, extra))
+    assert b.n_unseen_ == 4.0
+    np.testing.assert_allclose(a.score_samples(x), b.score_samples(x), rtol=1e-4)
+
+
+@pytest.mark.spec("GMM-17", "GMM-18")
+def test_the_evidence_of_a_table_is_taken_apart(rng):
+    x = table()
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(x)
+    parts = decompose_evidence(rng.dirichlet(np.ones(3), len(x)), model.distribution_.log_joint(x))
+    assert parts.bound + parts.divergence == pytest.approx(model.score_samples(x).sum())
+
+
+def frame(n=150):
+    x = table(n)
+    names = {0.0: "low", 1.0: "mid", 2.0: "high"}
+    return pd.DataFrame({
+        "size": x[:, 0],
+        "visits": x[:, 1],
+        "class": pd.Series([names.get(v) for v in x[:, 2]], dtype=object),
+        "member": pd.array([None if np.isnan(v) else bool(v) for v in x[:, 3]], dtype="boolean"),
+        "price": x[:, 4],
+    })  # fmt: skip
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def any_frame(request):
+    return frame() if request.param == "pandas" else pl.from_pandas(frame())
+
+
+def fitted(X, **options):
+    return tractable.TableMixture(3, kinds={"visits": "poisson"}, random_state=0, **options).fit(X)
+
+
+def test_kinds_come_from_types_or_are_told(any_frame):
+    model = fitted(any_frame)
+    kinds = ("normal", "poisson", "categorical", "bernoulli", "normal")
+    assert model.kinds_ == dict(zip(("size", "visits", "class", "member", "price"), kinds, strict=True))
+    assert model.categories_ == {"class": ("high", "low", "mid")}
+
+
+def test_a_frame_is_the_array_of_its_codes(any_frame):
+    codes = table()
+    codes[:, 2] = np.array([1.0, 2.0, 0.0, np.nan])[np.nan_to_num(codes[:, 2], nan=3.0).astype(int)]
+    kinds = ("normal", "poisson", "categorical", "bernoulli", "normal")
+    by_codes = tractable.TableMixture(3, kinds=kinds, random_state=0).fit(codes)
+    np.testing.assert_allclose(fitted(any_frame).score_samples(any_frame), by_codes.score_samples(codes))
+
+
+def test_any_columns_given_any_others(any_frame):
+    model = fitted(any_frame)
+    joint, d = model.distribution_, model.condition({"class": "mid", "visits": 6})
+    assert d.names == ("size", "member", "price")
+    row = [2.0, 1.0, 9_960.0]
+    whole = joint.log_prob([row[0], 6.0, 2.0, row[1], row[2]])
+    np.testing.assert_allclose(
+        d.log_prob(row), whole - joint.marginal(["visits", "class"]).log_prob([6.0, 2.0])
+    )
+    by_list = model.condition(["class", "visits"], np.array([["mid", 6], ["low", 1]], dtype=object))
+    np.testing.assert_allclose(by_list.log_prob(row)[0], d.log_prob(row))
+
+
+def test_what_is_missing_among_the_given_says_nothing(any_frame):
+    model = fitted(any_frame)
+    less = model.condition({"visits": 6.0}).marginal(["size", "member", "price"])
+    more = model.condition({"visits": 6.0, "class": None})
+    np.testing.assert_allclose(more.log_prob([2.0, 1.0, 9_960.0]), less.log_prob([2.0, 1.0, 9_960.0]))
+
+
+def test_imputing_keeps_what_was_seen_and_fills_the_rest(any_frame):
+    model = fitted(any_frame)
+    full = model.impute(any_frame)
+    assert type(full) is type(any_frame)
+    before, after = (f if hasattr(f, "iloc") else f.to_pandas() for f in (any_frame, full))
+    assert not after.isna().any().any()
+    for name in before:
+        seen = before[name].notna().to_numpy()
+        assert (before[name][seen] == after[name][seen]).all()
+    assert set(after["class"]) <= {"low", "mid", "high"}
+
+
+def test_what_is_imputed_is_the_mean_and_the_likeliest():
+    x = table(holes=0.2)
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(x)
+    full = model.impute(x)
+    i = int(np.flatnonzero(np.isnan(x[:, 0]) & ~np.isnan(x[:, 1:]).any(axis=1))[0])
+    np.testing.assert_allclose(full[i, 0], model.condition([1, 2, 3, 4], x[i, 1:]).mean[0])
+    i = int(np.flatnonzero(np.isnan(x[:, 2]) & ~np.isnan(np.delete(x, 2, axis=1)).any(axis=1))[0])
+    given = model.condition([0, 1, 3, 4], x[i, [0, 1, 3, 4]])
+    assert full[i, 2] == np.argmax(given.log_prob([[0.0], [1.0], [2.0]]))
+
+
+def test_draws_of_holes_follow_the_conditional_distribution():
+    x = table()
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(x)
+    row = np.array([[np.nan, 6.0, np.nan, np.nan, 9_950.0]])
+    draws = np.array(model.impute(row, 4_000, random_state=0))[:, 0]
+    given = model.condition([1, 4], [6.0, 9_950.0])
+    free = draws[:, [0, 2, 3]]
+    assert np.all(draws[:, [1, 4]] == row[:, [1, 4]])
+    np.testing.assert_array_less(np.abs(free.mean(axis=0) - given.mean), 5.0 * given.stddev / np.sqrt(4_000))
+    # Holes of one row are drawn together: they depend on one another.
+    product = np.prod(free - given.mean, axis=1, where=[True, True, False])
+    assert abs(product.mean() - given.covariance[0, 1]) < 5.0 * product.std() / np.sqrt(4_000)
+    np.testing.assert_array_equal(draws, np.array(model.impute(row, 4_000, random_state=0))[:, 0])
+
+
+def test_samples_are_tables_of_the_fitted_kind(any_frame):
+    model = fitted(any_frame)
+    rows, labels = model.sample(20, random_state=0)
+    assert type(rows) is type(any_frame)
+    assert list(rows.columns) == list(any_frame.columns)
+    assert np.all(np.isfinite(model.score_samples(rows)))
+    assert labels.shape == (20,)
+
+
+def test_weights_may_be_a_column(any_frame):
+    weights = np.arange(len(any_frame)) % 3
+    wide = any_frame.copy() if hasattr(any_frame, "iloc") else any_frame.with_columns(pl.Series("w", weights))
+    if hasattr(wide, "iloc"):
+        wide["w"] = weights
+    named = tractable.TableMixture(3, kinds={"visits": "poisson"}, random_state=0).fit(
+        wide, sample_weight="w"
+    )
+    given = tractable.TableMixture(3, kinds={"visits": "poisson"}, random_state=0).fit(
+        any_frame, sample_weight=weights
+    )
+    np.testing.assert_allclose(named.score_samples(any_frame), given.score_samples(any_frame))
+
+
+def test_warm_starts_go_on_where_the_fit_ended():
+    x = table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = tractable.TableMixture(3, kinds=KINDS, random_state=0, warm_start=True, max_iter=3).fit(x)
+        before = model.lower_bound_
+        model.fit(x)
+    assert model.lower_bounds_[0] == pytest.approx(before)
+    assert model.lower_bound_ > before
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(np.where(x == 2.0, 3.0, x))
+
+
+def test_the_number_of_parameters_is_counted():
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(table())
+    assert model.n_parameters_ == 2 + 3 * (2 + 1 + 2 + 1 + 2)
+    assert model.bic(table()) > model.aic(table())
+
+
+def test_a_component_that_collapses_is_said():
+    x = np.concatenate([np.zeros((30, 1)), np.random.default_rng(0).normal(5.0, 1.0, (70, 1))])
+    with pytest.warns(CollapsedComponentWarning, match="collapsed"):
+        model = tractable.TableMixture(2, random_state=0).fit(x)
+    assert model.collapsed_.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "named"),
+    [
+        ({"kinds": "normal"}, None, "kinds"),
+        ({"kinds": {0: "gamma"}}, None, "kinds"),
+        ({"kinds": {9: "normal"}}, None, "kinds"),
+        ({"kinds": ["normal"]}, None, "kinds"),
+        ({"kinds": {0: "poisson"}}, None, "Negative values"),
+        ({"kinds": {4: "poisson"}}, None, "whole"),
+        ({"kinds": {1: "bernoulli"}}, None, "zeros and ones"),
+        ({"kinds": {1: "categorical"}}, np.full((9, 5), 1e6), "codes"),
+        ({"alpha": -1.0}, None, "alpha"),
+        ({"reg_covar": -1.0}, None, "reg_covar"),
+        ({}, np.full((9, 5), np.nan), "X"),
+        ({"n_components": 10}, table(9), "n_components"),
+    ],
+)
+def test_bad_input_is_named(options, rows, named):
+    x = table() if rows is None else rows
+    with pytest.raises(ValueError, match=named):
+        tractable.TableMixture(**options).fit(x)
+
+
+def test_categories_never_seen_are_named(any_frame):
+    model = fitted(any_frame)
+    with pytest.raises(ValueError, match="no category 'huge'"):
+        model.condition({"class": "huge"})
+    with pytest.raises(ValueError, match="dims"):
+        model.condition({"clas": "low"})
+
+
+def test_parameters_are_read_as_numbers():
+    steps = table_steps(table())
+    assert np.all(np.isfinite(table_numbers(steps.start(np.random.default_rng(0)))))
