@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 PUBLIC: dict[str, str] = {
     # estimators
     "ARDRegression": "tractable.linear_model",
+    "BayesianGaussianMixture": "tractable.mixture",
     "BernoulliMixture": "tractable.mixture",
     "CategoricalMixture": "tractable.mixture",
     "ElasticNet": "tractable.linear_model",

@@ -1,5 +1,9 @@
 """Mixtures and clusters: rows that come from one of several sources, unseen."""
 
+from tractable.mixture.bayesian_gaussian import BayesianGaussianMixture
+from tractable.mixture.bayesian_gaussian_posterior import MixturePosterior
+from tractable.mixture.bayesian_gaussian_prior import BayesianUnits
+from tractable.mixture.bayesian_gaussian_steps import GaussianBeliefs, MixturePrior
 from tractable.mixture.bernoulli import BernoulliMixture
 from tractable.mixture.categorical import CategoricalMixture
 from tractable.mixture.component_choice import ComponentChoice
@@ -24,6 +28,8 @@ from tractable.mixture.table_units import TableUnits
 from tractable.mixture.units import Units
 
 __all__ = [
+    "BayesianGaussianMixture",
+    "BayesianUnits",
     "BernoulliMixture",
     "BestPartition",
     "CategoricalMixture",
@@ -31,12 +37,15 @@ __all__ = [
     "CollapsedComponentWarning",
     "ComponentChoice",
     "ExpectedPlanes",
+    "GaussianBeliefs",
     "GaussianMixture",
     "GaussianParameters",
     "GaussianSums",
     "KMeans",
     "MixtureOfExperts",
     "MixtureOfRegressors",
+    "MixturePosterior",
+    "MixturePrior",
     "NoiseCollapsedWarning",
     "NumberOfClusters",
     "RegressionMixture",

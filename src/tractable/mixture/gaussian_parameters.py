@@ -12,7 +12,7 @@ from tractable.mixture.gaussian_steps import CovariancePrior
 from tractable.mixture.gaussian_sums import GaussianParameters
 from tractable.mixture.units import Units
 
-__all__ = ["as_covariance_prior", "as_floor", "as_start", "given_start"]
+__all__ = ["as_covariance_prior", "as_floor", "as_matrices", "as_numbers", "as_start", "given_start"]
 
 #: What is added to the variances when nothing is said, as a share of the columns'.
 FLOOR = 1e-6
@@ -40,7 +40,7 @@ def as_covariance_prior(model: Any, units: Units) -> CovariancePrior:
             raise ValueError(f'covariance_prior must be "data", a matrix or None, got {given!r}')
         scatter = np.eye(d) / model.n_components ** (2.0 / d)
     else:
-        scatter = _matrices("covariance_prior", given, (d, d)) * units.scale[:, None] * units.scale
+        scatter = as_matrices("covariance_prior", given, (d, d)) * units.scale[:, None] * units.scale
     return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
 
 
@@ -51,7 +51,7 @@ def as_start(model: Any, found: GaussianParameters, units: Units) -> GaussianPar
     if model.weights_init is not None:
         weights = _weights(model.weights_init, K)
     if model.means_init is not None:
-        means = _numbers("means_init", model.means_init, (K, d))
+        means = as_numbers("means_init", model.means_init, (K, d))
     if model.precisions_init is not None:
         structure = _as_structure(model.precisions_init, model.covariance_type, K, d)
     return in_units(weights, means, structure, units)
@@ -64,14 +64,14 @@ def given_start(model: Any, units: Units) -> GaussianParameters | None:
     K, d = model.n_components, len(units.scale)
     return in_units(
         _weights(model.weights_init, K),
-        _numbers("means_init", model.means_init, (K, d)),
+        as_numbers("means_init", model.means_init, (K, d)),
         _as_structure(model.precisions_init, model.covariance_type, K, d),
         units,
     )
 
 
 def _weights(given: Any, K: int) -> np.ndarray:
-    weights = _numbers("weights_init", given, (K,))
+    weights = as_numbers("weights_init", given, (K,))
     if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:
         raise ValueError(f"weights_init must be shares that sum to one, got {weights.tolist()}")
     return weights
@@ -83,8 +83,8 @@ def _as_structure(precisions: Any, covariance_type: str, K: int, d: int) -> Cova
     if covariance_type not in shape:
         raise ValueError(f'precisions_init has no meaning for covariance_type="{covariance_type}"')
     if covariance_type in ("full", "tied"):
-        return Full.from_precision(_matrices(name, precisions, shape[covariance_type]))
-    found = _numbers(name, precisions, shape[covariance_type])
+        return Full.from_precision(as_matrices(name, precisions, shape[covariance_type]))
+    found = as_numbers(name, precisions, shape[covariance_type])
     if not np.all(found > 0):
         raise ValueError(f"{name} must be positive")
     return (
@@ -94,7 +94,8 @@ def _as_structure(precisions: Any, covariance_type: str, K: int, d: int) -> Cova
     )
 
 
-def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+def as_numbers(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return finite numbers of a shape, or refuse what was given."""
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -104,7 +105,8 @@ def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     return found
 
 
-def _matrices(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-    found = _numbers(name, given, shape)
+def as_matrices(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return positive definite matrices of a shape, or refuse what was given."""
+    found = as_numbers(name, given, shape)
     cholesky(found, name=name)  # refuses what is not positive definite
     return found
