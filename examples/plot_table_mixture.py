@@ -54,8 +54,11 @@ axes[1].legend(frameon=False)
 for name in species:
     for one, line in zip(sex, ("--", "-"), strict=True):
         density = model.condition({"species": name, "sex": one}).marginal(["body_mass_g"])
-        axes[2].plot(mass, density.prob(mass[:, None]), line, color=colors[name], label=f"{name}, {one}")
-axes[2].legend(frameon=False, fontsize=7)
+        axes[2].plot(mass, density.prob(mass[:, None]), line, color=colors[name])
+for one, line in zip(sex, ("--", "-"), strict=True):
+    axes[2].plot([], [], line, color="gray", label=one)
+axes[2].legend(frameon=False, loc="upper right")
+axes[2].set_ylim(0.0, 0.0018)
 axes[2].set(xlabel="body mass, g", ylabel="density", title="mass, given species and sex")
 plt.show()
 
