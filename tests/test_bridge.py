@@ -30,6 +30,39 @@ def test_the_slope_of_the_fit_is_that_of_the_penalty(rng, q, shape):
 
 
 @pytest.mark.spec("LIN-33")
+@pytest.mark.parametrize("q", [1.1, 1.5, 1.9, 2.0, 3.0, 4.0, 6.0, 20.0, 50.0])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e3, 1e6])
+def test_what_is_called_converged_is_where_newton_rests(rng, q, unit):
+    """However far from the minimum a start of high powers would be, and however small the penalty."""
+    A = rng.standard_normal((30, 5))
+    A -= A.mean(axis=0)
+    b = unit * (A @ [1.0, 0.0, 3.0, 0.0, 0.01] + rng.standard_normal(30))
+    for alpha in (1e-12, 1e-3, 0.1, 1e6):
+        fit = bridge_regression(A, b, alpha, q, fit_intercept=False)
+        assert fit.converged
+        w, bend = fit.coef, 30 * alpha * q * np.abs(fit.coef) ** (q - 2.0)
+        step = np.linalg.solve(A.T @ A + np.diag((q - 1.0) * bend), A.T @ (A @ w - b) + bend * w)
+        assert np.abs(step).max() <= 1e-9 * np.abs(w).max()
+
+
+def test_a_high_power_holds_coefficients_near_one(rng):
+    A = rng.standard_normal((30, 5))
+    b = A @ [1.0, 0.0, 3.0, 0.0, 0.01] + rng.standard_normal(30)
+    fit = bridge_regression(A, b, 1e-3, 50.0, fit_intercept=False)
+    clipped = np.clip(fit.coef, -0.95, 0.95)
+    other = 0.5 * np.mean((b - A @ clipped) ** 2) + 1e-3 * np.sum(np.abs(clipped) ** 50)
+    assert fit.objective <= other < 10.0
+
+
+@pytest.mark.parametrize("q", [1.05, 1.5, 3.0])
+def test_a_penalty_of_next_to_nothing_leaves_least_squares(rng, q):
+    X, y = table(rng)
+    fit = bridge_regression(X, y, 1e-13, q)
+    plain = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean())[0]
+    np.testing.assert_allclose(fit.coef, plain, rtol=0, atol=1e-11)
+
+
+@pytest.mark.spec("LIN-33")
 def test_the_lasso_and_ridge_regression_are_bridges(rng):
     X, y = table(rng)
     for alpha in (0.01, 0.5):

@@ -62,7 +62,7 @@ PROBLEMS = {
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_descends_to_a_point_of_rest(problem):
     objective, start = problem
-    result = newton(objective, start, tol=1e-14)
+    result = newton(objective, start, tol=1e-14, vanishing=objective is quartic)
     assert result.converged
     assert np.all(np.diff(result.trace) <= 0.0)
     assert len(result.trace) == result.n_iter + 1
@@ -116,6 +116,27 @@ def test_collinear_columns_leave_a_flat_direction(table):
     assert result.converged
     plain = newton(logistic(X, t), np.zeros(4))
     np.testing.assert_allclose(doubled @ result.x, X @ plain.x, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e8])
+def test_a_start_of_enormous_value_does_not_hide_the_rest(far):
+    """From x⁶ of 1e18 or 1e48, to a minimum of size one."""
+    tilt = np.array([1.0, -2.0])
+
+    def objective(x):
+        return np.sum(x**6) - tilt @ x, 6.0 * x**5 - tilt, np.diag(30.0 * x**4)
+
+    result = newton(objective, np.full(2, far), tol=1e-14, max_iter=200)
+    assert result.converged
+    np.testing.assert_allclose(result.x, np.sign(tilt) * (np.abs(tilt) / 6.0) ** 0.2, rtol=1e-9)
+
+
+def test_a_loss_that_vanishes_may_be_left_at_a_share_of_its_start():
+    X, t = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0.0, 0.0, 1.0, 1.0])
+    result = newton(logistic(X, t), np.zeros(1), tol=1e-6, vanishing=True)
+    assert result.converged
+    assert 0.0 < result.value < 1e-5 * result.trace[0]
+    assert not newton(logistic(X, t), np.zeros(1), tol=1e-6, max_iter=30).converged
 
 
 def test_separable_classes_stop_at_max_iter_and_say_so():

@@ -15,6 +15,7 @@ __all__ = ["NewtonResult", "newton"]
 Expansion = tuple[Any, Array, Any]
 
 _ARMIJO = 1e-4  # share of the promised decrease that a step must keep
+_RECENT = 3  # steps whose gains tell the size of f
 
 
 @value
@@ -38,13 +39,14 @@ def newton(
     value: Callable[[Array], Any] | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
+    vanishing: bool = False,
 ) -> NewtonResult:
     """Minimise a smooth function: x ← x - t H⁻¹ ∇f(x), with t halved until the value falls (Armijo).
 
     Where the Hessian is not positive definite its eigenvalues are replaced by their absolute values, so that
     the step still leads downhill. It stops when the decrease that a full step promises, ½ ∇fᵀ H⁻¹ ∇f, is at
-    most `tol` times the size of f (its value, or what has been gained since the start): a rule that does not
-    depend on the units of x or f.
+    most `tol` times the size of f: its value, and what the last few steps have gained. The rule does not
+    depend on the units of x or f, and a start of enormous value does not make the rest look small.
 
     Parameters
     ----------
@@ -59,6 +61,9 @@ def newton(
         Relative tolerance.
     max_iter : int
         The most steps to take.
+    vanishing : bool
+        Whether f falls to zero, so that it has no size of its own: as a power at its minimum, or a loss that
+        has none. All that has been gained since the start then counts to its size.
 
     Examples
     --------
@@ -81,7 +86,7 @@ def newton(
         if promised == 0.0:
             converged = True
             break
-        size = abs(trace[-1]) + (trace[0] - trace[-1])
+        size = abs(trace[-1]) + trace[0 if vanishing else -min(1 + _RECENT, len(trace))] - trace[-1]
         stepped = _backtracked(objective, value, x, here, direction)
         if stepped is None:
             # No step was lower: at the minimum as far as the value can tell, or stuck.

@@ -154,7 +154,7 @@ def softmax_regression(
         loss = found.value + 0.5 * xp.sum(price * b * b)
         return loss, contrasts.T @ found.gradient + price * b, _hessian(xp, contrasts, found.curvature, price)
 
-    result = newton(objective, contrasts.T @ first, tol=tol, max_iter=max_iter)
+    result = newton(objective, contrasts.T @ first, tol=tol, max_iter=max_iter, vanishing=True)
     coef = contrasts @ result.x
     zeros = xp.zeros_like(coef[:, :1])[:, 0]
     return SoftmaxRegression(
