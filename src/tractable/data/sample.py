@@ -36,7 +36,7 @@ def sample_rows(
         w = np.ones(len(batch.X)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
         drawn = np.where(w > 0, rng.random(len(w)), np.inf)
         both = np.concatenate([keys, drawn])
-        chosen = np.sort(np.argsort(both, kind="stable")[:n])
+        chosen = np.sort(np.argpartition(both, n)[:n]) if len(both) > n else np.arange(len(both))
         chosen = chosen[np.isfinite(both[chosen])]
         old, new = chosen[chosen < len(keys)], chosen[chosen >= len(keys)] - len(keys)
         kept = [*_rows(kept, old), np.asarray(batch.X[new], dtype=np.float64)]
