@@ -316,3 +316,20 @@ def test_where_k_means_fails(rng):
         assert found.inertia_ < 0.95 * objective(X, means, true)
         right = np.mean(found.labels_ == true)
         assert max(right, 1.0 - right) < 0.9
+
+
+def test_pictures_need_two_columns(rng):
+    with pytest.raises(ValueError, match="two columns"):
+        tractable.plot(KMeans(2, random_state=0).fit(rng.standard_normal((20, 1))))
+    with pytest.raises(ValueError, match="dims"):
+        tractable.plot(KMeans(2, random_state=0).fit(rng.standard_normal((20, 3))), dims=[0])
+
+
+def test_pictures_know_column_names(rng):
+    import pandas as pd
+    from matplotlib import pyplot as plt
+
+    frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    ax = tractable.plot(KMeans(2, random_state=0).fit(frame), data=frame, dims=["c", "a"])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
+    plt.close("all")

@@ -36,7 +36,7 @@ from tractable.linear_model import (
     lasso_path,
 )
 from tractable.metrics import calibration_curve, cluster_report
-from tractable.mixture import GaussianMixture
+from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.selection import bias_variance, select_components, select_n_clusters
 from tractable.testing.picture_laws import Picture
 
@@ -125,6 +125,8 @@ PICTURES = [
         ),
     ),
     row("GaussianDensity", lambda: GaussianDensity().fit(ROWS), data=ROWS),
+    row("KMeans", lambda: KMeans(3, random_state=0).fit(ROWS[:, :2]), data=ROWS[:, :2]),
+    row("KMeans-columns", lambda: KMeans(9, random_state=0).fit(ROWS), data=ROWS, dims=[2, 0]),
     row("BernoulliModel", lambda: COIN),
     row(
         "NormalModel",
@@ -132,6 +134,17 @@ PICTURES = [
     ),
     row("Updates", lambda: COIN.trace(COIN.summarize(tosses) for tosses in ([1, 1, 0], [0] * 9))),
     row("regression", lambda: LinearRegression().fit(ROWS[:, :1], NUMBERS), X=ROWS[:, :1], y=NUMBERS),
+    row(
+        "MixtureOfRegressors",
+        lambda: MixtureOfRegressors(random_state=0).fit(ROWS[:, :1], NUMBERS),
+        X=ROWS[:, :1],
+        y=NUMBERS,
+    ),
+    row(
+        "MixtureOfExperts",
+        lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS),
+        grid=ROWS[:, 0],
+    ),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
     row("LassoPath", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9)),
     row("LassoPath-norm", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9), against="norm", named=1),

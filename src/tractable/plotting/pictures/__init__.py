@@ -8,9 +8,11 @@ from tractable.plotting.pictures import (
     diagnosis,
     dirichlet,
     gaussian,
+    kmeans,
     mixtures,
     paths,
     regression,
+    regression_mixtures,
     results,
     univariate,
 )
@@ -23,9 +25,11 @@ __all__ = [
     "diagnosis",
     "dirichlet",
     "gaussian",
+    "kmeans",
     "mixtures",
     "paths",
     "regression",
+    "regression_mixtures",
     "results",
     "univariate",
 ]

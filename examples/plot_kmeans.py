@@ -1,0 +1,56 @@
+"""
+K-means, step by step, and where it fails
+=========================================
+
+Eight points, three clusters. Every point goes to its nearest centre, every centre to the mean of its points,
+and again: the sum of squared distances, J, never rises, and after two rounds nothing moves any more.
+"""
+
+import warnings
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import tractable
+
+X = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
+start = X[[4, 5, 7]]
+
+# %%
+# The picture shows each centre and the part of the plane that is nearest to it. A search cut short says so;
+# here that is the point, and the warning is turned off.
+
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
+for updates, ax in enumerate(axes, start=1):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = tractable.KMeans(3, init=start, tol=0.0, max_iter=updates).fit(X)
+    tractable.plot(model, data=X, ax=ax)
+    ax.set_title(f"update {updates}: J = {model.inertia_:.2f}")
+print("J at the start and after each update:", model.inertias_.round(4))
+
+# %%
+# Another start may end elsewhere. Of the 56 starts at three of the points, 46 reach the best clusters: hence
+# several starts, of which the best is kept, and seeds that lie far apart (k-means++).
+ends = [tractable.KMeans(3, init=X[[*rows]], tol=0.0).fit(X).inertia_ for rows in combinations(range(8), 3)]
+for J, times in zip(*np.unique(np.round(ends, 4), return_counts=True), strict=True):
+    print(f"J = {J:7.4f} from {times} starts")
+
+# %%
+# K-means has no idea of shape or size: a cluster is what is nearest to a centre. Long clusters are cut, a
+# large one gives part of itself to a small one, and rings have no centre of their own.
+
+rng = np.random.default_rng(0)
+long = rng.standard_normal((400, 2)) * [8.0, 0.5] + np.repeat([[0.0, 0.0], [0.0, 5.0]], 200, axis=0)
+unequal = np.concatenate([4.0 * rng.standard_normal((380, 2)), 0.2 * rng.standard_normal((20, 2)) + 9.0])
+angle = rng.uniform(0.0, 2 * np.pi, 400)
+radius = np.repeat([1.0, 6.0], 200) + 0.1 * rng.standard_normal(400)
+rings = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+for ax, rows, what in zip(axes, (long, unequal, rings), ("long", "unequal", "rings"), strict=True):
+    tractable.plot(tractable.KMeans(2, n_init=5, random_state=0).fit(rows), data=rows, ax=ax)
+    ax.set_title(what)
+plt.show()
