@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 import tractable
 from tractable import LinearRegression, RobustRegression
 from tractable.distributions import Laplace, Normal, StudentT
+from tractable.linear_model import robust_steps
 
 
 def problem(rng, n=60, d=3, tails=2.0):
@@ -174,10 +175,56 @@ def test_most_rows_in_a_plane():
     np.testing.assert_allclose([model.intercept_, *model.coef_], [1.0, 2.0], rtol=1e-9)
 
 
-def test_a_search_cut_short_says_so(rng):
+@pytest.mark.parametrize("dof", [None, 2.0])
+def test_a_scale_that_collapses_is_said_to(dof, rng):
+    """Student's likelihood has no bound where most rows lie in a plane: more iterations do not help."""
+    X = rng.normal(size=(200, 3))
+    y = 1.0 + X @ [1.0, 2.0, 3.0]
+    y[:40] += rng.normal(size=40)
+    with pytest.warns(ConvergenceWarning, match="the scale of the noise collapsed"):
+        model = RobustRegression("student", dof=dof).fit(X, y)
+    np.testing.assert_allclose(model.coef_, [1.0, 2.0, 3.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"noise": "student"}, "raise max_iter or tol, or give dof$"),
+        ({"noise": "student", "dof": 2.0}, "raise max_iter or tol$"),
+        ({"noise": "laplace"}, "raise max_iter or tol$"),
+    ],
+)
+def test_a_search_cut_short_says_so(options, words, rng):
     X, y = problem(rng)
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
-        assert not RobustRegression("student", max_iter=2).fit(X, y).converged_
+    with pytest.warns(ConvergenceWarning, match=words):
+        assert not RobustRegression(**options, max_iter=2).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("noise", ["laplace", "student", "gaussian"])
+def test_the_level_of_the_targets_costs_no_digits(noise, rng):
+    X, y = problem(rng)
+    far = y + 1e12
+    a, b = (RobustRegression(noise).fit(X, targets) for targets in (far, far - 1e12))
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9)
+    np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-9)
+    np.testing.assert_allclose(a.weights_, b.weights_, rtol=1e-3 if noise == "laplace" else 1e-6)
+    np.testing.assert_allclose(a.predict(X) - 1e12, b.predict(X), atol=1e-3)
+
+
+def test_an_interruption_keeps_the_best_so_far(rng, monkeypatch):
+    X, y = problem(rng)
+    calls, plane = iter(range(100)), robust_steps._plane
+
+    def interrupted(*args, **options):
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return plane(*args, **options)
+
+    monkeypatch.setattr(robust_steps, "_plane", interrupted)
+    model = RobustRegression("student")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert (model.n_iter_, model.converged_) == (3, False)
 
 
 @pytest.mark.parametrize(

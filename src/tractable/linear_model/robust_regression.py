@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tractable.base import (
     Estimator,
+    FitInterrupted,
     ModelTags,
     PredictiveMixin,
     all_or_nothing,
@@ -21,7 +22,7 @@ from tractable.distributions import Normal
 from tractable.engines import EMResult
 from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.noise_models import NOISES
-from tractable.linear_model.robust_steps import RobustPlane, robust_search, start_at_least_squares
+from tractable.linear_model.robust_steps import RobustPlane, raised, robust_search, start_at_least_squares
 
 __all__ = ["RobustRegression"]
 
@@ -113,25 +114,24 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
         w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
         located = {"fit_intercept": bool(self.fit_intercept)}
+        seen = y[w > 0]
+        rounding = 8.0 * np.finfo(float).eps * float(np.abs(seen).max())
+        # About one of the targets, so that their level costs no digits of what is about it.
+        level = float(np.quantile(seen, 0.5, method="inverted_cdf")) if self.fit_intercept else 0.0
+        y = y - level
         start = start_at_least_squares(X, y, w, self.noise, self.dof, **located)
-        self.least_squares_ = start.plane
-        rounding = 8.0 * np.finfo(float).eps * float(np.abs(y[w > 0]).max())
-        if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
-            self._name(EMResult(params=start, trace=(np.inf,), converged=True), exact=True)
+        self.least_squares_ = raised(start.plane, level)
+        if start.noise.scale <= max(1e-10 * float(np.ptp(seen)), rounding):
+            self._name(EMResult(params=start, trace=(np.inf,), converged=True), level, exact=True)
             self.weights_ = np.ones(len(y))
             return self
-        found = robust_search(X, y, w, start, rounding, tol=self.tol, max_iter=self.max_iter, **located)
-        self._name(found, exact=False)
-        self.weights_ = self.noise_.pull(y - self._plane(X))
+        floor = 8.0 * np.finfo(float).eps * float(np.abs(y[w > 0]).max())
+        found = robust_search(X, y, w, start, floor, tol=self.tol, max_iter=self.max_iter, **located)
+        self._name(found, level, exact=False)
+        self.weights_ = self.noise_.pull(y - found.params.plane.predict(X)[:, 0])
         if found.interrupted:
-            raise KeyboardInterrupt
-        if not found.converged:
-            warnings.warn(
-                f"RobustRegression did not converge in {self.n_iter_} iterations; "
-                "raise max_iter or tol, or give dof",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            raise FitInterrupted
+        self._report(collapsed=self.noise_.scale <= 4.0 * floor)
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -180,16 +180,34 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     def _plane(self, X: np.ndarray) -> np.ndarray:
         return self.plane_.predict(X)[:, 0]
 
-    def _name(self, found: EMResult, *, exact: bool) -> None:
+    def _name(self, found: EMResult, level: float, *, exact: bool) -> None:
         params: RobustPlane = found.params
-        self.plane_, self.noise_ = params.plane, params.noise
-        self.coef_, self.intercept_ = params.plane.coef[0, :], float(params.plane.intercept[0])
+        self.plane_, self.noise_ = raised(params.plane, level), params.noise
+        self.coef_, self.intercept_ = self.plane_.coef[0, :], float(self.plane_.intercept[0])
         self.scale_ = 0.0 if exact else self.noise_.scale
         self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
             self.noise, getattr(self.noise_, "dof", np.nan)
         )
         self.objective_trace_ = np.asarray(found.trace)
         self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
+
+    def _report(self, *, collapsed: bool) -> None:
+        if collapsed:
+            warnings.warn(
+                f"the scale of the noise collapsed to {self.scale_:.1g}, the rounding of y: so many rows lie "
+                "in the plane that was found that its likelihood has no bound. coef_ is that plane, but the "
+                'spread of predictions means nothing; noise="laplace" has one',
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not self.converged_:
+            learnt = ", or give dof" if self.noise == "student" and self.dof is None else ""
+            warnings.warn(
+                f"RobustRegression did not converge in {self.n_iter_} iterations; raise max_iter or tol"
+                f"{learnt}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _check_parameters(self) -> None:
         check_choice("noise", self.noise, NOISES)
