@@ -13,7 +13,7 @@ import tractable
 from rows.discrete_mixtures import KINDS, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
 from tractable.mixture import CollapsedComponentWarning
-from tractable.mixture.table_steps import TableParameters
+from tractable.mixture.table_steps import TableParameters, TableSteps
 
 
 def slow_em(x, kinds, start, n_iter, reg=0.0):
@@ -311,3 +311,42 @@ def test_categories_never_seen_are_named(any_frame):
 def test_parameters_are_read_as_numbers():
     steps = table_steps(table())
     assert np.all(np.isfinite(table_numbers(steps.start(np.random.default_rng(0)))))
+
+
+def interrupted_after(calls, error):
+    left = iter(range(calls))
+    whole = TableSteps.expect
+
+    def expect(self, params):
+        if next(left, None) is None:
+            raise error
+        return whole(self, params)
+
+    return expect
+
+
+def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2, tol=1e-10)
+    path = tmp_path / "fit.checkpoint"
+    with monkeypatch.context() as patch, tractable.checkpoint(path, every=0.0):
+        patch.setattr(TableSteps, "expect", interrupted_after(12, MemoryError("killed")))
+        with pytest.raises(MemoryError):
+            model.fit(table())
+        kept = path.read_bytes()
+    path.write_bytes(kept)
+    with tractable.checkpoint(path, every=0.0):
+        model.fit(table())
+    undisturbed = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2, tol=1e-10).fit(table())
+    assert model.lower_bounds_ == undisturbed.lower_bounds_
+    np.testing.assert_array_equal(model.score_samples(table()), undisturbed.score_samples(table()))
+
+
+def test_an_interrupted_fit_keeps_the_best_so_far(monkeypatch):
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(TableSteps, "expect", interrupted_after(4, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(table())
+    assert model.n_iter_ == 3
+    assert not model.converged_
+    assert np.all(np.isfinite(model.score_samples(table())))
