@@ -189,3 +189,23 @@ def test_bad_parameters_are_refused(options, named, rng):
     X, y, _ = gated(rng, n=20)
     with pytest.raises(ValueError, match=named):
         MixtureOfExperts(**options).fit(X, y)
+
+
+def test_a_plane_fades_where_it_is_not_trusted(rng):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    X, y, _ = gated(rng)
+    model = fitted(X, y)
+    ax = tractable.plot(model, X=X, y=y)
+    lines = [c for c in ax.collections if isinstance(c, mpl.collections.LineCollection)]
+    right = lines[int(np.argmax(model.coef_[:, 0]))].get_colors()[:, 3]
+    assert right[0] < 0.2
+    assert right[-1] > 0.9
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["data", "plane 0", "plane 1"]
+    for options, named in (({}, "X"), ({"y": y}, "X"), ({"X": np.ones((4, 2))}, "one column")):
+        with pytest.raises(ValueError, match=named):
+            tractable.plot(model, **options)
+    plt.close("all")
