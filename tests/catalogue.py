@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rows import (
+    bayesian_gaussian_mixture,
     compound,
     conjugate,
     discrete,
@@ -167,6 +168,7 @@ STATISTICS = [
 ]
 CONJUGATE_MODELS = conjugate.ROWS
 ESTIMATORS = [
+    *bayesian_gaussian_mixture.ROWS,
     Row("GaussianDensity", GaussianDensity),
     Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),
     Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),

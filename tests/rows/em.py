@@ -4,7 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from rows import discrete_mixtures, gaussian_mixture, mixture_regression, student_t_mixture
+from rows import (
+    bayesian_gaussian_mixture,
+    discrete_mixtures,
+    gaussian_mixture,
+    mixture_regression,
+    student_t_mixture,
+)
 from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
@@ -92,6 +98,7 @@ def logistic_locations(rate=1.0):
 
 
 ROWS = [
+    *bayesian_gaussian_mixture.EM_ROWS,
     *discrete_mixtures.EM_ROWS,
     *gaussian_mixture.EM_ROWS,
     *mixture_regression.EM_ROWS,
