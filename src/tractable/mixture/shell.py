@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 from tractable.base import (
     DensityMixin,
@@ -222,6 +223,10 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         return self
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        if is_foreign_array(X):
+            raise ValueError(
+                f"X: {type(self).__name__} learns from NumPy arrays, frames and sources; move X to the host"
+            )
         rows = check_rows(self, X, None, sample_weight, reset=reset, min_rows=2 if reset else 1)
         n = rows.n_rows
         if reset and n is not None and n < self.n_components:
