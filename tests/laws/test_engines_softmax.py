@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from tractable.arrays.namespace import to_numpy
 from tractable.engines import fold
 from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
 
@@ -129,3 +130,12 @@ def test_units_of_columns_make_no_difference(scale, rng):
     X, _, targets = problem(rng)
     plain, scaled = fitted(X, targets), fitted(X * scale, targets)
     np.testing.assert_allclose(scaled.coef * scale, plain.coef, rtol=1e-8)
+
+
+def test_stays_in_the_library_of_its_start(backend, rng):
+    X, targets = problem(rng)[0], soft(rng)
+    rows, shares, start = (backend.asarray(part) for part in (X, targets, np.zeros((3, 4))))
+    fit = softmax_regression(lambda of: fold(of, rows, shares), 3, 3, penalty=0.1, start=start)
+    assert backend.owns(fit.coef)
+    assert backend.owns(fit.log_prob(rows))
+    np.testing.assert_allclose(to_numpy(fit.coef), fitted(X, targets, penalty=0.1).coef, rtol=1e-9)

@@ -8,6 +8,7 @@ from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
+from tractable.engines.softmax_regression import SoftmaxRegression, softmax_regression
 
 __all__ = [
     "EMResult",
@@ -16,6 +17,7 @@ __all__ = [
     "LeastSquares",
     "NewtonResult",
     "RobbinsMonroResult",
+    "SoftmaxRegression",
     "StepSize",
     "best_of",
     "decompose_evidence",
@@ -28,4 +30,5 @@ __all__ = [
     "newton",
     "robbins_monro",
     "sequential_mle",
+    "softmax_regression",
 ]

@@ -124,7 +124,7 @@ def softmax_regression(
     penalty : float or array (d,)
     fit_intercept : bool
     start : array (K, d), or (K, 1 + d) with the intercepts first, optional
-        Zeros when not given.
+        Zeros when not given; needed where the rows are not NumPy's, and of their library.
     tol : float
         The search ends when a step promises to lower the loss by less than this share of it.
     max_iter : int
