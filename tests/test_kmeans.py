@@ -333,3 +333,45 @@ def test_pictures_know_column_names(rng):
     ax = tractable.plot(KMeans(2, random_state=0).fit(frame), data=frame, dims=["c", "a"])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
     plt.close("all")
+
+
+@pytest.mark.parametrize("away", [1e3, 1e9, 1e16])
+def test_an_outlier_has_a_cluster_of_its_own(away, rng):
+    X = np.concatenate([rng.standard_normal((300, 2)), [[away, away]]])
+    model = KMeans(3, init=X[[0, 1, 2]], tol=0.0).fit(X)
+    assert np.sum(model.labels_ == model.labels_[-1]) == 1
+    np.testing.assert_allclose(model.cluster_centers_[model.labels_[-1]], away)
+    assert np.all(np.diff(model.inertias_) <= 0.0)
+
+
+def test_clusters_far_smaller_than_their_distances(rng):
+    X = np.repeat(rng.standard_normal((6, 4)), 50, axis=0) + 1e-9 * rng.standard_normal((300, 4))
+    model = KMeans(6, random_state=0, tol=0.0).fit(X)
+    np.testing.assert_array_equal(model.counts_, 50.0)
+    within = [X[k : k + 50] - X[k : k + 50].mean(axis=0) for k in range(0, 300, 50)]
+    np.testing.assert_allclose(model.inertia_, np.sum(np.square(within)), rtol=1e-6)
+
+
+def test_as_many_clusters_as_rows():
+    model = KMeans(8, random_state=0).fit(EIGHT)
+    assert model.inertia_ == 0.0
+    assert sorted(model.labels_) == list(range(8))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e160])
+def test_numbers_whose_squares_are_none_are_refused(scale):
+    with pytest.raises(ValueError, match="squares"):
+        KMeans(2).fit(EIGHT * scale)
+
+
+def test_a_stream_with_too_few_rows_is_refused():
+    with pytest.raises(ValueError, match="fewer than n_clusters=9"):
+        KMeans(9).fit([EIGHT[:4], EIGHT[4:]])
+
+
+def test_a_start_may_be_a_function():
+    def first_rows(X, n_clusters, random_state):
+        return X[:n_clusters]
+
+    model = KMeans(3, init=first_rows).fit(EIGHT)
+    np.testing.assert_array_equal(model.labels_, KMeans(3, init=EIGHT[:3]).fit(EIGHT).labels_)

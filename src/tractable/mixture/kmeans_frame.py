@@ -43,7 +43,8 @@ def frame_about(mean: np.ndarray, variances: np.ndarray) -> Frame:
     ([100.25], 0.5)
     """
     size = math.sqrt(float(np.mean(variances)))
-    scale = 2.0 ** -math.floor(math.log2(size)) if size > 0.0 else 1.0
+    # The square of the scale must be a number too.
+    scale = 2.0 ** -min(max(math.floor(math.log2(size)), -500), 500) if size > 0.0 else 1.0
     grid = 0.125 / scale
     rounded = np.round(mean / grid) * grid
     shift = np.where(np.isfinite(rounded), rounded, mean)

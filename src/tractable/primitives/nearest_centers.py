@@ -55,13 +55,16 @@ def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
     >>> movement_of(np.array([[0.0], [4.0]]), np.array([[1.0], [4.0]])).half.round(6).tolist()
     [1.5, 1.5]
     """
-    apart = np.stack([np.sum((centers - c) ** 2, axis=1) for c in centers])
+    squares = np.sum(centers * centers, axis=1)
+    apart = squares[:, None] + squares - 2.0 * centers @ centers.T
     np.fill_diagonal(apart, np.inf)
+    # What rounding may have added is taken off: half the distance, or less.
+    nearest = np.maximum(apart.min(axis=1) - 1e-15 * (centers.shape[1] + 4) * squares.max(), 0.0)
     move = np.sqrt(np.sum((centers - before) ** 2, axis=1)) * (1.0 + 1e-12)
     farthest = int(np.argmax(move))
     drop = np.full(len(move), move[farthest])
     drop[farthest] = np.max(np.delete(move, farthest), initial=0.0)
-    return Movement(half=0.5 * np.sqrt(apart.min(axis=1)) * (1.0 - 1e-12), move=move, drop=drop)
+    return Movement(half=0.5 * np.sqrt(nearest) * (1.0 - 1e-12), move=move, drop=drop)
 
 
 def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers: Array) -> Assignment:
@@ -90,7 +93,8 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     n = len(x)
     labels = np.full(n, -1, np.int32)
     bounds = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    still = movement_of(centers, centers)
+    zeros = np.zeros(len(centers))
+    still = Movement(half=zeros, move=zeros, drop=zeros)
     sums, counts, cost, _, _ = reassign(x, weights, shift, scale, centers, still, labels, *bounds)
     return Assignment(labels=labels, sums=sums, counts=counts, cost=cost)
 
