@@ -274,6 +274,40 @@ def test_a_path_has_one_target(rng):
         tractable.lars_path(X)
 
 
+@pytest.mark.parametrize("share", [1e-11, 1e-13, 1e-14, 1e-16, 1e-30])
+@pytest.mark.parametrize("options", [{}, {"precompute": False}, {"positive": True}])
+def test_a_penalty_below_rounding_is_certified_too(rng, share, options):
+    X, y = table(rng, 60, 6)
+    top = np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / len(y)
+    model = Lasso(share * top, **options).fit(X, y)
+    assert model.converged_
+    assert model.dual_gap_ <= 1e-9 * np.var(y)
+    np.testing.assert_allclose(model.coef_, Lasso(0.0, **options).fit(X, y).coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", [Lasso, LassoLars])
+@pytest.mark.parametrize("precompute", [True, False])
+@pytest.mark.parametrize(
+    "units", [(1e-200, 1.0, 1.0), (1.0, 1e160, 1.0), (1e100, 1e-160, 1.0), (1.0, 1.0, 1e300)]
+)
+def test_units_whose_squares_are_no_numbers(rng, model, precompute, units):
+    X, y = table(rng, 60, 6)
+    x_unit, y_unit, weight = units
+    plain = model(0.1, precompute=precompute).fit(X, y)
+    found = model(0.1 * x_unit * y_unit, precompute=precompute)
+    found.fit(X * x_unit, y * y_unit, np.full(len(y), weight))
+    np.testing.assert_allclose(found.coef_ * x_unit / y_unit, plain.coef_, atol=1e-9)
+
+
+def test_large_weights_are_not_taken_for_constant_columns(rng):
+    X, y = table(rng, 60, 6)
+    plain = Lasso(0.1, precompute=False).fit(X, y)
+    for weight in (1e-30, 1e30):
+        model = Lasso(0.1, precompute=False).fit(X, y, np.full(60, weight))
+        np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-9)
+        assert model.dual_gap_ <= 1e-8 * np.var(y)
+
+
 def test_inputs_are_left_alone(rng):
     X, y = table(rng, 20, 50)
     X = np.asfortranarray(X)

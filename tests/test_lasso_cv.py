@@ -70,3 +70,22 @@ def test_bad_parameters_are_one_clear_error(rng):
     weights[:5] = 1.0
     with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
         LassoCV(cv=2, alphas=3).fit(X, y, weights)
+
+
+@pytest.mark.parametrize(
+    "units", [(1e-200, 1.0, 1.0), (1.0, 1e100, 1.0), (1.0, 1e-100, 1.0), (1.0, 1.0, 1e300)]
+)
+def test_units_do_not_matter(rng, units):
+    X, y = table(rng)
+    x_unit, y_unit, weight = units
+    plain = LassoCV(alphas=20).fit(X, y)
+    model = LassoCV(alphas=20).fit(X * x_unit, y * y_unit, np.full(len(y), weight))
+    np.testing.assert_allclose(model.alphas_ / x_unit / y_unit, plain.alphas_)
+    np.testing.assert_allclose(model.coef_ / y_unit * x_unit, plain.coef_, atol=1e-8)
+    np.testing.assert_allclose(model.alpha_1se_ / x_unit / y_unit, plain.alpha_1se_)
+
+
+@pytest.mark.parametrize("cv", [[1], [], [(1, 2, 3)], "five", 2.5, 1, 0])
+def test_bad_folds_are_one_clear_error(rng, cv):
+    with pytest.raises(ValueError, match="cv must"):
+        LassoCV(cv=cv).fit(*table(rng))

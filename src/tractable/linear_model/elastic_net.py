@@ -116,7 +116,9 @@ class ElasticNet(SparseModel):
         self._name(columns, [path.coefs[:, 0] for path in paths])
         gaps, n_iter = np.array([p.gaps[0] for p in paths]), np.array([p.n_iter[0] for p in paths])
         xp = namespace_of(columns.Y)
-        squares = np.array([float(s) for s in xp.sum(columns.Y * columns.Y, axis=0)]) / columns.weight
+        lengths = columns.Y / columns.weight**0.5
+        with np.errstate(over="ignore"):  # as the gaps do, where the square of the target is not a number
+            squares = np.array([float(s) for s in xp.sum(lengths * lengths, axis=0)])
         self.dual_gap_: Any = float(gaps[0]) if columns.flat else gaps
         self.n_iter_: Any = int(n_iter[0]) if columns.flat else n_iter
         self.converged_ = bool(np.all(gaps <= self.tol * squares))

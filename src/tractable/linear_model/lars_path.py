@@ -174,9 +174,10 @@ def path_of(
     """Return the path of columns, in scikit-learn's units."""
     if not isinstance(columns.X, np.ndarray):
         raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-    n = columns.weight
+    tame, unit, target_unit = columns.tamed()
+    n = columns.weight / unit / target_unit
     knots: Knots = lars(
-        columns.problem(target, precompute=precompute),
+        tame.problem(target, precompute=precompute),
         least=n * alpha_min,
         drop=method == "lasso",
         positive=positive,
@@ -185,10 +186,11 @@ def path_of(
     alphas = knots.penalties / n
     if knots.penalties[-1] == n * alpha_min:
         alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
+    coefs = knots.coefs * (target_unit / unit)
     return LarsPath(
         alphas=alphas,
-        coefs=knots.coefs,
-        intercepts=columns.intercepts(knots.coefs, target),
+        coefs=coefs,
+        intercepts=columns.intercepts(coefs, target),
         active=knots.active,
         method=method,
         names=names,

@@ -133,7 +133,7 @@ class LassoCV(RegressorMixin, Estimator):
         rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, column_or_1d(rows.y, warn=True), rows.weights
         self._learn_path(X, y, weights)
-        folds = list(check_cv(self.cv).split(X, y))
+        folds = self._folds(X, y)
 
         def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
             return self._errors(X, y, weights, *fold)
@@ -171,6 +171,16 @@ class LassoCV(RegressorMixin, Estimator):
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_precompute(self.precompute)
+
+    def _folds(self, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        try:
+            folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(self.cv).split(X, y)]
+        except (TypeError, ValueError) as error:
+            message = f"cv must be a number of folds, a splitter or pairs of (train, test) rows: {error}"
+            raise ValueError(message) from error
+        if not folds:
+            raise ValueError("cv must have a fold, got none")
+        return folds
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -217,9 +227,10 @@ class LassoCV(RegressorMixin, Estimator):
     def _choose(self, weights: np.ndarray) -> None:
         share = weights / weights.sum()
         mean = self.mse_path_ @ share
-        spread = ((self.mse_path_ - mean[:, None]) ** 2) @ share
-        # Of the mean of k folds: their variance, unbiased, over k.
-        errors = np.sqrt(spread / max(len(share) - 1, 1))
+        # Of the mean of k folds: their variance, unbiased, over k; in units in which squares are numbers.
+        unit = float(mean.max()) or 1.0
+        spread = ((self.mse_path_ / unit - mean[:, None] / unit) ** 2) @ share
+        errors = unit * np.sqrt(spread / max(len(share) - 1, 1))
         self.cv_curve_ = CVCurve(
             alphas=self.alphas_, scores=mean, standard_errors=errors, method=f"{len(share)} folds"
         )

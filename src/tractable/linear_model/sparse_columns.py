@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.engines.sparse_problem import ColumnProblem, GramProblem
 from tractable.statistics import LinearFactor
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["Columns", "columns_of", "columns_of_statistic"]
 
@@ -15,6 +15,8 @@ __all__ = ["Columns", "columns_of", "columns_of_statistic"]
 LARGEST_GRAM = 1000
 #: A column that varies less than this, relative to its distance from zero, varies by rounding.
 CONSTANT = 1e-14
+#: Columns longer than this, or shorter than its inverse, have squares and products that may not be numbers.
+LONG = 1e60
 
 
 @value
@@ -61,6 +63,13 @@ class Columns:
             return ColumnProblem(X=np.asfortranarray(X), y=np.ascontiguousarray(y))
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
 
+    def tamed(self) -> tuple["Columns", float, float]:
+        """Return the columns and the targets in units in which products are numbers, and these units."""
+        units = [_unit(part) for part in (self.X, self.Y)]
+        if units == [1.0, 1.0]:
+            return self, 1.0, 1.0
+        return replace(self, X=self.X / units[0], Y=self.Y / units[1]), units[0], units[1]
+
     def intercepts(self, coefs: Array, target: int = 0) -> Array:
         """Return the intercepts of coefficients (p, ...)."""
         return self.offset[target] - self.centre @ coefs
@@ -74,7 +83,7 @@ def columns_of(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_
     centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
     if fit_intercept:
         centre, offset = _mean(X, weights), _mean(Y, weights)
-        X, Y = _about(X, centre, weight), _about(Y, offset, weight)
+        X, Y = _about(X, centre), _about(Y, offset)
     if weights is not None:
         root = np.sqrt(weights)[:, None]
         X, Y = np.asfortranarray(X * root), Y * root
@@ -88,8 +97,7 @@ def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Col
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     d = statistic.dim
     floor = CONSTANT * xp.abs(mean) * float(statistic.weight) ** 0.5 * factor.shape[0] ** 0.5
-    lengths = xp.sqrt(xp.sum(factor * factor, axis=0))
-    factor = xp.where(lengths > floor, factor, xp.zeros_like(factor))
+    factor = xp.where(_lengths(factor) > floor, factor, xp.zeros_like(factor))
     return Columns(
         X=factor[:, :d],
         Y=factor[:, d:],
@@ -100,15 +108,35 @@ def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Col
     )
 
 
+def _unit(columns: Array) -> float:
+    """Return a power of two near the largest entry where that is far from one, else one."""
+    xp = namespace_of(columns)
+    top = float(xp.max(xp.abs(columns))) if columns.shape[0] and columns.shape[1] else 0.0
+    return 1.0 if 1.0 / LONG <= top <= LONG or top == 0.0 else 2.0 ** int(np.log2(top))
+
+
 def _mean(columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the means, corrected once: exact far from the origin."""
     first = np.average(columns, axis=0, weights=weights)
     return np.asarray(first + np.average(columns - first, axis=0, weights=weights))
 
 
-def _about(columns: np.ndarray, centre: np.ndarray, weight: float) -> np.ndarray:
+def _about(columns: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """Return the columns less their means; what varies by rounding alone is zero."""
     moved = np.asfortranarray(columns - centre)
-    lengths = np.sqrt(np.einsum("ij,ij->j", moved, moved))
-    moved[:, lengths <= CONSTANT * np.abs(centre) * weight**0.5] = 0.0
+    moved[:, _lengths(moved) <= CONSTANT * np.abs(centre) * len(columns) ** 0.5] = 0.0
     return moved
+
+
+def _lengths(columns: Array) -> Array:
+    """Return Euclidean lengths, (p,), whose squares need not be numbers."""
+    xp = namespace_of(columns)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = (
+            np.einsum("ij,ij->j", columns, columns) if is_numpy_array(columns) else xp.sum(columns**2, axis=0)
+        )
+    if bool(xp.all((squares > LONG**-2) & (squares < LONG**2))):
+        return xp.sqrt(squares)
+    top = xp.max(xp.abs(columns), axis=0)
+    units = xp.where(top > 0, top, xp.ones_like(top))
+    return units * xp.sqrt(xp.sum((columns / units) ** 2, axis=0))

@@ -10,8 +10,14 @@ from tractable.linear_model.ridge_primal import ridge
 from tractable.linear_model.sparse_columns import Columns
 from tractable.primitives.signed_support import settle
 from tractable.statistics import LinearFactor
+from tractable.value import replace
 
 __all__ = ["alpha_grid", "check_penalties", "solve_path"]
+
+#: Share of the largest correlation below which a penalty is within reach of rounding.
+HIDDEN = 1e-11
+#: A penalty on squares that leaves nothing, and is a number.
+LARGEST = 1e200
 
 
 def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
@@ -37,8 +43,10 @@ def alpha_grid(
         raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
-    moments = columns.X.T @ columns.Y
-    top = float(np.max(moments if positive else np.abs(moments), initial=0.0)) / (columns.weight * l1_ratio)
+    tame, *units = columns.tamed()
+    moments = tame.X.T @ tame.Y
+    top = float(np.max(moments if positive else np.abs(moments), initial=0.0))
+    top = top * units[0] / columns.weight * units[1] / l1_ratio
     # A constant target asks for nothing, whatever the penalty.
     top = top if top > 0.0 else float(np.finfo(float).resolution)
     return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
@@ -63,22 +71,44 @@ def solve_path(
         raise ValueError(f"tol must be positive, got {tol!r}")
     if not max_iter >= 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
-    n = columns.weight
-    penalties, ridges = n * alphas * l1_ratio, n * alphas * (1.0 - l1_ratio)
+    n, (columns, unit, target_unit) = columns.weight, columns.tamed()
+    penalties = n / unit / target_unit * alphas * l1_ratio
+    ridges = np.minimum(n / unit * alphas * (1.0 - l1_ratio) / unit, LARGEST)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
     if sparse.any():
         problem = columns.problem(target, precompute=precompute)
         walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
-        found.append(walk(problem, penalties[sparse], ridges[sparse], **options))
+        path = walk(problem, penalties[sparse], ridges[sparse], **options)
+        found.append(_certified(columns, target, path, penalties[sparse], ridges[sparse], positive))
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
+    with np.errstate(over="ignore"):
+        gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_unit / n * target_unit
     return SparsePath(
-        coefs=xp.concat([part.coefs for part in found], axis=1),
-        gaps=np.maximum(np.concatenate([part.gaps for part in found]), 0.0) / n,
+        coefs=xp.concat([part.coefs for part in found], axis=1) * (target_unit / unit),
+        gaps=gaps,
         n_iter=np.concatenate([part.n_iter for part in found]),
     )
+
+
+def _certified(
+    columns: Columns, target: int, path: SparsePath, penalties: np.ndarray, ridges: np.ndarray, positive: bool
+) -> SparsePath:
+    """Prove penalties that rounding hides by the problem without them: its minimum is lower, by little.
+
+    A point of the dual has correlations below the penalty; where that is below their rounding, the residual
+    is shrunk to next to nothing, and the gap says nothing.
+    """
+    X, y = columns.X, columns.Y[:, target]
+    top = float(np.max(np.abs(to_numpy(X.T @ y)), initial=0.0))
+    gaps = path.gaps.copy()
+    for i in np.flatnonzero(penalties <= HIDDEN * top):
+        w = path.coefs[:, int(i)]
+        size = float(namespace_of(w).sum(namespace_of(w).abs(w)))
+        gaps[i] = min(gaps[i], _gap(X, y, w, float(ridges[i]), positive) + penalties[i] * size)
+    return replace(path, gaps=gaps)
 
 
 def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
