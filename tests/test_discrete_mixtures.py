@@ -106,3 +106,25 @@ def test_maximum_likelihood_makes_the_unseen_impossible():
     x = np.array([[0.0], [2.0]])
     assert tractable.CategoricalMixture(alpha=0.0).fit(x).score_samples([[1.0]])[0] == -np.inf
     assert tractable.CategoricalMixture(alpha=0.1).fit(x).score_samples([[1.0]])[0] > -np.inf
+
+
+@pytest.mark.parametrize(
+    "name", ["BernoulliMixture", "CategoricalMixture", "StudentTMixture", "TableMixture"]
+)
+def test_rows_of_other_libraries_do_not_move_silently(name):
+    import array_api_strict
+
+    model, x = getattr(tractable, name)(), bits()
+    with pytest.raises(ValueError, match="X is an array of array_api_strict"):
+        model.fit(array_api_strict.asarray(x))
+    with pytest.raises(ValueError, match="X is an array of array_api_strict"):
+        model.fit(x).predict(array_api_strict.asarray(x))
+
+
+@pytest.mark.spec("GMM-22")
+def test_a_parametric_model_does_not_grow_with_its_rows():
+    few, many = (tractable.BernoulliMixture(2, random_state=0).fit(bits(n)) for n in (50, 500))
+    assert few.n_parameters_ == many.n_parameters_ == 1 + 2 * 5
+    assert tractable.tags(few).parametric
+    # No closed form: the likelihood is a sum of logarithms of sums, and EM climbs it.
+    assert np.all(np.diff(many.lower_bounds_) > -1e-9)

@@ -10,6 +10,7 @@ from tractable.covariance import Diagonal, Full
 from tractable.distributions import Mixture, MultivariateStudentT
 from tractable.mixture.gaussian import CollapsedComponentWarning
 from tractable.mixture.gaussian_parameters import as_floor
+from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.student_t_steps import StudentTParameters, StudentTSteps
 from tractable.mixture.units import Units, survey
@@ -106,6 +107,12 @@ class StudentTMixture(EMMixture):
             check_number("dof", self.dof, above=0.0)
         if self.reg_covar is not None:
             check_number("reg_covar", self.reg_covar, least=0.0)
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        return super()._rows(on_host(X), sample_weight, reset=reset)
+
+    def _events(self, X: Any) -> Any:
+        return super()._events(on_host(X))
 
     def _survey(self, rows: Rows) -> Units:
         return survey(rows)

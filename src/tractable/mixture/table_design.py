@@ -46,7 +46,13 @@ class Design:
     def rows(self, x: np.ndarray) -> np.ndarray:
         """Return the features of rows, (n, P)."""
         seen = ~np.isnan(x[:, self.incomplete])
-        codes = [x[:, j, None] == np.arange(1.0, self.units.sizes[j]) for j in self.categorical]
+        sizes = self.units.sizes[self.categorical]
+        if np.all(sizes == 2) and len(sizes) == x.shape[1] and not len(self.incomplete):
+            return x  # zeros and ones are their own features
+        if np.all(sizes == 2):  # all columns at once
+            codes = [x[:, self.categorical] == 1.0]
+        else:
+            codes = [x[:, j, None] == np.arange(1.0, n) for j, n in zip(self.categorical, sizes, strict=True)]
         counts = x[:, self.counted]
         parts = [seen, *codes, np.where(np.isnan(counts), 0.0, counts)]
         return np.concatenate(parts, axis=1, dtype=np.float64, casting="unsafe")

@@ -9,6 +9,7 @@ from tractable.base import ModelTags, Rows, check_columns, check_number
 from tractable.data import is_frame
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
 from tractable.mixture.gaussian import CollapsedComponentWarning
+from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.table_columns import TableColumns, coded_frame, columns_of, learn_columns
 from tractable.mixture.table_steps import TableParameters, TableSteps
@@ -47,7 +48,7 @@ class TableShell(EMMixture):
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
         leave = sample_weight if isinstance(sample_weight, str) else None
-        rows = super()._rows(self._coded(X, leave, reset=reset), sample_weight, reset=reset)
+        rows = super()._rows(self._coded(on_host(X), leave, reset=reset), sample_weight, reset=reset)
         if reset and not hasattr(self, "columns_"):
             names = getattr(self, "feature_names_in_", None)
             self.columns_ = columns_of(names, self.n_features_in_, self._kinds(), self._usual_kind)
@@ -55,7 +56,7 @@ class TableShell(EMMixture):
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
-        return check_columns(self, self._coded(X))
+        return check_columns(self, self._coded(on_host(X)))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         """Return a table as numbers: those of frames by the kinds and categories of their columns."""

@@ -19,7 +19,7 @@ from tractable.value import parameters, value
 __all__ = ["TableParameters", "TableSteps", "TableSums"]
 
 #: Entries of the arrays that a block of rows makes.
-BLOCK_ENTRIES = 2**19
+BLOCK_ENTRIES = 2**20
 
 #: Rows that a start looks at.
 START_ROWS = 20_000
@@ -82,7 +82,8 @@ class TableSteps:
 
     def expect(self, params: TableParameters) -> TableSums:
         """Sum over rows what their responsibilities weight."""
-        width = int(self.units.sizes.sum()) + len(self.units.sizes) * (1 + self.n_components)
+        width = int(self.units.sizes.sum()) + len(self.units.sizes)
+        width += self.n_components * (1 + len(self.normal))
         of = partial(self._of, params, self._penalty(params))
         block = max(256, BLOCK_ENTRIES // width)
         return fold(of, self.rows.data, weights=self.rows.weights, rows=block)
