@@ -1,5 +1,7 @@
 """Singular value decompositions, and what follows: best low-rank approximations and pseudo-inverses."""
 
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
@@ -113,9 +115,8 @@ def truncated_svd(a: Any, k: int) -> SVD:
     """
     a = _matrix(a)
     most = min(a.shape[-2:])
-    if not 0 <= k <= most:
-        raise ValueError(f"k must be from 0 to {most}, got {k!r}")
-    return thin_svd(a).truncated(k)
+    _check(k, f"k must be a whole number from 0 to {most}", Integral, lambda x: 0 <= x <= most)
+    return thin_svd(a).truncated(int(k))
 
 
 def pinv(a: Any, *, rank_tol: float | None = None) -> Array:
@@ -136,6 +137,8 @@ def pinv(a: Any, *, rank_tol: float | None = None) -> Array:
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
+    if rank_tol is not None:
+        _check(rank_tol, "rank_tol must be a number from 0 and below 1", Real, lambda x: 0.0 <= x < 1.0)
     svd = thin_svd(a)
     xp = namespace_of(svd.left)
     s = svd.singular
@@ -144,6 +147,11 @@ def pinv(a: Any, *, rank_tol: float | None = None) -> Array:
     seen = s > tol * s[..., :1]
     inverse = xp.where(seen, 1.0 / xp.where(seen, s, xp.ones_like(s)), xp.zeros_like(s))
     return SVD(left=svd.right, singular=inverse, right=svd.left).dense()
+
+
+def _check(given: Any, wanted: str, kind: type, good: Callable[[Any], bool]) -> None:
+    if isinstance(given, bool) or not isinstance(given, kind) or not good(given):
+        raise ValueError(f"{wanted}, got {given!r}")
 
 
 def _matrix(a: Any) -> Array:

@@ -10,10 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
+from tractable.base.parameters import check_number
 from tractable.engines.least_squares import reduced_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
-from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
+from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import HyperPriors
 from tractable.linear_model.noise_floor import least_noise, lost_noise, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
@@ -163,7 +164,7 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     def _statistic(self) -> Callable[..., Any]:
         check_evidence_parameters(self)
-        check_positive("threshold_lambda", self.threshold_lambda)
+        check_number("threshold_lambda", self.threshold_lambda, above=0.0)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

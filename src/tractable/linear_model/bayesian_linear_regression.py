@@ -8,9 +8,9 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 
 from tractable.base import Estimator, ModelTags
+from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
-from tractable.linear_model.evidence_parameters import check_nonnegative, check_positive, is_number
 from tractable.linear_model.gaussian_prior import gaussian_prior
 from tractable.linear_model.linear_posterior import LinearPosterior, linear_posterior
 from tractable.linear_model.noise_floor import (
@@ -136,7 +136,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         **options
             Other parameters of the estimator.
         """
-        check_positive("noise_precision", noise_precision)
+        check_number("noise_precision", noise_precision, above=0.0)
         return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
 
     @classmethod
@@ -151,7 +151,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
         **options
             Other parameters of the estimator.
         """
-        check_nonnegative("alpha", alpha)
+        check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 
     def _statistic(self) -> Callable[..., Any]:
@@ -161,10 +161,11 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
                     f"noise_variance must be a number or one of {[*NOISES]}, got {self.noise_variance!r}"
                 )
         else:
-            check_positive("noise_variance", self.noise_variance)
+            check_number("noise_variance", self.noise_variance, above=0.0)
         both = (self.noise_shape, self.noise_scale)
-        if both != (0.0, 0.0) and not all(is_number(x) and x > 0 for x in both):
-            raise ValueError(f"noise_shape and noise_scale must both be positive, or both 0, got {both}")
+        if both != (0.0, 0.0):
+            for name, x in zip(("noise_shape", "noise_scale"), both, strict=True):
+                check_number(f"{name}, where one of both is not 0,", x, above=0.0)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
+from tractable.base.parameters import check_choice, check_number
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidenceSpectrum
-from tractable.linear_model.evidence_parameters import check_evidence_parameters, check_positive
+from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import METHODS, EvidenceSearch, HyperPriors, Precisions
 from tractable.linear_model.noise_floor import least_noise, lost_noise, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
@@ -157,9 +158,8 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         check_evidence_parameters(self)
         for name in ("alpha_init", "lambda_init"):
             if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ValueError(f"method must be one of {[*METHODS]}, got {self.method!r}")
+                check_number(name, getattr(self, name), above=0.0)
+        check_choice("method", self.method, METHODS)
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from tractable.arrays import Array, as_float_array, namespace_of
 from tractable.base import check_columns, check_fitted
+from tractable.base.parameters import check_number
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares
 from tractable.statistics import LinearFactor
@@ -50,6 +51,7 @@ class CoefficientsMixin:
         -------
         array of shape (n_features, 2) or (n_targets, n_features, 2)
         """
+        check_fitted(self)
         return self._interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> Array:
@@ -63,6 +65,7 @@ class CoefficientsMixin:
         -------
         array of shape (2,) or (n_targets, 2)
         """
+        check_fitted(self)
         return self._interval(self.intercept_, self.intercept_std_error_, coverage)
 
     @property
@@ -110,6 +113,7 @@ class CoefficientsMixin:
         return fit
 
     def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
+        check_number("coverage", coverage, above=0.0, below=1.0)
         xp = namespace_of(estimate)
         width = StudentT(dof=self._with_noise().dof, location=0.0, scale=1.0).interval(coverage)[1]
         reach = float(width) * error

@@ -4,9 +4,9 @@ from math import log, pi
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base.parameters import check_number
 from tractable.covariance.rows import as_reals
 from tractable.engines.least_squares import reduced_rows
-from tractable.linear_model.evidence_parameters import check_positive
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
@@ -159,7 +159,7 @@ def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
     X = as_reals("X", X)
     y = as_reals("y", y, X)
     for name, x in (("alpha", alpha), ("beta", beta)):
-        check_positive(name, x)
+        check_number(name, x, above=0.0)
     if X.ndim != 2 or y.ndim != 1 or not X.shape[0]:
         raise ValueError(f"X must be rows and y a vector, got shapes {tuple(X.shape)} and {tuple(y.shape)}")
     spectrum = EvidenceSpectrum.of(LinearFactor.of(X, y), fit_intercept=False)

@@ -18,12 +18,12 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.data import Source
 from tractable.distributions import StudentT
-from tractable.engines import LeastSquares, fold, least_squares
+from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows
 from tractable.engines.refinement import refine
 from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
+from tractable.linear_model.linear_rows import check_factor, factor_of
 from tractable.statistics import LinearFactor
 
 __all__ = ["LinearRegression"]
@@ -141,12 +141,9 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         -------
         self
         """
-        statistic = self._statistic()
+        self._statistic()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
-            self._learn(statistic(rows.data, rows.y, rows.weights, reduce=False))
-        else:
-            self._learn(fold(statistic, rows.data, rows.y, weights=rows.weights))
+        self._learn(factor_of(rows))
         if self.refine:
             found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
             self._name(found)
@@ -214,9 +211,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        if not isinstance(statistic, LinearFactor):
-            raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-        self.statistic_ = statistic
+        self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         self._name(
             least_squares(

@@ -6,8 +6,7 @@ from typing import Any
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.base import OnePassMixin, check_rows
-from tractable.data import Source
-from tractable.engines import fold
+from tractable.linear_model.linear_rows import check_factor, factor_of
 from tractable.statistics import LinearFactor
 
 __all__ = ["OneTargetMixin"]
@@ -20,16 +19,14 @@ class OneTargetMixin(OnePassMixin):
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
         rows = check_rows(subject, X, _as_vector(y), sample_weight, supervised=True, **options)
-        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
-            return self._statistic()(rows.data, rows.y, rows.weights, reduce=False)
-        return fold(self._statistic(), rows.data, rows.y, weights=rows.weights)
+        self._statistic()
+        return factor_of(rows)
 
     def _checked(self, statistic: Any) -> LinearFactor:
-        if not isinstance(statistic, LinearFactor):
-            raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-        if statistic.n_targets != 1:
-            raise ValueError(f"y must be one target, got {statistic.n_targets}")
-        return statistic
+        found = check_factor(statistic)
+        if found.n_targets != 1:
+            raise ValueError(f"y must be one target, got {found.n_targets}")
+        return found
 
 
 def _as_vector(y: Any) -> Any:

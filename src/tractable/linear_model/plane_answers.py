@@ -5,10 +5,10 @@ from typing import Any
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.random import as_generator, standard_gamma, standard_normal
 from tractable.base import PredictiveMixin, check_columns, check_fitted
+from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.coefficients import as_floats
-from tractable.linear_model.evidence_parameters import check_count
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 
@@ -118,7 +118,7 @@ class PlaneAnswers(PredictiveMixin):
         array of shape (n_samples, number of rows)
         """
         rows = self._rows(X)
-        check_count("n_samples", n_samples)
+        check_number("n_samples", n_samples, least=1, whole=True)
         rng = as_generator(random_state)
         xp = namespace_of(rows)
         spread = self.belief_.spread(rows)

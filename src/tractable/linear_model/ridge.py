@@ -98,7 +98,13 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
             check_number(name, x, above=0.0)
-        return cls(alpha=noise_variance / prior_variance, **options)
+        alpha = float(noise_variance) / float(prior_variance)
+        if alpha == float("inf"):
+            raise ValueError(
+                f"prior_variance must be larger: noise_variance is {noise_variance!r}, and as many times "
+                f"{prior_variance!r} that no number is as large"
+            )
+        return cls(alpha=alpha, **options)
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

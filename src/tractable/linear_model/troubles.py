@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.arrays.special import stdtr
 from tractable.base import check_fitted
+from tractable.base.parameters import check_number
 from tractable.engines import LeastSquares, least_squares
 from tractable.linear_model.diagnosis import Diagnosis, Finding
 from tractable.statistics import LinearFactor
@@ -75,9 +76,10 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     >>> print(found["weak signal"].sentence)
     The columns explain 80% of the variation of y (R² 0.80 ± 0.06): a signal (p = 3.3e-11).
     """
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"estimator must be a fitted regressor, got {estimator!r}")
     check_fitted(estimator)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    check_number("level", level, above=0.0, below=1.0)
     fit = _seen(estimator, X, y)
     leverage = np.minimum(fit.plane.leverage(fit.columns), 1.0)
     studentized, cooks = _influence(fit, leverage)

@@ -7,7 +7,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.covariance.rows import as_reals
 
-__all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count"]
+__all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count", "unit_of"]
 
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
@@ -52,19 +52,32 @@ def averaged(x: Array, sample_weight: Any) -> Array:
     return xp.sum(w * x, axis=0) / xp.sum(w)
 
 
+def unit_of(x: Array) -> Array:
+    """Return a power of two near the largest size of each target: squares in such units do not overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_of(np.array([[3.0, 0.0], [-5.0, 0.0]]))
+    array([4., 1.])
+    """
+    xp = namespace_of(x)
+    size = xp.max(xp.abs(x), axis=0)
+    return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))
+
+
 def over_targets(x: Array, multioutput: Any) -> Any:
     """Return the score of each target (``"raw_values"``), their mean, or their mean with weights."""
     xp = namespace_of(x)
     if isinstance(multioutput, str) and multioutput == "raw_values":
         return xp.reshape(x, (-1,))
-    if x.ndim == 0:
-        return float(x)
     if isinstance(multioutput, str):
         if multioutput != "uniform_average":
             raise ValueError(
                 f'multioutput must be "raw_values", "uniform_average" or weights, got {multioutput!r}'
             )
         return float(xp.mean(x))
+    x = xp.reshape(x, (-1,))
     w = check_weights(multioutput, x.shape[0], like=x, name="multioutput", some=True)
     return float(xp.sum(xp.astype(w, x.dtype) * x) / xp.sum(w))
 

@@ -134,7 +134,10 @@ def _student_t(d: StudentT, y: Array) -> Array:
     z, nu = (y - d.location) / d.scale, d.dof
     half = xp.full_like(nu, 0.5)
     spread = 2.0 * xp.sqrt(nu) * xp.exp(betaln(half, nu - 0.5) - 2.0 * betaln(half, 0.5 * nu)) / (nu - 1.0)
-    near = 2.0 * d.prob(y) * d.scale * (nu + z * z) / (nu - 1.0)
+    # f(z) (ν + z²) = √ν / B(½, ½ν) (1 + z²/ν)^(-(ν - 1)/2), and no square of z overflows.
+    peak = 0.5 * xp.log(nu) - betaln(half, 0.5 * nu)
+    wide = xp.hypot(xp.ones_like(z), z / xp.sqrt(nu))
+    near = 2.0 * xp.exp(peak - (nu - 1.0) * xp.log(wide)) / (nu - 1.0)
     return d.scale * (z * (d.cdf(y) - d.survival(y)) + near - spread)
 
 
@@ -189,7 +192,8 @@ def _mean_distance(gap: Array, scale: Array) -> Array:
     """E|X| of X ~ N(gap, scale²)."""
     xp = namespace_of(gap)
     z = gap / scale
-    return gap * erf(z / sqrt(2.0)) + scale * sqrt(2.0 / pi) * xp.exp(-0.5 * z * z)
+    near = xp.where(xp.abs(z) < 100.0, z, 100.0 * xp.ones_like(z))  # beyond, the density is nothing
+    return gap * erf(z / sqrt(2.0)) + scale * sqrt(2.0 / pi) * xp.exp(-0.5 * near * near)
 
 
 def _like(d: Univariate) -> Array:

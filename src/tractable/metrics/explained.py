@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets
+from tractable.metrics.checks import as_pair, averaged, over_targets, unit_of
 
 __all__ = ["normalized_rmse", "r2_score"]
 
@@ -65,8 +67,13 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     """Return MSE / Var(y), with 0/0 = 0."""
     y_true, y_pred = as_pair(y_true, y_pred)
     xp = namespace_of(y_true)
-    error = averaged((y_true - y_pred) ** 2, sample_weight)
-    spread = averaged((y_true - averaged(y_true, sample_weight)) ** 2, sample_weight)
+    missed, apart = y_true - y_pred, y_true - averaged(y_true, sample_weight)
+    size, unit = unit_of(missed), unit_of(apart)
+    error, spread = (
+        averaged((missed / size) ** 2, sample_weight),
+        averaged((apart / unit) ** 2, sample_weight),
+    )
     constant = spread == 0
-    ratio = error / xp.where(constant, xp.ones_like(spread), spread)
+    with np.errstate(over="ignore"):
+        ratio = error / xp.where(constant, xp.ones_like(spread), spread) * (size / unit) ** 2
     return xp.where(constant & (error > 0), xp.full_like(ratio, xp.inf), ratio)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets
+from tractable.metrics.checks import as_pair, averaged, over_targets, unit_of
 
 __all__ = ["mean_squared_error", "root_mean_squared_error"]
 
@@ -56,5 +56,7 @@ def root_mean_squared_error(
     4.0
     """
     y_true, y_pred = as_pair(y_true, y_pred)
-    mean = averaged((y_true - y_pred) ** 2, sample_weight)
-    return over_targets(namespace_of(mean).sqrt(mean), multioutput)
+    error = y_true - y_pred
+    unit = unit_of(error)
+    mean = averaged((error / unit) ** 2, sample_weight)
+    return over_targets(unit * namespace_of(mean).sqrt(mean), multioutput)

@@ -59,6 +59,8 @@ def bias_variance(
     >>> round(float(found.bias2), 2), round(float(found.variance), 3), float(found.noise)
     (0.22, 0.007, 0.09)
     """
+    if not callable(f):
+        raise ValueError(f"f must be a function of rows, got {f!r}")
     rng = as_generator(rng)
     noise = _as_noise(noise)
     rows = _rows("X", X(rng) if callable(X) else X)
@@ -87,7 +89,10 @@ def _as_noise(noise: Any) -> Univariate:
 
 
 def _rows(name: str, x: Any) -> np.ndarray:
-    x = np.asarray(x, dtype=float)
+    try:
+        x = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be rows of finite numbers, got {x!r}") from None
     if x.ndim != 2 or not len(x) or not np.isfinite(x).all():
         raise ValueError(f"{name} must be rows of finite numbers, two-dimensional; got shape {x.shape}")
     return x

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.linear_model.basis.mapping import check_count
+from tractable.base.parameters import check_number
 from tractable.linear_model.basis.places import check_placement, spread_over
 
 __all__ = ["check_centers", "check_width", "column_centers", "column_names", "gaps"]
@@ -13,15 +13,15 @@ __all__ = ["check_centers", "check_width", "column_centers", "column_names", "ga
 
 def check_width(width: Any) -> None:
     """Refuse a width that is not positive."""
-    if width is not None and not 0.0 < width < np.inf:
-        raise ValueError(f"width must be positive and finite, or None; got {width!r}")
+    if width is not None:
+        check_number("width", width, above=0.0)
 
 
 def check_centers(centers: Any, placement: Any, X: Array) -> Array | None:
     """Return given centres, (k, d), in the library of the rows; None for a number of them."""
     check_placement(placement)
     if np.ndim(centers) == 0:
-        check_count("centers", centers, 1)
+        check_number("centers", centers, least=1, whole=True)
         return None
     xp = namespace_of(X)
     found = xp.asarray(centers, dtype=xp.float64, device=device(X))

@@ -3,7 +3,8 @@
 from math import inf, pi
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.linear_model.basis.mapping import Basis, check_count
+from tractable.base.parameters import check_number
+from tractable.linear_model.basis.mapping import Basis
 from tractable.linear_model.basis.places import column_range
 
 __all__ = ["FourierBasis"]
@@ -40,7 +41,7 @@ class FourierBasis(Basis):
         self.period = period
 
     def _settle(self, X: Array, weights: Array) -> None:
-        check_count("n_frequencies", self.n_frequencies, 1)
+        check_number("n_frequencies", self.n_frequencies, least=1, whole=True)
         if self.period is not None and not 0.0 < self.period < inf:
             raise ValueError(f"period must be positive and finite, or None; got {self.period!r}")
         xp = namespace_of(X)

@@ -16,7 +16,7 @@ from tractable.base import (
 )
 from tractable.linear_model.coefficients import as_floats
 
-__all__ = ["Basis", "check_count"]
+__all__ = ["Basis"]
 
 
 class Basis(TransformerMixin, Estimator):
@@ -107,10 +107,3 @@ class Basis(TransformerMixin, Estimator):
 
     def _names(self, inputs: list[str]) -> list[str]:
         raise NotImplementedError(f"{type(self).__name__} must name its columns")
-
-
-def check_count(name: str, given: Any, least: int) -> int:
-    """Return a whole number that is not below the least."""
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
-        raise ValueError(f"{name} must be a whole number, at least {least}; got {given!r}")
-    return int(given)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.linear_model.basis.mapping import Basis, check_count
+from tractable.base.parameters import check_number
+from tractable.linear_model.basis.mapping import Basis
 from tractable.linear_model.basis.places import column_range, standardised
 
 __all__ = ["PolynomialBasis", "n_monomials"]
@@ -78,7 +79,7 @@ class PolynomialBasis(Basis):
         self.include_bias = include_bias
 
     def _settle(self, X: Array, weights: Array) -> None:
-        check_count("degree", self.degree, 1)
+        check_number("degree", self.degree, least=1, whole=True)
         if self.kind not in LETTERS:
             raise ValueError(f"kind must be one of {list(LETTERS)}, got {self.kind!r}")
         self.powers_ = _exponents(X.shape[1], self.degree, interactions=self.interactions)
@@ -122,7 +123,9 @@ def n_monomials(n_features: int, degree: int, *, interactions: bool = True) -> i
     >>> [tractable.n_monomials(d, 3) for d in (1, 2, 10, 100)]
     [4, 10, 286, 176851]
     """
-    n_features, degree = check_count("n_features", n_features, 0), check_count("degree", degree, 0)
+    for name, given in (("n_features", n_features), ("degree", degree)):
+        check_number(name, given, least=0, whole=True)
+    n_features, degree = int(n_features), int(degree)
     return comb(n_features + degree, degree) if interactions else 1 + n_features * degree
 
 

@@ -1,7 +1,8 @@
 """Piecewise polynomials that join smoothly."""
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.linear_model.basis.mapping import Basis, check_count
+from tractable.base.parameters import check_number
+from tractable.linear_model.basis.mapping import Basis
 from tractable.linear_model.basis.places import check_placement, column_range, spread_over, standardised
 
 __all__ = ["SplineBasis", "b_splines"]
@@ -55,8 +56,8 @@ class SplineBasis(Basis):
         self.include_bias = include_bias
 
     def _settle(self, X: Array, weights: Array) -> None:
-        check_count("n_knots", self.n_knots, 2)
-        check_count("degree", self.degree, 1)
+        check_number("n_knots", self.n_knots, least=2, whole=True)
+        check_number("degree", self.degree, least=1, whole=True)
         check_placement(self.placement)
         self.middle_, self.half_ = column_range(X)
         moved = standardised(X, self.middle_, self.half_)
