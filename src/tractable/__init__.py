@@ -87,10 +87,15 @@ PUBLIC: dict[str, str] = {
     # functions of linear models
     "bridge_regression": "tractable.linear_model",
     "diagnose": "tractable.linear_model",
+    "hierarchical_predictive": "tractable.linear_model",
     "lars_path": "tractable.linear_model",
     "lasso_path": "tractable.linear_model",
+    "log_evidence": "tractable.linear_model",
     "lp_norm": "tractable.linear_model",
     "n_monomials": "tractable.linear_model",
+    "negative_log_posterior": "tractable.linear_model",
+    "ridge_objective": "tractable.linear_model",
+    "tikhonov": "tractable.linear_model",
     # partitions
     "bell": "tractable.mixture",
     "best_partition": "tractable.mixture",
