@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, LinearRegression, Ridge
+from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, Lasso, LinearRegression, Ridge
 from tractable.arrays import sherman_morrison, to_numpy
-from tractable.distributions import InverseGamma, MultivariateNormal, MultivariateStudentT
+from tractable.distributions import InverseGamma, Laplace, MultivariateNormal, MultivariateStudentT, Normal
 from tractable.linear_model import NoiseVanishedWarning, PolynomialBasis, negative_log_posterior
 
 HOURS, MARKS = np.array([1.0, 2.0, 3.0, 4.0, 4.5]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
@@ -490,3 +490,51 @@ def test_targets_that_do_not_vary_have_no_noise(rng, noise, level):
     np.testing.assert_allclose(model.predict(X), level, atol=1e-12)
     assert np.all(np.isfinite(model.predict_interval(X)))
     assert np.all(np.isfinite(model.posterior_.mean))
+
+
+@pytest.mark.spec("LIN-43")
+def test_least_squares_is_the_likeliest_plane_for_any_noise_and_the_belief_adds_how_sure_it_is(X, y):
+    plane = LinearRegression().fit(X, y)
+    theta, design = np.r_[plane.intercept_, plane.coef_], with_ones(X)
+    for noise in (0.01, 0.5, 9.0):
+
+        def likelihood(at, noise=noise):
+            return Normal(mean=design @ at, variance=noise).log_prob(y).sum()
+
+        for i in range(4):
+            for step in (-1e-3, 1e-3):
+                assert likelihood(theta + step * np.eye(4)[i]) < likelihood(theta)
+        flat = BayesianLinearRegression(prior_precision=0.0, noise_variance=noise).fit(X, y)
+        np.testing.assert_allclose(flat.posterior_.mean, theta, rtol=1e-9)
+        np.testing.assert_allclose(
+            flat.posterior_.covariance, noise * np.linalg.inv(design.T @ design), rtol=1e-7
+        )
+        # A point estimate would predict the noise alone; the belief widens away from the rows.
+        far = np.stack([X.mean(axis=0), X.mean(axis=0) + 100.0])
+        variances = flat.predict_var(far)
+        assert noise < variances[0] < variances[1]
+        np.testing.assert_allclose(
+            variances,
+            noise * (1.0 + np.sum(with_ones(far) @ np.linalg.inv(design.T @ design) * with_ones(far), 1)),
+        )
+
+
+@pytest.mark.spec("BLR-12")
+def test_the_lasso_is_the_mode_under_a_laplace_prior(rng):
+    """Sparse, unlike its mean: the density has a kink at zero, and no closed form of its normaliser."""
+    X = rng.standard_normal((60, 5))
+    y = X @ [2.0, 0.0, -1.0, 0.0, 0.05] + rng.standard_normal(60)
+    noise, scale = 1.0, 0.05
+    # (1/2σ²) |y - Xw|² + |w|₁/b is n/σ² times scikit-learn's (1/2n) |y - Xw|² + alpha |w|₁.
+    w = Lasso(noise / (len(y) * scale), fit_intercept=False, tol=1e-12).fit(X, y).coef_
+    assert np.any(w == 0.0)
+    assert np.any(w != 0.0)
+
+    def log_posterior(at):
+        likelihood = Normal(mean=X @ at, variance=noise).log_prob(y).sum()
+        return likelihood + Laplace(location=0.0, scale=scale).log_prob(at).sum()
+
+    best = log_posterior(w)
+    for step in (*np.eye(5), *rng.standard_normal((20, 5))):
+        for size in (-1e-2, -1e-4, 1e-4, 1e-2):
+            assert log_posterior(w + size * step) < best
