@@ -308,6 +308,33 @@ def test_categories_never_seen_are_named(any_frame):
         model.condition({"clas": "low"})
 
 
+@pytest.mark.parametrize(
+    ("spoiled", "named"),
+    [
+        (frame().assign(day=pd.date_range("2020", periods=150)), "day"),
+        (frame().set_axis(["a", "a", "b", "c", "d"], axis=1), "one name"),
+        (frame().assign(size=None), "size"),
+    ],
+)
+def test_columns_that_make_no_sense_are_named(spoiled, named):
+    with pytest.raises(ValueError, match=named):
+        tractable.TableMixture().fit(spoiled)
+
+
+def test_an_arrow_table_is_a_frame():
+    import pyarrow as pa
+
+    model = fitted(pa.Table.from_pandas(frame()))
+    np.testing.assert_allclose(model.score_samples(frame()), fitted(frame()).score_samples(frame()))
+    assert not model.impute(pa.Table.from_pandas(frame())).isna().any().any()
+
+
+def test_rows_far_from_the_origin_fit_as_well():
+    x = table(holes=0.0)[:, [0, 4]]
+    near, far = (tractable.TableMixture(3, random_state=0).fit(x + shift) for shift in (0.0, 1e8))
+    np.testing.assert_allclose(far.score_samples(x + 1e8), near.score_samples(x), rtol=1e-5)
+
+
 def test_parameters_are_read_as_numbers():
     steps = table_steps(table())
     assert np.all(np.isfinite(table_numbers(steps.start(np.random.default_rng(0)))))

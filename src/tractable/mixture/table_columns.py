@@ -102,6 +102,8 @@ def learn_columns(frame: Any, kinds: Any, leave: Any = None, *, codes: bool = Fa
     numbers are codes of categories.
     """
     pandas, library = _as_pandas(frame)
+    if not pandas.columns.is_unique:
+        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
     names = tuple(name for name in pandas.columns if name != leave)
     told = kinds_of(["categorical"] * len(names) if codes else kinds, names, len(names))
     found = tuple(kind or _kind(pandas[name]) for name, kind in zip(names, told, strict=True))
@@ -176,6 +178,8 @@ def _kind(column: Any) -> str:
         return "bernoulli"
     if getattr(dtype, "kind", "O") in "fiu":
         return "normal"
+    if getattr(dtype, "kind", "O") in "mMc":
+        raise ValueError(f"X: the column {column.name!r} holds {dtype}, neither numbers nor categories")
     seen = column.dropna()
     return "bernoulli" if len(seen) and all(isinstance(v, (bool, np.bool_)) for v in seen) else "categorical"
 

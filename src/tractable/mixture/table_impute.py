@@ -36,6 +36,8 @@ def filled(table: Any, columns: TableColumns, x: np.ndarray, codes: np.ndarray) 
     """Return a table with values in its holes, and all else as it was."""
     if columns.library is None or isinstance(table, (np.ndarray, list, tuple)):
         return codes
+    if columns.library == "pandas" and not hasattr(table, "iloc"):
+        table = table.to_pandas()
     frame = table.copy() if hasattr(table, "iloc") else table
     for j, name in enumerate(columns.names or ()):
         holes = np.isnan(x[:, j])
@@ -60,7 +62,8 @@ def _with_column(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -
         entries = frame[name].to_list()
         for i, v in zip(np.flatnonzero(holes), values.tolist(), strict=True):
             entries[i] = v
-        return frame.with_columns(pl.Series(name, entries, strict=False))
+        same = None if values.dtype.kind in "fi" else frame.schema[name]
+        return frame.with_columns(pl.Series(name, entries, dtype=same, strict=False))
     column = frame[name]
     if getattr(column.dtype, "kind", "O") in "iu" and values.dtype.kind == "f":
         column = column.astype("Float64")  # a nullable integer: means are no integers
