@@ -51,6 +51,7 @@ class Outcome:
     dry: bool = False
     memory: dict = field(default_factory=dict)  # bytes above the baseline, by contender
     problem: str = ""
+    note: str = ""
 
     def met(self, duel):
         """Whether the duel reached its target; None without a target, or where the pairs cannot say."""
@@ -71,10 +72,11 @@ def contest(row, folder, *, pairs=7, dry=False, clock=measure):
     outcome.first_call = first_calls(row, row.setup(row.dry_size, folder))
     data = row.setup(row.dry_size if dry else row.size, folder)
     try:
-        same_answers(row, data)
+        answers = same_answers(row, data)
     except AssertionError as error:
         outcome.problem = f"the answers differ: {str(error).strip() or 'check failed'}"
         return outcome
+    outcome.note = row.note(answers) if row.note else ""
     repeats = dict.fromkeys(row.contenders, 1) if dry else calibrated(row, data)
     outcome.duels = [Duel(peer=peer) for peer in row.peers]
     max_foreign = math.inf if dry else MAX_FOREIGN
@@ -91,10 +93,11 @@ def first_calls(row, data):
 
 
 def same_answers(row, data):
-    """Compare every peer's answer with ours before any time counts."""
-    ours = row.ours(data)
-    for peer in row.peers.values():
-        row.check(ours, peer(data))
+    """Compare every peer's answer with ours before any time counts, and return them all."""
+    answers = {name: contender(data) for name, contender in row.contenders.items()}
+    for peer in row.peers:
+        row.check(answers["ours"], answers[peer])
+    return answers
 
 
 def calibrated(row, data):

@@ -39,6 +39,8 @@ def show(outcomes, *, console=None):
     console.print(table)
     for outcome in outcomes:
         console.print(f"[bold]{outcome.row.name}[/]: {outcome.row.shows} Bounded by: {outcome.row.limit}")
+        if outcome.note:
+            console.print(f"    {outcome.note}")
     console.print(machine_line(machine()), style="dim")
 
 
@@ -121,6 +123,7 @@ def as_json(outcome):
         "shows": row.shows,
         "limit": row.limit,
         "problem": outcome.problem,
+        "note": outcome.note,
         "first_call_seconds": outcome.first_call,
         "peak_bytes_above_baseline": outcome.memory,
         "memory_limit_mb": row.memory_limit_mb,

@@ -71,7 +71,8 @@ class Row:
 
     `setup(size, folder)` makes the data, the same for every contender and every call with one size; files go
     into the folder and are made once. `check(ours_result, peer_result)` raises AssertionError unless both
-    give the same answer to the tolerance it states.
+    give the same answer to the tolerance it states. Where answers are to be compared in more than time,
+    `note(results by contender)` says how, in words below the table.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Row:
     check: Callable[[Any, Any], None]
     limit: str  # what bounds the figure
     targets: Mapping[str, Target] = field(default_factory=dict)  # by peer
+    note: Callable[[Mapping[str, Any]], str] | None = None
     memory: bool = True  # whether peak memory means something here
     memory_limit_mb: float | None = None  # of ours, above the baseline
 

@@ -10,7 +10,7 @@ from benchmarks.__main__ import chosen, main
 from benchmarks.clock import Sample, cpu_seconds, foreign_share, measure, n_cores
 from benchmarks.contest import Duel, Outcome, contest
 from benchmarks.memory import peak_above_baseline
-from benchmarks.report import as_json, rows_of
+from benchmarks.report import as_json, rows_of, show
 from benchmarks.row import Pair, Row, at_least, at_most_slower, under, within
 from benchmarks.rows import all_rows
 
@@ -97,6 +97,23 @@ def test_a_noisy_machine_is_said_and_judges_nothing(tmp_path):
     assert outcome.met(outcome.duels[0]) is None
     assert all("too noisy" in cells[2] for cells in rows_of(outcome))
     assert as_json(outcome)["duels"][0]["ratio"] is None
+
+
+def test_a_note_compares_the_answers_in_words(tmp_path, capsys):
+    row = toy(note=lambda answers: " and ".join(f"{who} says {x:g}" for who, x in answers.items()))
+    outcome = contest(row, tmp_path, dry=True)
+    assert outcome.note == "ours says 3 and python says 3 and loop says 3"
+    assert as_json(outcome)["note"] == outcome.note
+    show([outcome])
+    assert outcome.note in capsys.readouterr().out
+
+
+def test_digits_that_are_promised_are_asserted():
+    row = all_rows()["least_squares_digits"]
+    data = row.setup(row.size, None)
+    worse = [found * (1.0 + 1e-3) for found in row.ours(data)]
+    with pytest.raises(AssertionError, match=r"degree 10: 3\.0 digits, 6 are promised"):
+        row.check(worse, worse)
 
 
 def test_different_answers_get_no_figure(tmp_path):
