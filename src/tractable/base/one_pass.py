@@ -43,6 +43,9 @@ class OnePassMixin:
                 f"statistic must be {wanted.__name__} for these parameters, got {type(statistic).__name__}"
             )
 
+    def _require_statistic(self) -> None:
+        """Refuse to go on from a fit that kept no statistic, where a model has such fits."""
+
     def _forget(self) -> None:
         kept = {"n_features_in_", "feature_names_in_", "statistic_"}
         for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
@@ -92,6 +95,7 @@ class OnePassMixin:
         -------
         self
         """
+        self._require_statistic()
         before = getattr(self, "statistic_", None)
         if before is not None:
             self._require_kind(before)
@@ -161,6 +165,8 @@ class OnePassMixin:
         if type(other) is not type(self):
             raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
         check_fitted(other)
+        self._require_statistic()
+        other._require_statistic()  # noqa: SLF001
         self._require_kind(other.statistic_)
         mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
         if mine is not None and theirs is not None and list(mine) != list(theirs):

@@ -20,6 +20,7 @@ from tractable.base import (
 from tractable.base.parameters import check_number
 from tractable.engines import fold
 from tractable.linear_model.coefficients import as_floats
+from tractable.linear_model.linear_rows import check_factor
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
 from tractable.statistics import LinearFactor
 
@@ -72,39 +73,6 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
         self._report()
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows: exactly as if all had been given at once.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        self
-        """
-        self._check_statistic()
-        return super().partial_fit(X, y, sample_weight)
-
-    def merge(self, other: Any) -> Self:
-        """Return the model of both models' data, as if it had been fitted to all rows at once.
-
-        Parameters
-        ----------
-        other : estimator of the same type, fitted on the same columns
-
-        Returns
-        -------
-        estimator
-            A new one; both models are left as they were.
-        """
-        self._check_statistic()
-        if isinstance(other, SparseModel):
-            other._check_statistic()  # noqa: SLF001
-        return super().merge(other)
-
     def predict(self, X: Any) -> Array:
         """Return the plane at each row.
 
@@ -150,7 +118,7 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
         n, p = rows.data.shape
         return self.precompute == "auto" and p <= FEW and p <= max(n, 64)
 
-    def _check_statistic(self) -> None:
+    def _require_statistic(self) -> None:
         if hasattr(self, "coef_") and not hasattr(self, "statistic_"):
             raise ValueError(
                 "precompute must be True for a model that will learn from more rows or be merged: "
@@ -163,9 +131,7 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
 
     def _learn(self, statistic: Any) -> None:
         self._check()
-        if not isinstance(statistic, LinearFactor):
-            raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-        self.statistic_ = statistic
+        self.statistic_ = statistic = check_factor(statistic)
         self.solver_ = "statistic"
         columns = columns_of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
         few = statistic.dim <= 2 * FEW or columns.X.shape[0] >= statistic.dim
