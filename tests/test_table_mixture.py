@@ -13,6 +13,7 @@ import tractable
 from rows.discrete_mixtures import KINDS, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
 from tractable.mixture import CollapsedComponentWarning
+from tractable.mixture.kmeans_steps import HeldRows
 from tractable.mixture.table_steps import TableParameters, TableSteps
 
 
@@ -333,6 +334,28 @@ def test_rows_far_from_the_origin_fit_as_well():
     x = table(holes=0.0)[:, [0, 4]]
     near, far = (tractable.TableMixture(3, random_state=0).fit(x + shift) for shift in (0.0, 1e8))
     np.testing.assert_allclose(far.score_samples(x + 1e8), near.score_samples(x), rtol=1e-5)
+
+
+def test_an_interrupted_start_is_not_swallowed_and_earlier_searches_are_kept(monkeypatch):
+    begun = iter([True, False])
+    whole = TableSteps.start
+
+    def start(self, rng):
+        if next(begun):
+            return whole(self, rng)
+        monkeypatch.setattr(HeldRows, "maximize", interrupt)
+        return whole(self, rng)
+
+    def interrupt(self, expected):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableSteps, "start", start)
+    model = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(table())
+    one = tractable.TableMixture(3, kinds=KINDS, random_state=0)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(model.score_samples(table()), one.fit(table()).score_samples(table()))
 
 
 def test_parameters_are_read_as_numbers():

@@ -109,7 +109,10 @@ def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
     for start in range(1, n_init):
         if best.interrupted:
             break
-        found = search(start)
+        try:
+            found = search(start)
+        except KeyboardInterrupt:  # before its first step: the starts before are kept
+            return replace(best, interrupted=True)
         winner = found if found.objective > best.objective else best
         best = replace(winner, interrupted=found.interrupted)
     return best

@@ -81,7 +81,10 @@ def kmeans(
     def start(_: int) -> np.ndarray:
         return x[seeded_rows(x, weights, n_clusters, rng)]
 
-    return search(rows, start, n_init=n_init, max_iter=max_iter, tol=tol)
+    found = search(rows, start, n_init=n_init, max_iter=max_iter, tol=tol)
+    if found.interrupted:  # those who ask for a start have no use for half of one
+        raise KeyboardInterrupt
+    return found
 
 
 def search(rows: StreamedRows, start: Any, *, n_init: int, max_iter: int, tol: float) -> KMeansFit:
