@@ -7,8 +7,7 @@ from sklearn.base import RegressorMixin
 
 from tractable.base import Estimator, ModelTags, OnePassMixin, all_or_nothing, check_rows
 from tractable.base.parameters import check_number
-from tractable.data import Source
-from tractable.engines import fold
+from tractable.linear_model.linear_rows import check_factor, factor_of
 from tractable.linear_model.ridge_answers import RidgeAnswers
 from tractable.linear_model.ridge_primal import ridge
 from tractable.statistics import LinearFactor
@@ -121,12 +120,8 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         -------
         self
         """
-        of = self._statistic()
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
-            self._learn(of(rows.data, rows.y, rows.weights, reduce=False))
-        else:
-            self._learn(fold(of, rows.data, rows.y, weights=rows.weights))
+        self._statistic()
+        self._learn(factor_of(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
         return self
 
     def _statistic(self) -> Callable[..., Any]:
@@ -135,9 +130,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        if not isinstance(statistic, LinearFactor):
-            raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-        self.statistic_ = statistic
+        self.statistic_ = check_factor(statistic)
         found = ridge(
             statistic,
             float(self.alpha),
