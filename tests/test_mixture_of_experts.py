@@ -48,7 +48,7 @@ def test_planes_and_gate_are_found(rng):
 @pytest.mark.spec("MIX-08")
 def test_the_gate_is_a_softmax_of_planes(rng):
     X, y, _ = gated(rng)
-    model = fitted(X, y, 3, n_init=1)
+    model = fitted(X, y, 3, n_init=1, tol=1e-5)
     logits = np.exp(model.gate_intercept_ + X @ model.gate_coef_.T)
     expected = logits / logits.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.gate_proba(X), expected, rtol=1e-8)

@@ -187,7 +187,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
                 f"EM did not settle in {self.max_iter} iterations; raise max_iter or tol, or start elsewhere "
                 "(n_init, coef_init)",
                 ConvergenceWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
         if self.collapsed_.any():
             planes = np.flatnonzero(self.collapsed_).tolist()
@@ -195,7 +195,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
                 f"the rows of planes {planes} lie on them without error, so that their noise is only what "
                 'noise_floor leaves; use fewer components, noise="shared", alpha > 0 or a larger noise_floor',
                 NoiseCollapsedWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
 
 

@@ -21,6 +21,9 @@ __all__ = ["ExpectedPlanes", "RegressionProblem"]
 #: Responsibilities below exp(-230) count for nothing.
 LEAST_SHARE = 1e-100
 
+#: How far apart the logits of two planes are where a search begins, at most, in standard deviations.
+GATE_REACH = 4.0
+
 #: Newton steps of the gate in one M-step: it need only climb.
 GATE_STEPS = 2
 
@@ -95,7 +98,14 @@ class RegressionProblem:
         lifts = np.sqrt(apart) * reach * rng.standard_normal(k)
         draws = np.sqrt((1.0 - apart) / max(plane.rank, 1)) * reach * rng.standard_normal((k, plane.rank))
         tilts = np.sqrt(self.total) * draws @ plane.spread.T
-        return self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
+        found = self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
+        if self.gate_alpha is None:
+            return found
+        # A gate that parts the rows, more or less sharply: planes may differ in where they are, too.
+        sharp = GATE_REACH * rng.random() / np.sqrt(max(plane.rank, 1))
+        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((k, plane.rank)) @ plane.spread.T
+        slopes -= slopes.mean(axis=0)
+        return replace(found, gate=np.column_stack([-slopes @ plane.centre, slopes]))
 
     def begin(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
         """Return given planes with equal shares and the noise of the one plane."""
