@@ -7,7 +7,7 @@ import pytest
 
 from catalogue import cross
 from rows import em as rows
-from tractable.engines import em
+from tractable.engines import EMResult, best_of, em
 from tractable.statistics import IncompleteMoments, Moments
 from tractable.testing import em_laws
 from tractable.testing.em_laws import EM_LAWS
@@ -111,3 +111,9 @@ def test_stopping_is_reported():
     assert long.converged
     assert isinstance(long.params.covariance, np.ndarray)
     assert isinstance(problem.expect(problem.start).moments, Moments)
+
+
+def test_a_search_that_ends_at_no_number_is_never_the_best():
+    ends = [float("nan"), -2.0, float("nan"), -1.0]
+    found = best_of(lambda i: EMResult(params=i, trace=(ends[i],), converged=True), 4)
+    assert found.params == 3

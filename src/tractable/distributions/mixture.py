@@ -13,7 +13,7 @@ from tractable.covariance.rows import as_reals, batch_index
 from tractable.distributions.checks import check_shares
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
 from tractable.distributions.members import over_batch
-from tractable.distributions.mixture_draws import averaged_over_draws, draw
+from tractable.distributions.mixture_draws import averaged_over_draws, draw, log_ratio
 from tractable.distributions.shares import as_shares, log_or_minus_inf
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.vectors import split_mapping
@@ -177,7 +177,7 @@ class Mixture(Distribution):
         if other.event_shape != self.event_shape:
             raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
         divergence = over_batch(
-            lambda p, q: p._expected(partial(_log_ratio, p, q), n_samples, rng),  # noqa: SLF001
+            lambda p, q: p._expected(partial(log_ratio, p, q), n_samples, rng),  # noqa: SLF001
             broadcast_batches(self=self.batch_shape, other=other.batch_shape),
             self,
             other,
@@ -294,11 +294,3 @@ def _as_weights(weights: Any, components: Distribution) -> Array:
         raise ValueError(f"weights must have shape (*batch, {k}), got {tuple(weights.shape)}")
     check_shares("weights", weights)
     return freeze(as_shares(xp.astype(weights, like.dtype)))
-
-
-def _log_ratio(p: Distribution, q: Distribution, x: Array) -> Array:
-    """Return log p(x)/q(x), and 0 where there is no p."""
-    ours, theirs = p.log_prob(x), q.log_prob(x)
-    xp = namespace_of(ours)
-    some = ours > -np.inf
-    return xp.where(some, ours, xp.zeros_like(ours)) - xp.where(some, theirs, xp.zeros_like(theirs))

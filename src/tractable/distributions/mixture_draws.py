@@ -6,7 +6,7 @@ from typing import Any
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import uniform
 
-__all__ = ["averaged_over_draws", "draw"]
+__all__ = ["averaged_over_draws", "draw", "log_ratio"]
 
 
 def draw(mixture: Any, n: int, rng: Any) -> tuple[Array, Array]:
@@ -57,3 +57,11 @@ def _selected(mixture: Any, labels: Array, rng: Any) -> Array:
     numbers = xp.arange(mixture.n_components, dtype=labels.dtype, device=device(labels))
     chosen = (labels[..., None] == numbers)[(..., *(None,) * n_event)]
     return xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1 - n_event)
+
+
+def log_ratio(p: Any, q: Any, x: Array) -> Array:
+    """Return log p(x)/q(x), and 0 where there is no p."""
+    ours, theirs = p.log_prob(x), q.log_prob(x)
+    xp = namespace_of(ours)
+    some = ours > -xp.inf
+    return xp.where(some, ours, xp.zeros_like(ours)) - xp.where(some, theirs, xp.zeros_like(theirs))

@@ -1,5 +1,6 @@
 """Expectation-maximisation over pure steps; state lives in the arguments."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -113,7 +114,9 @@ def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
             found = search(start)
         except KeyboardInterrupt:  # before its first step: the starts before are kept
             return replace(best, interrupted=True)
-        winner = found if found.objective > best.objective else best
+        # A search that ended at no number loses to any that did not.
+        better = found.objective > best.objective or math.isnan(best.objective)
+        winner = found if better else best
         best = replace(winner, interrupted=found.interrupted)
     return best
 

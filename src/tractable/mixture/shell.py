@@ -263,8 +263,8 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
             raise FitInterrupted
         if not result.converged:
             warnings.warn(
-                f"EM did not settle in {self.max_iter} iterations; raise max_iter or tol, or start elsewhere "
-                "(n_init, init_params)",
+                f"EM did not settle in {self.max_iter} iterations; raise max_iter or tol, or try more starts "
+                "(n_init)",
                 ConvergenceWarning,
                 stacklevel=4,
             )
