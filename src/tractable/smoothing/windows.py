@@ -1,0 +1,244 @@
+"""The windows everybody knows, and a check of those that users bring."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.special import erfc
+from tractable.engines.quadrature import integrate
+from tractable.smoothing.window import Window
+
+__all__ = ["WINDOWS", "check_window"]
+
+#: How far a user's window may be from the integral of one, and from symmetry.
+TOLERANCE = 1e-6
+
+
+def _gaussian(s: Array) -> Array:
+    return -0.5 * s
+
+
+def _laplace(s: Array) -> Array:
+    return -namespace_of(s).sqrt(s)
+
+
+def _inside(shape: Callable[[Any, Array], Array], s: Array) -> Array:
+    """Return the log of a shape of squared radii from 0 to 1; -inf beyond."""
+    xp = namespace_of(s)
+    inside = s <= 1.0
+    height = shape(xp, xp.where(inside, s, xp.zeros_like(s)))
+    some = inside & (height > 0.0)
+    return xp.where(some, xp.log(xp.where(some, height, xp.ones_like(s))), xp.full_like(s, -xp.inf))
+
+
+def _powered(_: Any, s: Array, power: int) -> Array:
+    return (1.0 - s) ** power
+
+
+def _triangle(xp: Any, s: Array) -> Array:
+    return 1.0 - xp.sqrt(s)
+
+
+def _cosine(xp: Any, s: Array) -> Array:
+    return xp.cos(0.5 * math.pi * xp.sqrt(s))
+
+
+def _gaussian_moment(power: float, times: int) -> float:
+    half = 0.5 * (power + 1.0)
+    return math.lgamma(half) + (half - 1.0) * math.log(2.0) - half * math.log(times)
+
+
+def _laplace_moment(power: float, times: int) -> float:
+    return math.lgamma(power + 1.0) - (power + 1.0) * math.log(times)
+
+
+def _disc_moment(log_profile: Callable[[Array], Array], power: float, times: int) -> float:
+    """∫₀¹ k(r²)^times r^power dr by Gauss and Legendre: polynomials exactly, the cosine to rounding."""
+    node, weight = np.polynomial.legendre.leggauss(24 + int(power) // 2)
+    r = 0.5 * (1.0 + node)
+    return math.log(float(0.5 * weight @ (np.exp(times * log_profile(r * r)) * r**power)))
+
+
+def _gaussian_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    return np.sqrt(rng.chisquare(dim, n))
+
+
+def _laplace_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    return rng.standard_gamma(dim, n)
+
+
+def _powered_radii(rng: np.random.Generator, n: int, dim: int, *, power: int) -> np.ndarray:
+    return np.sqrt(rng.beta(0.5 * dim, power + 1.0, n))
+
+
+def _triangle_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    return rng.beta(dim, 2.0, n)
+
+
+def _cosine_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    """Draw from the triangle and accept: cos(πr/2) ≤ (π/2)(1 - r), two draws in three at least."""
+    found: list[np.ndarray] = []
+    while n:
+        r = _triangle_radii(rng, n, dim)
+        kept = r[rng.random(n) * 0.5 * math.pi * (1.0 - r) <= np.cos(0.5 * math.pi * r)]
+        found.append(kept)
+        n -= len(kept)
+    return np.concatenate([np.empty(0), *found])
+
+
+def _clipped(xp: Any, u: Array) -> Array:
+    """Return u + 1, the distance from the lower end of the support, for u ≤ 0."""
+    return xp.where(u > -1.0, u + 1.0, xp.zeros_like(u))
+
+
+def _gaussian_below(u: Array) -> Array:
+    return 0.5 * erfc(-math.sqrt(0.5) * u)
+
+
+def _laplace_below(u: Array) -> Array:
+    return 0.5 * namespace_of(u).exp(u)
+
+
+def _box_below(u: Array) -> Array:
+    return 0.5 * _clipped(namespace_of(u), u)
+
+
+def _triangle_below(u: Array) -> Array:
+    return 0.5 * _clipped(namespace_of(u), u) ** 2
+
+
+def _epanechnikov_below(u: Array) -> Array:
+    t = _clipped(namespace_of(u), u)
+    return 0.25 * t**2 * (3.0 - t)
+
+
+def _biweight_below(u: Array) -> Array:
+    t = _clipped(namespace_of(u), u)
+    return t**3 * (20.0 - 15.0 * t + 3.0 * t**2) / 16.0
+
+
+def _cosine_below(u: Array) -> Array:
+    xp = namespace_of(u)
+    return xp.sin(0.25 * math.pi * _clipped(xp, u)) ** 2
+
+
+def _disc(name: str, shape: Callable[..., Array], radii: Any, lower: Callable[[Array], Array]) -> Window:
+    profile = partial(_inside, shape)
+    return Window(
+        name=name,
+        log_profile=profile,
+        support=1.0,
+        radial_moment=partial(_disc_moment, profile),
+        radii=radii,
+        lower=lower,
+    )
+
+
+def _power(name: str, power: int, lower: Callable[[Array], Array]) -> Window:
+    return _disc(name, partial(_powered, power=power), partial(_powered_radii, power=power), lower)
+
+
+#: The windows that go by a name: "gaussian", "epanechnikov", "tophat", "triangular", "biweight", "cosine" and
+#: "laplace".
+WINDOWS: dict[str, Window] = {
+    window.name: window
+    for window in (
+        Window(
+            name="gaussian",
+            log_profile=_gaussian,
+            radial_moment=_gaussian_moment,
+            radii=_gaussian_radii,
+            lower=_gaussian_below,
+        ),
+        _power("epanechnikov", 1, _epanechnikov_below),
+        _power("tophat", 0, _box_below),
+        _disc("triangular", _triangle, _triangle_radii, _triangle_below),
+        _power("biweight", 2, _biweight_below),
+        _disc("cosine", _cosine, _cosine_radii, _cosine_below),
+        Window(
+            name="laplace",
+            log_profile=_laplace,
+            radial_moment=_laplace_moment,
+            radii=_laplace_radii,
+            lower=_laplace_below,
+        ),
+    )
+}
+
+
+def check_window(kernel: Any) -> Window:
+    """Return a window, if it is one: K(u) ≥ 0, K(-u) = K(u) and ∫ K(u) du = 1.
+
+    Without the first condition a density estimate may be negative.
+
+    Parameters
+    ----------
+    kernel : str, Window or callable
+        A name of :data:`WINDOWS`; a window; or a function that takes an array of numbers u and returns K(u).
+        In more than one dimension it is a function of the distance, and normalised for that dimension.
+
+    Returns
+    -------
+    Window
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tractable.smoothing import check_window
+    >>> logistic = check_window(lambda u: 0.25 / np.cosh(0.5 * u) ** 2)
+    >>> round(logistic.variance(), 4)  # π²/3
+    3.2899
+    >>> check_window(lambda u: np.where(np.abs(u) < 1, 1.0, 0.0))
+    Traceback (most recent call last):
+    ValueError: kernel must have the integral 1, and has 2
+    """
+    if isinstance(kernel, Window):
+        return kernel
+    if isinstance(kernel, str) and kernel in WINDOWS:
+        return WINDOWS[kernel]
+    if not callable(kernel):
+        raise ValueError(f"kernel must be one of {[*WINDOWS]}, a Window or a function, got {kernel!r}")
+    _check_heights(kernel)
+    _check_mass(kernel)
+    return Window(name=getattr(kernel, "__name__", "kernel"), log_profile=partial(_log_of, kernel))
+
+
+def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
+    xp = namespace_of(s)
+    with np.errstate(all="ignore"):
+        height = kernel(xp.sqrt(s))
+    some = height > 0.0
+    return xp.where(some, xp.log(xp.where(some, height, xp.ones_like(height))), xp.full_like(height, -xp.inf))
+
+
+def _check_heights(kernel: Callable[[Any], Any]) -> None:
+    u = np.concatenate([np.linspace(0.0, 6.0, 2401), np.geomspace(6.0, 1e4, 200)])
+    try:
+        with np.errstate(all="ignore"):
+            right, left = (np.asarray(kernel(side * u), dtype=np.float64) for side in (1.0, -1.0))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"kernel must take an array of numbers and return one: {error}") from None
+    if right.shape != u.shape or left.shape != u.shape:
+        raise ValueError(f"kernel must return one number for each of {u.shape}, got shape {right.shape}")
+    if not np.all(np.isfinite(right)):
+        raise ValueError(f"kernel must be finite, and is {right[~np.isfinite(right)][0]} somewhere")
+    least = min(right.min(), left.min())
+    if least < 0.0:
+        raise ValueError(f"kernel must not be negative, and is {least:.6g} somewhere")
+    if np.any(np.abs(right - left) > TOLERANCE * right.max()):
+        worst = u[np.argmax(np.abs(right - left))]
+        raise ValueError(f"kernel must be symmetric: K({worst:.4g}) and K({-worst:.4g}) differ")
+
+
+def _check_mass(kernel: Callable[[Any], Any]) -> None:
+    def both_sides(t: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):  # far out a formula may overflow on its way to zero
+            return 2.0 * np.asarray(kernel(np.exp(t)), dtype=np.float64) * np.exp(t)
+
+    mass = float(integrate(both_sides, np.arange(-40.0, 41.0), rtol=1e-10).value)
+    if not abs(mass - 1.0) <= TOLERANCE:
+        raise ValueError(f"kernel must have the integral 1, and has {mass:.6g}")
