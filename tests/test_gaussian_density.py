@@ -422,3 +422,12 @@ class TestFoundInReview:
         for options in ({"coverages": [1.5]}, {"data": X[:, 0]}):
             with pytest.raises(ValueError, match=next(iter(options))):
                 tractable.plot(model, **options)
+
+
+def test_rows_of_weight_zero_do_not_say_how_far_columns_vary():
+    """A constant column and another row that does not count: nothing underflows."""
+    X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 5.0], [9.0, 1.0]])
+    from tractable.statistics import DiagonalMoments
+
+    found = DiagonalMoments.of(X, weights=[1.0, 1.0, 1.0, 0.0])
+    assert found.scatter[0] == 0.0

@@ -66,7 +66,7 @@ class DiagonalMoments:
             # A missing entry spoils its mean, so complete blocks pay nothing for the question.
             complete = bool(xp.all(xp.isfinite(mean)))
             found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
-        check_squares(found.scatter, x, found.mean)
+        check_squares(found.scatter, x, found.mean, w)
         return found
 
     @classmethod

@@ -45,7 +45,7 @@ def or_one(weight: Any, xp: Any) -> Array:
     return xp.where(weight > 0, weight, xp.ones_like(weight))
 
 
-def check_squares(squares: Array, x: Array, mean: Array) -> None:
+def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None = None) -> None:
     """Refuse finite rows whose sums of squares, one a column, are out of the range of numbers."""
     xp = namespace_of(squares)
     if not bool(xp.all(xp.isfinite(squares))):
@@ -53,7 +53,8 @@ def check_squares(squares: Array, x: Array, mean: Array) -> None:
     limits = np.finfo(np.float64)
     if x.shape[0] and bool(xp.any(squares < float(limits.tiny) / float(limits.eps))):
         step = xp.abs(x - mean)
-        step = xp.max(xp.where(xp.isnan(step), xp.zeros_like(step), step), axis=0)
+        unseen = xp.isnan(step) if weights is None else xp.isnan(step) | (weights <= 0)[:, None]
+        step = xp.max(xp.where(unseen, xp.zeros_like(step), step), axis=0)
         lost = (squares < float(limits.tiny) / float(limits.eps)) & (
             step > 4.0 * float(limits.eps) * xp.abs(mean)
         )
