@@ -34,6 +34,15 @@ def steps(missing=0.0, **parameters):
     )
 
 
+def clusters(rng, n=40):
+    """Two clouds, of which one is sheared, and a row by itself."""
+    shear = np.array([[1.0, 0.6], [0.0, 0.8]])
+    return np.concatenate(
+        [rng.normal(0.0, 1.0, (n, 2)) @ shear, rng.normal([4.0, 2.0], 0.7, (n // 2, 2)), [[2.0, -3.0]]]
+    )
+
+
+PROCESS = {"weight_concentration_prior_type": "dirichlet_process"}
 DIRICHLET = {"weight_concentration_prior_type": "dirichlet_distribution"}
 SHAPES = ("full", "tied", "diag", "spherical")
 

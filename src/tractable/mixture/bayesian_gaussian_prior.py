@@ -15,6 +15,9 @@ from tractable.value import value
 
 __all__ = ["BayesianUnits", "look_at", "prior_attributes"]
 
+#: Roundings a column, below which a direction of the rows has no width.
+ROUNDINGS = 8.0
+
 
 @value
 class BayesianUnits:
@@ -82,13 +85,24 @@ def _scatter(model: Any, rows: Rows, units: Units, clouds: np.ndarray) -> np.nda
     """Return W₀⁻¹ as a matrix, whatever the shape of the covariances."""
     d, given, kind = len(units.scale), model.covariance_prior, model.covariance_type
     if given is None:
-        return _covariance(rows, units, kind) + np.diag(clouds)
+        return _definite(_covariance(rows, units, kind) + np.diag(clouds))
     if kind in ("full", "tied"):
         return as_matrices("covariance_prior", given, (d, d)) * units.scale[:, None] * units.scale
     found = as_numbers("covariance_prior", given, (d,) if kind == "diag" else ())
     if not np.all(found > 0):
         raise ValueError(f"covariance_prior must be positive, got {given!r}")
     return np.diag(found * units.scale**2)
+
+
+def _definite(scatter: np.ndarray) -> np.ndarray:
+    """Refuse a covariance of standardised columns that is singular but for rounding."""
+    lengths = np.linalg.eigvalsh(scatter)
+    if lengths[0] <= ROUNDINGS * len(lengths) * np.finfo(np.float64).eps * lengths[-1]:
+        raise ValueError(
+            "X has columns that are constant or follow from others, so that their covariance is no "
+            "covariance_prior; give one, or a positive reg_covar"
+        )
+    return scatter
 
 
 def _covariance(rows: Rows, units: Units, kind: str) -> np.ndarray:
