@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge
+from tractable import (
+    ARDRegression,
+    BayesianLinearRegression,
+    BayesianRidge,
+    LinearRegression,
+    Ridge,
+    RobustRegression,
+)
 
 ANSWERED = [(1e150, 1e150), (1e-140, 1e-140), (1e70, 1e-70), (1e-70, 1e70), (1.0, 1e140), (1e-140, 1.0)]
 REFUSED = [(1e100, 1e-100), (1e-100, 1e100), (1e200, 1.0), (1e-200, 1.0), (1.0, 1e200), (1.0, 1e-200)]
@@ -42,3 +49,14 @@ def test_variances_that_are_no_numbers_are_one_clear_error(rows, noise, tall):
     X, y = rows
     with pytest.raises(ValueError, match="y must be in units nearer to one"):
         BayesianLinearRegression(noise_variance=noise).fit(X, tall * y)
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(), Ridge(1e-3), RobustRegression(), RobustRegression("student", dof=2.0)]
+)
+@pytest.mark.parametrize("tall", [1e200, 1e-200])
+def test_planes_have_no_squares(rows, model, tall):
+    """The plane is there, in silence, whatever becomes of the squares of what it leaves."""
+    X, y = rows
+    plain = model.fit(X, y).coef_
+    np.testing.assert_allclose(model.fit(X, tall * y).coef_ / tall, plain, rtol=1e-6)

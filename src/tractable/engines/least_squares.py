@@ -4,6 +4,8 @@ from collections.abc import Callable
 from math import log, pi
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives.triangle import triangle
@@ -167,7 +169,8 @@ def reduced_rows(statistic: LinearFactor, *, fit_intercept: bool) -> tuple[Array
     if factor.shape[0] < d:
         return factor[:, :d], factor[:, d:], xp.zeros_like(statistic.mean[d:])
     factor = statistic.triangular() if fit_intercept else triangle(factor)
-    return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
+    with np.errstate(over="ignore"):  # targets beyond 1e154 have a plane, and squares that are infinite
+        return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
 
 
 @value

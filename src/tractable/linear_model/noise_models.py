@@ -20,6 +20,10 @@ class GaussianNoise:
 
     scale: float
 
+    def in_units(self, unit: float) -> "GaussianNoise":
+        """Return the noise of residuals that are so many times as large."""
+        return replace(self, scale=self.scale * unit)
+
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
         return -0.5 * (r / self.scale) ** 2 - log(self.scale) - 0.5 * log(2.0 * pi)
@@ -48,6 +52,10 @@ class LaplaceNoise:
 
     scale: float
     smooth: float = 0.0
+
+    def in_units(self, unit: float) -> "LaplaceNoise":
+        """Return the noise of residuals that are so many times as large."""
+        return replace(self, scale=self.scale * unit, smooth=self.smooth * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
@@ -78,6 +86,10 @@ class StudentNoise:
     scale: float
     dof: float
     known: bool = True
+
+    def in_units(self, unit: float) -> "StudentNoise":
+        """Return the noise of residuals that are so many times as large."""
+        return replace(self, scale=self.scale * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""

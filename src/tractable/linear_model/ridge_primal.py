@@ -1,5 +1,7 @@
 """Ridge regression with at least as many rows as columns: from the triangular factor of the rows."""
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.engines import least_squares
 from tractable.linear_model.placement import place
@@ -57,10 +59,12 @@ def ridge(
     )
     coef, intercept = placement.split(fit.coef.T)
     left = factor[:, p:] - factor[:, :p] @ fit.coef.T
+    with np.errstate(over="ignore"):  # targets beyond 1e154 have a plane, and squares that are infinite
+        squares = xp.sum(left**2, axis=0)
     return RidgeSolution(
         coef=coef,
         intercept=intercept,
-        residual=fit.residual if alpha == 0.0 else xp.sum(left**2, axis=0),
+        residual=fit.residual if alpha == 0.0 else squares,
         weight=weight,
         alpha=alpha,
         effective_dof=placement.n_located + float(xp.sum((factor[:, :p] @ fit.spread) ** 2)),

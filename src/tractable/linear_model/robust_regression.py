@@ -22,7 +22,7 @@ from tractable.distributions import Normal
 from tractable.engines import EMResult
 from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.noise_models import NOISES
-from tractable.linear_model.robust_steps import RobustPlane, raised, robust_search, start_at_least_squares
+from tractable.linear_model.robust_steps import RobustPlane, in_units, robust_search, start_at_least_squares
 
 __all__ = ["RobustRegression"]
 
@@ -115,23 +115,25 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
         located = {"fit_intercept": bool(self.fit_intercept)}
         seen = y[w > 0]
-        rounding = 8.0 * np.finfo(float).eps * float(np.abs(seen).max())
-        # About one of the targets, so that their level costs no digits of what is about it.
+        # About one of the targets, so that their level costs no digits of what is about it, and in units in
+        # which squares are numbers.
         level = float(np.quantile(seen, 0.5, method="inverted_cdf")) if self.fit_intercept else 0.0
-        y = y - level
+        unit = _power_of_two(np.abs(seen - level).max())
+        y = (y - level) / unit
+        rounding = 8.0 * np.finfo(float).eps * float(np.abs(seen / unit).max())
         start = start_at_least_squares(X, y, w, self.noise, self.dof, **located)
-        self.least_squares_ = raised(start.plane, level)
-        if start.noise.scale <= max(1e-10 * float(np.ptp(seen)), rounding):
-            self._name(EMResult(params=start, trace=(np.inf,), converged=True), level, exact=True)
+        self.least_squares_ = in_units(start.plane, level, unit)
+        if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
+            self._name(EMResult(params=start, trace=(np.inf,), converged=True), level, unit, exact=True)
             self.weights_ = np.ones(len(y))
             return self
         floor = 8.0 * np.finfo(float).eps * float(np.abs(y[w > 0]).max())
         found = robust_search(X, y, w, start, floor, tol=self.tol, max_iter=self.max_iter, **located)
-        self._name(found, level, exact=False)
-        self.weights_ = self.noise_.pull(y - found.params.plane.predict(X)[:, 0])
+        self._name(found, level, unit, exact=False)
+        self.weights_ = found.params.noise.pull(y - found.params.plane.predict(X)[:, 0])
         if found.interrupted:
             raise FitInterrupted
-        self._report(collapsed=self.noise_.scale <= 4.0 * floor)
+        self._report(collapsed=found.params.noise.scale <= 4.0 * floor)
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -180,15 +182,15 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     def _plane(self, X: np.ndarray) -> np.ndarray:
         return self.plane_.predict(X)[:, 0]
 
-    def _name(self, found: EMResult, level: float, *, exact: bool) -> None:
+    def _name(self, found: EMResult, level: float, unit: float, *, exact: bool) -> None:
         params: RobustPlane = found.params
-        self.plane_, self.noise_ = raised(params.plane, level), params.noise
+        self.plane_, self.noise_ = in_units(params.plane, level, unit), params.noise.in_units(unit)
         self.coef_, self.intercept_ = self.plane_.coef[0, :], float(self.plane_.intercept[0])
         self.scale_ = 0.0 if exact else self.noise_.scale
         self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
             self.noise, getattr(self.noise_, "dof", np.nan)
         )
-        self.objective_trace_ = np.asarray(found.trace)
+        self.objective_trace_ = np.asarray(found.trace) - np.log(unit)
         self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
 
     def _report(self, *, collapsed: bool) -> None:
@@ -217,3 +219,8 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
             check_number("dof", self.dof, above=0.0)
         check_number("tol", self.tol, least=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
+
+
+def _power_of_two(size: float) -> float:
+    """Return a unit near the size, or one, by which division is exact."""
+    return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0

@@ -10,7 +10,7 @@ from tractable.linear_model.noise_models import GaussianNoise, LaplaceNoise, Stu
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["RobustPlane", "raised", "robust_search", "robust_steps", "start_at_least_squares"]
+__all__ = ["RobustPlane", "in_units", "robust_search", "robust_steps", "start_at_least_squares"]
 
 #: How far |r| is rounded off, in units of its median, stage after stage.
 _STAGES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)
@@ -48,9 +48,16 @@ def start_at_least_squares(
     return RobustPlane(plane=plane, noise=models[noise])
 
 
-def raised(plane: LeastSquares, level: float) -> LeastSquares:
-    """Return the plane of targets that are greater by a level."""
-    return replace(plane, intercept=plane.intercept + level, offset=plane.offset + level)
+def in_units(plane: LeastSquares, level: float, unit: float) -> LeastSquares:
+    """Return the plane of targets that are so many times as large, and then greater by a level."""
+    with np.errstate(over="ignore", under="ignore"):
+        return replace(
+            plane,
+            coef=plane.coef * unit,
+            intercept=plane.intercept * unit + level,
+            offset=plane.offset * unit + level,
+            residual=plane.residual * unit * unit,
+        )
 
 
 def robust_steps(
