@@ -1,0 +1,60 @@
+"""See `tractable.primitives.nearest`."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+
+__all__ = ["distances", "nearest", "within"]
+
+
+def nearest(
+    x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
+) -> tuple[Array, Array]:
+    """See `tractable.primitives.nearest.nearest`."""
+    xp = namespace_of(x, points)
+    every = distances(x, points, form, order)
+    ranks = xp.argsort(every, axis=1, stable=True)[:, :k]
+    return xp.take_along_axis(every, ranks, axis=1), ranks
+
+
+def within(
+    x: Array, points: Array, radii: Array, form: str = "euclidean", order: float = 2.0
+) -> tuple[Array, Array, Array]:
+    """See `tractable.primitives.nearest.within`."""
+    xp = namespace_of(x, points)
+    every = distances(x, points, form, order)
+    ranks = xp.argsort(every, axis=1, stable=True)
+    every = xp.take_along_axis(every, ranks, axis=1)
+    rows, columns = xp.nonzero(every <= radii[:, None])
+    flat = rows * points.shape[0] + columns
+    return rows, xp.take(xp.reshape(ranks, (-1,)), flat), xp.take(xp.reshape(every, (-1,)), flat)
+
+
+def distances(x: Array, points: Array, form: str = "euclidean", order: float = 2.0) -> Array:
+    """Return the distances of all pairs, (m, n), coordinate by coordinate."""
+    xp = namespace_of(x, points)
+    total = xp.zeros_like(x[:, :1] - points[:, 0])
+    steps = [xp.abs(x[:, j : j + 1] - points[:, j]) for j in range(x.shape[1])]
+    for step in steps:
+        if form == "euclidean":
+            total = total + step * step
+        elif form == "manhattan":
+            total = total + step
+        elif form == "hamming":
+            total = total + xp.astype(step != 0.0, total.dtype)
+        else:
+            total = xp.maximum(total, step)
+    if form == "euclidean":
+        return xp.sqrt(total)
+    if form == "hamming":
+        return total / x.shape[1]
+    return _minkowski(xp, steps, total, order) if form == "minkowski" else total
+
+
+def _minkowski(xp: Any, steps: list[Array], largest: Array, order: float) -> Array:
+    """Powers of steps over the largest: none overflows, whatever the order."""
+    unit = xp.where(largest > 0.0, largest, xp.ones_like(largest))
+    total = xp.zeros_like(largest)
+    for step in steps:
+        total = total + (step / unit) ** order
+    return largest * total ** (1.0 / order)

@@ -1,0 +1,190 @@
+"""See `tractable.primitives.nearest`.
+
+No `fastmath`: a distance is summed coordinate by coordinate, so every path to it gives the same bits.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["cut_back", "in_order", "nearest", "pair_distance", "pair_distances", "within"]
+
+#: Points met at a time: their coordinates stay in the cache while the rows pass.
+_TILE = 256
+
+_EUCLIDEAN, _MANHATTAN, _CHEBYSHEV, _HAMMING, _MINKOWSKI = 0, 1, 2, 3, 4
+
+
+@njit(nogil=True, cache=True)
+def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.nearest.nearest`."""
+    rows, (n, d) = len(x), points.shape
+    cap = 2 * k + _TILE
+    found_d, found_i = np.empty((rows, cap)), np.empty((rows, cap), np.int64)
+    count, limit = np.zeros(rows, np.int64), np.full(rows, np.inf)
+    tile, keys = np.empty((d, _TILE)), np.empty(_TILE)
+    for start in range(0, n, _TILE):
+        end = min(start + _TILE, n)
+        tile[:, : end - start] = points[start:end].T
+        for r in range(rows):
+            _keys(x[r], tile, end - start, form, keys)
+            m, most, hit = count[r], limit[r], 0
+            for j in range(end - start):
+                hit |= keys[j] <= most
+            if not hit:
+                continue
+            for j in range(end - start):
+                if keys[j] <= most:
+                    found_d[r, m] = _finish(keys[j], x[r], points[start + j], form, order)
+                    found_i[r, m] = start + j
+                    m += 1
+            if m > cap - _TILE:
+                cut_back(found_d[r], found_i[r], m, k)
+                m = k
+                limit[r] = _limit(found_d[r, :k].max(), d, form)
+            count[r] = m
+    for r in range(rows):
+        cut_back(found_d[r], found_i[r], count[r], k)
+        in_order(found_d[r], found_i[r], k)
+        out_d[r], out_i[r] = found_d[r, :k], found_i[r, :k]
+
+
+@njit(nogil=True, cache=True)
+def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.nearest.within`."""
+    rows, (n, d) = len(x), points.shape
+    found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
+    tile, keys, m = np.empty((d, _TILE)), np.empty(_TILE), 0
+    for start in range(0, n, _TILE):
+        end = min(start + _TILE, n)
+        tile[:, : end - start] = points[start:end].T
+        for r in range(rows):
+            _keys(x[r], tile, end - start, form, keys)
+            if m + _TILE > len(found_r):
+                found_r = np.concatenate((found_r, np.empty_like(found_r)))
+                found_i = np.concatenate((found_i, np.empty_like(found_i)))
+                found_d = np.concatenate((found_d, np.empty_like(found_d)))
+            most = _limit(radii[r], d, form)
+            for j in range(end - start):
+                if keys[j] <= most:
+                    distance = _finish(keys[j], x[r], points[start + j], form, order)
+                    if distance <= radii[r]:
+                        found_r[m], found_i[m], found_d[m] = r, start + j, distance
+                        m += 1
+    return found_r[:m].copy(), found_i[:m].copy(), found_d[:m].copy()
+
+
+@njit(nogil=True, cache=True)
+def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
+    """Distance of two rows, the bits of those of a tile."""
+    key = 0.0
+    for c in range(len(a)):
+        step = a[c] - b[c]
+        if form == _EUCLIDEAN:
+            key += step * step
+        elif form == _MANHATTAN:
+            key += abs(step)
+        elif form == _HAMMING:
+            key += 1.0 if step != 0.0 else 0.0
+        else:
+            key = max(key, abs(step))
+    return _finish(key, a, b, form, order)
+
+
+@njit(nogil=True, cache=True)
+def pair_distances(x, points, indices, form, order):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.nearest.pair_distances`."""
+    out = np.full(indices.shape, np.inf)
+    for r in range(indices.shape[0]):
+        for t in range(indices.shape[1]):
+            if indices[r, t] >= 0:
+                out[r, t] = pair_distance(x[r], points[indices[r, t]], form, order)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
+    """Fill a key for each point of a tile: cheap, and by it the distance is bounded from below."""
+    keys[:n] = 0.0
+    for c in range(len(row)):
+        a, b = row[c], tile[c]
+        if form == _EUCLIDEAN:
+            for j in range(n):
+                step = a - b[j]
+                keys[j] += step * step
+        elif form == _MANHATTAN:
+            for j in range(n):
+                keys[j] += abs(a - b[j])
+        elif form == _HAMMING:
+            for j in range(n):
+                keys[j] += 1.0 if a != b[j] else 0.0
+        else:
+            for j in range(n):
+                keys[j] = max(keys[j], abs(a - b[j]))
+
+
+@njit(nogil=True, cache=True)
+def _finish(key, a, b, form, order):  # type: ignore[no-untyped-def]
+    """Return the distance that belongs to a key."""
+    if form == _EUCLIDEAN:
+        return np.sqrt(key)
+    if form == _HAMMING:
+        return key / len(a)
+    if form != _MINKOWSKI or key == 0.0:
+        return key
+    total = 0.0  # powers of differences over the largest: none overflows, whatever the order
+    for c in range(len(a)):
+        total += (abs(a[c] - b[c]) / key) ** order
+    return key * total ** (1.0 / order)
+
+
+@njit(nogil=True, cache=True)
+def _limit(distance, d, form):  # type: ignore[no-untyped-def]
+    """Return a key that no point as near as this exceeds, rounding included."""
+    if form == _EUCLIDEAN:
+        return distance * distance * (1.0 + 1e-15) + 1e-322
+    if form == _HAMMING:
+        return distance * d + 0.5
+    if form == _MINKOWSKI:
+        return distance * (1.0 + 1e-12)
+    return distance
+
+
+@njit(nogil=True, cache=True)
+def cut_back(key, idx, m, k):  # type: ignore[no-untyped-def]
+    """Bring the k first of m in the order of (key, index) to the front (Hoare's selection)."""
+    lo, hi = 0, m - 1
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        pivot, rank, i, j = key[middle], idx[middle], lo, hi
+        while i <= j:
+            while key[i] < pivot or (key[i] == pivot and idx[i] < rank):
+                i += 1
+            while key[j] > pivot or (key[j] == pivot and idx[j] > rank):
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                idx[i], idx[j] = idx[j], idx[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            hi = j
+        elif k - 1 >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def in_order(key, idx, m):  # type: ignore[no-untyped-def]
+    """Sort the first m by (key, index), in place (Shell's sort, Knuth's gaps)."""
+    gap = 1
+    while gap < m // 3:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, m):
+            a, b, j = key[i], idx[i], i
+            while j >= gap and (key[j - gap] > a or (key[j - gap] == a and idx[j - gap] > b)):
+                key[j], idx[j] = key[j - gap], idx[j - gap]
+                j -= gap
+            key[j], idx[j] = a, b
+        gap //= 3

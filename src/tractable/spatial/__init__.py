@@ -1,0 +1,34 @@
+"""Neighbour indexes: one interface over exact and approximate searches, and the metrics they serve."""
+
+from tractable.spatial.brute import Brute
+from tractable.spatial.graph import neighbour_graph
+from tractable.spatial.index import Index
+from tractable.spatial.metrics import (
+    Chebyshev,
+    Cosine,
+    Euclidean,
+    Hamming,
+    Mahalanobis,
+    Metric,
+    Minkowski,
+    minkowski,
+)
+from tractable.spatial.neighbours import Neighbours, SearchReport
+from tractable.spatial.recall import recall
+
+__all__ = [
+    "Brute",
+    "Chebyshev",
+    "Cosine",
+    "Euclidean",
+    "Hamming",
+    "Index",
+    "Mahalanobis",
+    "Metric",
+    "Minkowski",
+    "Neighbours",
+    "SearchReport",
+    "minkowski",
+    "neighbour_graph",
+    "recall",
+]

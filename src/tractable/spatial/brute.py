@@ -1,0 +1,80 @@
+"""Every point is compared with every row."""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.primitives.nearest import nearest, within
+from tractable.primitives.nearest_filter import SingleRows, filtered_nearest, filtered_within, single_rows
+from tractable.spatial.index import Index
+from tractable.spatial.metric import Metric
+from tractable.value import value
+
+__all__ = ["Brute"]
+
+
+@value
+class Brute(Index):
+    """The exact search through all points: the fastest exact one where dimensions are many.
+
+    Euclidean, Mahalanobis and cosine distances go by matrix products in single precision, as a filter whose
+    errors are bounded; the points that pass it are measured in double precision, by differences, so that
+    distances and neighbours are those of double precision, wherever the points lie. Rows whose neighbours the
+    filter cannot tell apart are searched in double precision alone. Other metrics go by a compiled loop.
+
+    Parameters
+    ----------
+    points : array (n, d)
+    metric : Metric or str
+
+    Examples
+    --------
+    >>> index = Brute([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0]])
+    >>> distances, indices = index.query([[0.0, 0.0]], k=2)
+    >>> distances.tolist(), indices.tolist()
+    ([[0.0, 1.0]], [[0, 2]])
+    >>> index.query_radius([[0.0, 0.0], [9.0, 9.0]], 1.0).indices.tolist()
+    [0, 2]
+    """
+
+    name: ClassVar[str] = "brute"
+    exact: ClassVar[bool] = True
+
+    points: np.ndarray
+    metric: Metric
+
+    def __init__(self, points: Any, metric: Metric | str = "euclidean") -> None:
+        self._prepare(points, metric)
+        if self.metric.form == "euclidean":
+            self._single  # noqa: B018  (made once, before threads ask for it)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"points": self.points, "metric": self.metric}
+
+    @property
+    def memory(self) -> int:
+        """Bytes held beside the points: their copy in single precision, or whitened, say."""
+        own = 0 if self._rows is self.points else self._rows.nbytes
+        return own + (self._single.memory if self.metric.form == "euclidean" else 0)
+
+    @cached_property
+    def _single(self) -> SingleRows:
+        return single_rows(self._rows)
+
+    def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        if self.metric.form == "euclidean":
+            found = filtered_nearest(x, self._rows, self._single, k)
+        else:
+            found = nearest(x, self._rows, k, self.metric.form, self.metric.order)
+        return *found, *self._cost(len(x))
+
+    def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        if self.metric.form == "euclidean":
+            found = filtered_within(x, self._rows, self._single, radii)
+        else:
+            found = within(x, self._rows, radii, self.metric.form, self.metric.order)
+        return *found, *self._cost(len(x))
+
+    def _cost(self, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones(n_rows, np.int64), np.full(n_rows, len(self), np.int64)

@@ -1,0 +1,71 @@
+"""What searches ask of their arguments: one ValueError that names the argument."""
+
+from operator import index as as_integer
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import is_foreign_array
+
+__all__ = ["as_count", "as_excluded", "as_radii", "as_rows"]
+
+
+def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
+    """Return x as float64 rows in one piece, finite and of the right width; one vector is not a row."""
+    if is_foreign_array(x):
+        raise ValueError(f"{name} must be a NumPy array: arrays of other libraries are not moved silently")
+    try:
+        given = np.asarray(x)
+        rows = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = rows = np.empty(0, object)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}")
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must be rows, an array of two axes, got shape {rows.shape}")
+    if dim is not None and rows.shape[1] != dim:
+        raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
+    if not np.isfinite(rows).all():
+        raise ValueError(f"{name} must be finite: it contains NaN or infinity")
+    return rows
+
+
+def as_count(k: Any, most: int, *, excluded: bool = False) -> int:
+    """Return a number of neighbours that can be had."""
+    try:
+        count = as_integer(k)
+    except TypeError:
+        count = 0
+    if isinstance(k, bool | np.bool_) or count < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
+    if count > most:
+        left = ", one of them excluded" if excluded else ""
+        raise ValueError(f"k must be at most the number of points, {most + excluded}{left}; got {count}")
+    return count
+
+
+def as_radii(r: Any, n_rows: int) -> np.ndarray:
+    """Return one radius for each row."""
+    try:
+        radii = np.asarray(r, dtype=np.float64)
+    except (TypeError, ValueError):
+        radii = np.full(1, np.nan)
+    if radii.shape not in {(), (n_rows,)}:
+        raise ValueError(f"r must be a number or one for each of {n_rows} rows, got shape {radii.shape}")
+    if not np.all(radii >= 0.0):
+        raise ValueError(f"r must not be negative, got {r!r:.60}")
+    return np.ascontiguousarray(np.broadcast_to(radii, (n_rows,)))
+
+
+def as_excluded(exclude: Any, n_rows: int, n_points: int) -> np.ndarray | None:
+    """Return the point that each row leaves out; -1 leaves out none."""
+    if exclude is None:
+        return None
+    points = np.asarray(exclude)
+    if points.shape != (n_rows,) or points.dtype.kind not in "iu":
+        raise ValueError(
+            f"exclude must be one whole number for each of {n_rows} rows, got shape {points.shape}"
+        )
+    if n_rows and not (points.min() >= -1 and points.max() < n_points):
+        raise ValueError(f"exclude must be indices of points below {n_points}, or -1")
+    return points.astype(np.int64)

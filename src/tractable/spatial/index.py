@@ -1,0 +1,245 @@
+"""The interface of neighbour indexes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, overload
+
+import numpy as np
+
+from tractable.primitives.threads import ordered_map
+from tractable.spatial.checks import as_count, as_excluded, as_radii, as_rows
+from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import as_metric
+from tractable.spatial.neighbours import Neighbours, SearchReport
+
+__all__ = ["Index"]
+
+#: Squares of larger numbers, or of their inverses, are not to be trusted.
+LARGEST = 2.0**400
+
+
+class Index(ABC):
+    """Points, arranged so that the nearest of them are found.
+
+    Values: a search changes nothing. Distances of all exact indexes are equal to the bit, and of points at
+    the same distance the smaller index comes first, whatever the number of threads. An index asks of a
+    subclass `_nearest` and `_within`, over a block of rows that have been checked and made ready.
+
+    Parameters
+    ----------
+    points : array (n, d)
+        Finite; copied, unless it is read-only.
+    metric : Metric or str
+        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
+    """
+
+    #: What `choose_index` and metrics call it.
+    name: ClassVar[str]
+    #: Whether the neighbours found are all the nearest.
+    exact: ClassVar[bool]
+    #: Rows searched at a time by a thread.
+    block: ClassVar[int] = 256
+
+    points: np.ndarray  # (n, d)
+    metric: Metric
+    _rows: np.ndarray  # as the metric's elementary distance wants them
+    _origin: np.ndarray | None
+    _unit: float  # a power of two by which rows are multiplied
+
+    def _prepare(self, points: Any, metric: Metric | str) -> np.ndarray:
+        """Set points, metric and what rows are measured by; return the rows to arrange."""
+        rows = as_rows("points", points)
+        if not rows.size:
+            raise ValueError(f"points must hold at least one point, got shape {rows.shape}")
+        metric = as_metric(metric)
+        if self.name not in metric.served_by:
+            raise ValueError(f"metric {metric!r} is not served by {type(self).__name__}: {_who(metric)}")
+        if rows.flags.writeable:
+            rows = rows.copy() if np.may_share_memory(rows, np.asarray(points)) else rows
+            rows.setflags(write=False)
+        origin = rows.mean(axis=0) if metric.about_mean else None
+        ready = metric.rows("points", rows if origin is None else rows - origin)
+        largest = float(np.abs(ready).max())
+        unit = 1.0 if not largest or 1.0 / LARGEST < largest < LARGEST else _power_of_two(largest)
+        ready = ready if unit == 1.0 else ready * unit
+        ready.setflags(write=False)
+        given = {"points": rows, "metric": metric, "_rows": ready, "_origin": origin, "_unit": unit}
+        for name, what in given.items():
+            object.__setattr__(self, name, what)
+        return ready
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes the index has; a list is one."""
+        return 1
+
+    @property
+    @abstractmethod
+    def memory(self) -> int:
+        """Bytes held beside the points."""
+
+    @abstractmethod
+    def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return elementary distances (m, k), indices (m, k), nodes visited (m,), points measured (m,).
+
+        Where an approximate search finds fewer than k, distances end in infinity and indices in -1.
+        """
+
+    @abstractmethod
+    def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return pairs as rows, indices, elementary distances, in this order; visited (m,), measured (m,)."""
+
+    @overload
+    def query(
+        self, x: Any, k: int = ..., *, exclude: Any = ..., report: Literal[False] = ..., n_threads: Any = ...
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    @overload
+    def query(
+        self, x: Any, k: int = ..., *, exclude: Any = ..., report: Literal[True], n_threads: Any = ...
+    ) -> tuple[np.ndarray, np.ndarray, SearchReport]: ...
+
+    def query(
+        self,
+        x: Any,
+        k: int = 1,
+        *,
+        exclude: Any = None,
+        report: bool = False,
+        n_threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, SearchReport]:
+        """Return the distances and indices of the k nearest points of each row, the nearest first.
+
+        Parameters
+        ----------
+        x : array (m, d)
+        k : int
+            From 1 to n, or to n - 1 where a point is excluded.
+        exclude : array (m,) of int, optional
+            A point that each row leaves out (itself, where rows are points); -1 leaves out none.
+        report : bool
+            Whether to return what the search cost as well, a `SearchReport`.
+        n_threads : int, optional
+            All cores when not given. The answer does not depend on it.
+
+        Returns
+        -------
+        distances, indices : arrays (m, k)
+            Where an approximate index finds fewer than k, the last are infinity and -1.
+        """
+        x = as_rows("x", x, self.points.shape[1])
+        left_out = as_excluded(exclude, len(x), len(self))
+        k = as_count(k, len(self) - (left_out is not None), excluded=left_out is not None)
+        ready = self._ready(x)
+        asked = k if left_out is None else k + 1
+        out = np.empty((len(x), asked)), np.empty((len(x), asked), np.int64)
+        cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
+
+        def search(part: slice) -> None:
+            for whole, found in zip((*out, *cost), self._nearest(ready[part], asked), strict=True):
+                whole[part] = found
+
+        self._blocks(search, len(x), n_threads)
+        distances, indices = out if left_out is None else _without(*out, left_out)
+        distances = self.metric.outer(distances / self._unit)
+        return (distances, indices, self._report(*cost)) if report else (distances, indices)
+
+    @overload
+    def query_radius(
+        self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[False] = ..., n_threads: Any = ...
+    ) -> Neighbours: ...
+
+    @overload
+    def query_radius(
+        self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[True], n_threads: Any = ...
+    ) -> tuple[Neighbours, SearchReport]: ...
+
+    def query_radius(
+        self,
+        x: Any,
+        r: Any,
+        *,
+        exclude: Any = None,
+        report: bool = False,
+        n_threads: int | None = None,
+    ) -> Neighbours | tuple[Neighbours, SearchReport]:
+        """Return all points no farther than r from each row, the nearest first.
+
+        Parameters
+        ----------
+        x : array (m, d)
+        r : float or array (m,)
+            Not negative; points at distance r count.
+        exclude, report, n_threads
+            See `query`.
+
+        Returns
+        -------
+        Neighbours
+        """
+        x = as_rows("x", x, self.points.shape[1])
+        radii = as_radii(r, len(x))
+        left_out = as_excluded(exclude, len(x), len(self))
+        ready = self._ready(x)
+        with np.errstate(over="ignore"):
+            inner = self.metric.inner(radii) * self._unit
+        found: dict[int, tuple[np.ndarray, ...]] = {}
+        cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
+
+        def search(part: slice) -> None:
+            rows, indices, distances, cost[0][part], cost[1][part] = self._within(ready[part], inner[part])
+            found[part.start] = rows + part.start, indices, self.metric.outer(distances / self._unit)
+
+        self._blocks(search, len(x), n_threads)
+        near = _ragged([found[start] for start in sorted(found)], radii, left_out)
+        return (near, self._report(*cost)) if report else near
+
+    def _ready(self, x: np.ndarray) -> np.ndarray:
+        """Return rows as the points are kept."""
+        ready = self.metric.rows("x", x if self._origin is None else x - self._origin)
+        if ready.size and np.abs(ready).max() >= 2.0**100 * LARGEST / self._unit:
+            raise ValueError("x must not lie so far from the points that squared distances overflow")
+        return ready if self._unit == 1.0 else ready * self._unit
+
+    def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
+        parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
+        for _ in ordered_map(search, parts, n_threads):
+            pass
+
+    def _report(self, visited: np.ndarray, measured: np.ndarray) -> SearchReport:
+        return SearchReport(visited=visited, measured=measured, n_nodes=self.n_nodes, memory=self.memory)
+
+
+def _without(
+    distances: np.ndarray, indices: np.ndarray, left_out: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drop the point left out of each row of k + 1 neighbours, or the last where it is not among them."""
+    keep = indices != left_out[:, None]
+    keep[:, -1] &= ~keep.all(axis=1)
+    shape = len(indices), indices.shape[1] - 1
+    return distances[keep].reshape(shape), indices[keep].reshape(shape)
+
+
+def _ragged(
+    found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np.ndarray | None
+) -> Neighbours:
+    """Join the pairs of all blocks: those within the radius, less what is left out."""
+    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    rows, indices, distances = (np.concatenate(parts) for parts in zip(none, *found, strict=True))
+    keep = distances <= radii[rows]
+    if left_out is not None:
+        keep &= indices != left_out[rows]
+    rows, indices, distances = rows[keep], indices[keep], distances[keep]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(radii)))])
+    return Neighbours(indptr=indptr, indices=indices, distances=distances)
+
+
+def _who(metric: Metric) -> str:
+    return f"it is served by {', '.join(metric.served_by)}"
+
+
+def _power_of_two(size: float) -> float:
+    return float(2.0 ** -np.floor(np.log2(size)))

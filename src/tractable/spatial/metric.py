@@ -1,0 +1,54 @@
+"""What a metric says to an index: how rows become such that an elementary distance of them is the metric."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.primitives.nearest import distances as all_distances
+from tractable.spatial.checks import as_rows
+
+__all__ = ["Metric"]
+
+
+class Metric(ABC):
+    """A distance between vectors.
+
+    An index keeps ``rows(points)`` and measures these by the elementary distance `form` (one of
+    :data:`tractable.primitives.nearest.FORMS`), from which `outer` makes the metric's own; `inner` goes back.
+    Both rise, so neighbours are the same. A Mahalanobis distance is thus Euclidean between whitened rows, and
+    the cosine distance half the square of the Euclidean between rows of length one.
+    """
+
+    #: Which indexes can search by it.
+    served_by: ClassVar[tuple[str, ...]] = ("brute", "kd_tree")
+    #: Whether rows are to be taken about the points' mean before anything else.
+    about_mean: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """The elementary distance."""
+
+    @property
+    def order(self) -> float:
+        """Of a Minkowski distance."""
+        return 2.0
+
+    def rows(self, name: str, x: np.ndarray) -> np.ndarray:
+        """Return rows as the elementary distance wants them; `name` is what an error calls them."""
+        return x
+
+    def outer(self, distances: np.ndarray) -> np.ndarray:
+        """Return the metric's distances, given elementary ones."""
+        return distances
+
+    def inner(self, distances: np.ndarray) -> np.ndarray:
+        """Return elementary distances that are no less than those that belong to the metric's."""
+        return distances
+
+    def __call__(self, x: Any, y: Any) -> np.ndarray:
+        """Return the distances between rows of x (m, d) and of y (n, d), an array (m, n)."""
+        x = as_rows("x", x)
+        y = as_rows("y", y, x.shape[1])
+        return self.outer(all_distances(self.rows("x", x), self.rows("y", y), self.form, self.order))

@@ -1,0 +1,238 @@
+"""Metrics: Euclidean, Mahalanobis, Minkowski, Chebyshev, cosine, Hamming."""
+
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.arrays.linalg import cholesky, solve_triangular
+from tractable.arrays.namespace import freeze
+from tractable.spatial.checks import as_rows
+from tractable.spatial.metric import Metric
+from tractable.value import value
+
+__all__ = [
+    "Chebyshev",
+    "Cosine",
+    "Euclidean",
+    "Hamming",
+    "Mahalanobis",
+    "Metric",
+    "Minkowski",
+    "as_metric",
+    "minkowski",
+]
+
+
+@value
+class Euclidean(Metric):
+    """d(x, y) = √Σ(x - y)². Served by every index.
+
+    Examples
+    --------
+    >>> Euclidean()([[0.0, 0.0]], [[3.0, 4.0]])
+    array([[5.]])
+    """
+
+    form: ClassVar[str] = "euclidean"
+    served_by: ClassVar[tuple[str, ...]] = (
+        "brute",
+        "kd_tree",
+        "spill_tree",
+        "tsvq_tree",
+        "randomized_forest",
+    )
+
+
+@value
+class Mahalanobis(Metric):
+    """d(x, y) = √((x - y)ᵀ Σ⁻¹ (x - y)), the Euclidean distance of whitened rows. Served by every index.
+
+    Parameters
+    ----------
+    covariance : array (d, d)
+        Σ, symmetric and positive definite.
+
+    Examples
+    --------
+    >>> Mahalanobis(covariance=[[4.0, 0.0], [0.0, 1.0]])([[0.0, 0.0]], [[2.0, 0.0]])
+    array([[1.]])
+    """
+
+    form: ClassVar[str] = "euclidean"
+    served_by: ClassVar[tuple[str, ...]] = Euclidean.served_by
+    about_mean: ClassVar[bool] = True
+
+    covariance: np.ndarray
+
+    def __init__(self, *, covariance: Any) -> None:
+        matrix = as_rows("covariance", covariance)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"covariance must be square, got shape {matrix.shape}")
+        object.__setattr__(self, "covariance", freeze(matrix))
+        self._lower  # noqa: B018  (refuses a matrix that is no covariance)
+
+    @cached_property
+    def _lower(self) -> np.ndarray:
+        return cholesky(self.covariance, name="covariance")
+
+    def rows(self, name: str, x: np.ndarray) -> np.ndarray:
+        """See `Metric.rows`: L⁻¹ x, where Σ = L Lᵀ."""
+        dim = len(self.covariance)
+        if x.shape[1] != dim:
+            raise ValueError(f"{name} must have {dim} columns as the covariance has, got {x.shape[1]}")
+        return np.ascontiguousarray(solve_triangular(self._lower, x.T).T)
+
+
+@value
+class Minkowski(Metric):
+    """d(x, y) = (Σ|x - y|^m)^(1/m). Served by exact indexes.
+
+    Parameters
+    ----------
+    m : float
+        At least 1: below, ways round would be shorter. 1 is the Manhattan distance, 2 the Euclidean,
+        infinity Chebyshev's.
+
+    Examples
+    --------
+    >>> Minkowski(m=3)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[1.2599]])
+    """
+
+    m: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "m", _checked_order(self.m))
+
+    @property
+    def form(self) -> str:
+        """See `Metric.form`."""
+        return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(self.m, "minkowski")
+
+    @property
+    def order(self) -> float:
+        """See `Metric.order`."""
+        return self.m
+
+
+@value
+class Chebyshev(Metric):
+    """d(x, y) = max|x - y|. Served by exact indexes.
+
+    Examples
+    --------
+    >>> Chebyshev()([[0.0, 0.0]], [[3.0, 4.0]])
+    array([[4.]])
+    """
+
+    form: ClassVar[str] = "chebyshev"
+
+
+@value
+class Cosine(Metric):
+    """d(x, y) = 1 - x·y / (|x| |y|), half the squared distance of rows of length one. Served by every index.
+
+    Taken by differences, so that directions which nearly agree keep their digits. A row of zeros has no
+    direction and is refused.
+
+    Examples
+    --------
+    >>> Cosine()([[2.0, 0.0]], [[0.0, 1.0], [-3.0, 0.0]])
+    array([[1., 2.]])
+    """
+
+    form: ClassVar[str] = "euclidean"
+    served_by: ClassVar[tuple[str, ...]] = Euclidean.served_by
+
+    def rows(self, name: str, x: np.ndarray) -> np.ndarray:
+        """See `Metric.rows`: x / |x|."""
+        largest = np.max(np.abs(x), axis=1, initial=0.0, keepdims=True)
+        if not np.all(largest > 0.0):
+            raise ValueError(f"{name} must have no row of zeros under the cosine distance")
+        unit = x / largest
+        return unit / np.sqrt(np.einsum("ij,ij->i", unit, unit))[:, None]
+
+    def outer(self, distances: np.ndarray) -> np.ndarray:
+        """See `Metric.outer`: half the square."""
+        return 0.5 * distances**2
+
+    def inner(self, distances: np.ndarray) -> np.ndarray:
+        """See `Metric.inner`."""
+        return np.sqrt(2.0 * distances) * (1.0 + 1e-12)
+
+
+@value
+class Hamming(Metric):
+    """d(x, y) is the share of coordinates that differ. Served by brute force.
+
+    Examples
+    --------
+    >>> Hamming()([[0.0, 1.0, 2.0, 3.0]], [[0.0, 1.0, 0.0, 3.0]])
+    array([[0.25]])
+    """
+
+    form: ClassVar[str] = "hamming"
+    served_by: ClassVar[tuple[str, ...]] = ("brute",)
+
+
+def as_metric(metric: Metric | str) -> Metric:
+    """Return a metric, given one or its name.
+
+    Examples
+    --------
+    >>> as_metric("manhattan")
+    Minkowski(m=1.0)
+    """
+    found = NAMED.get(metric) if isinstance(metric, str) else metric
+    if not isinstance(found, Metric):
+        raise ValueError(f"metric must be one of {', '.join(NAMED)} or a Metric, got {metric!r}")
+    return found
+
+
+def minkowski(x: Any, y: Any, m: float = 2.0) -> np.ndarray:
+    """Return (Σ|x - y|^m)^(1/m) along the last axis.
+
+    Parameters
+    ----------
+    x, y : arrays (..., d)
+        Vectors; their leading axes broadcast.
+    m : float
+        At least 1. 1 adds absolute differences, 2 is the Euclidean distance, infinity takes the largest.
+
+    Examples
+    --------
+    >>> float(minkowski([0.0, 0.0], [3.0, 4.0])), float(minkowski([0.0, 0.0], [3.0, 4.0], 1))
+    (5.0, 7.0)
+    """
+    m = _checked_order(m)
+    step = np.abs(_vectors("x", x) - _vectors("y", y))
+    largest = np.max(step, axis=-1, initial=0.0)
+    if m == np.inf:
+        return largest
+    unit = np.where(largest > 0.0, largest, 1.0)  # no power overflows, whatever m
+    return largest * np.sum((step / unit[..., None]) ** m, axis=-1) ** (1.0 / m)
+
+
+def _vectors(name: str, x: Any) -> np.ndarray:
+    found = np.asarray(x, dtype=np.float64)
+    if not found.ndim or not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite vectors, got {x!r:.60}")
+    return found
+
+
+def _checked_order(m: Any) -> float:
+    if not isinstance(m, Real) or m is True or not float(m) >= 1.0:
+        raise ValueError(f"m must be a number of at least 1, got {m!r}")
+    return float(m)
+
+
+#: Metrics without parameters, by name.
+NAMED = {
+    "euclidean": Euclidean(),
+    "manhattan": Minkowski(m=1),
+    "chebyshev": Chebyshev(),
+    "cosine": Cosine(),
+    "hamming": Hamming(),
+}
