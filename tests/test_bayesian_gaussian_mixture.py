@@ -12,6 +12,7 @@ from rows.bayesian_gaussian_mixture import DIRICHLET, PROCESS, SHAPES, clusters
 from tractable import datasets
 from tractable.base import Rows
 from tractable.mixture import BayesianGaussianMixture
+from tractable.mixture.bayesian_gaussian_steps import BayesianGaussianSteps
 from tractable.value import replace
 
 
@@ -147,6 +148,33 @@ def test_warm_starts_go_on(rng):
     for changed in ({"n_components": 3}, DIRICHLET):
         with pytest.raises(ValueError, match="warm_start"):
             half.set_params(**changed).fit(X)
+
+
+def test_an_interruption_keeps_the_best_so_far(monkeypatch, rng):
+    X, honest, calls = clusters(rng), BayesianGaussianSteps.expect, iter(range(100))
+
+    def expect(self, params):
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return honest(self, params)
+
+    monkeypatch.setattr(BayesianGaussianSteps, "expect", expect)
+    model = BayesianGaussianMixture(4, tol=0.0, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert (model.n_iter_, model.converged_) == (3, False)
+    assert np.all(np.isfinite(model.predictive_.log_prob(X)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_fits_condition_by_name(shape):
+    frame = datasets.load("old_faithful").frame / [1.0, 12.0]  # round components need columns of one width
+    model = BayesianGaussianMixture(6, covariance_type=shape, random_state=0, n_init=2).fit(frame)
+    for density in (model.distribution_, model.predictive_):
+        low, high = (density.condition({"eruptions": t}) for t in (1.8, 4.5))
+        waiting = np.array([[55.0], [80.0]]) / 12.0
+        assert np.all(np.diff(low.log_prob(waiting)) < 0)
+        assert np.all(np.diff(high.log_prob(waiting)) > 0)
 
 
 def test_sources_are_walked(rng, tmp_path):

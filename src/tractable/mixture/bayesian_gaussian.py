@@ -77,7 +77,8 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     predictive_ : Mixture
         The density of a new row with all that is unknown integrated out, of Student-t components (for "diag",
         products of Student-t columns). Under a Dirichlet process the share of components that no row has is
-        left out.
+        left out. A component without rows has the heavy tails of its prior: with the default
+        `degrees_of_freedom_prior` neither a mean nor a variance.
     posterior_ : MixturePosterior
         The factors of q: `weights`, a Dirichlet or the sticks' Betas, and `components`, NormalWisharts (or
         NormalGammas of columns).
