@@ -44,7 +44,7 @@ def _triangle(xp: Any, s: Array) -> Array:
 
 
 def _cosine(xp: Any, s: Array) -> Array:
-    return xp.cos(0.5 * math.pi * xp.sqrt(s))
+    return xp.sin(0.5 * math.pi * (1.0 - xp.sqrt(s)))  # cos(πr/2), with its digits near the edge
 
 
 def _gaussian_moment(power: float, times: int) -> float:
