@@ -325,3 +325,15 @@ def test_constant_columns_and_few_distinct_points(rng):
     few = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
     model = quiet_fit(GaussianMixture(4, random_state=0), few)
     assert np.all(np.isfinite(model.score_samples(few)))
+
+
+def test_a_collapsed_search_wins_only_where_all_collapse(rng):
+    """Equal points make one component's likelihood as large as `reg_covar` lets it be."""
+    X = np.concatenate([rng.standard_normal((60, 2)), np.full((4, 2), 2.0)])
+    fits = [quiet_fit(GaussianMixture(2, random_state=s), X) for s in range(20)]
+    collapsed = [bool(fit.collapsed_.any()) for fit in fits]
+    assert any(collapsed)
+    assert not all(collapsed)
+    best = quiet_fit(GaussianMixture(2, random_state=0, n_init=20), X)
+    assert not best.collapsed_.any()
+    assert best.lower_bound_ < max(fit.lower_bound_ for fit in fits)

@@ -99,10 +99,13 @@ def em(
     return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
 
 
-def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
+def best_of(
+    search: Callable[[int], EMResult], n_init: int, sound: Callable[[Any], bool] = lambda _: True
+) -> EMResult:
     """Run a search from several starts and return the one with the highest objective.
 
-    An interrupted search is the last; the best so far is returned, and says that it was interrupted.
+    An interrupted search is the last; the best so far is returned, and says that it was interrupted. A search
+    that ended at parameters that are not `sound` (where the objective has no bound) loses to any that is.
     """
     if n_init < 1:
         raise ValueError(f"n_init must be at least 1, got {n_init!r}")
@@ -114,11 +117,15 @@ def best_of(search: Callable[[int], EMResult], n_init: int) -> EMResult:
             found = search(start)
         except KeyboardInterrupt:  # before its first step: the starts before are kept
             return replace(best, interrupted=True)
-        # A search that ended at no number loses to any that did not.
-        better = found.objective > best.objective or math.isnan(best.objective)
-        winner = found if better else best
+        winner = max(best, found, key=lambda ended: _merit(ended, sound))
         best = replace(winner, interrupted=found.interrupted)
     return best
+
+
+def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, float]:
+    """Numbers before what is none, sound ends before others, then the highest objective."""
+    number = not math.isnan(found.objective)
+    return number, sound(found.params), found.objective if number else 0.0
 
 
 def _settled(trace: tuple[float, ...], tol: float, unit: float | None) -> bool:

@@ -53,7 +53,8 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
         ν; d + 2 when not given.
     max_iter : int
     n_init : int
-        Searches from different starts; the best is kept.
+        Searches from different starts; the best is kept. One in which a component collapsed wins only where
+        all do.
     init_params : {"kmeans", "k-means++", "random_from_data", "random"}
         Where a search begins: at k-means clusters, at the rows nearest to k-means++ or random centres, or at
         random responsibilities. It looks at 16,384 rows at most.
@@ -178,6 +179,9 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
         self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
         self.n_unseen_ = units.unseen
         self.collapsed_ = _collapsed(params, as_floor(self.reg_covar, units))
+
+    def _sound(self, params: GaussianParameters, units: Units) -> bool:
+        return not bool(np.any(_collapsed(params, as_floor(self.reg_covar, units))))
 
     def _complain(self) -> None:
         which = np.flatnonzero(self.collapsed_).tolist()

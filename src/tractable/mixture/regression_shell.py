@@ -1,7 +1,6 @@
 """How mixtures of regressions are fitted, all alike: units, restarts, what is said of the result."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.data import Source
-from tractable.engines import EMResult, em
+from tractable.engines import EMResult, best_of, em
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_predictions import PlanesPredictions
 from tractable.mixture.regression_steps import RegressionProblem
@@ -128,8 +127,11 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         if self.coef_init is not None:
             return self._climb(problem, self._given_start(problem))
         rng = as_generator(self.random_state)
-        return best_unless_collapsed(
-            lambda: self._climb(problem, problem.start(rng)), self.n_init, problem.floor
+        return best_of(
+            lambda _: self._climb(problem, problem.start(rng)),
+            self.n_init,
+            # The likelihood of a collapsed noise says how small the floor is, not how good the model.
+            sound=lambda params: not bool(np.any(params.noise <= problem.floor)),
         )
 
     def _climb(self, problem: RegressionProblem, start: RegressionMixture) -> EMResult:
@@ -197,24 +199,6 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
                 NoiseCollapsedWarning,
                 stacklevel=5,
             )
-
-
-def best_unless_collapsed(search: Callable[[], EMResult], n_init: int, floor: float) -> EMResult:
-    """Search from several starts; a collapsed noise wins only where every start leads to one.
-
-    Its likelihood says how small the floor is, not how good the model.
-    """
-
-    def merit(found: EMResult) -> tuple[bool, float]:
-        return not bool(np.any(found.params.noise <= floor)), found.objective
-
-    best = search()
-    for _ in range(1, n_init):
-        if best.interrupted:
-            break
-        found = search()
-        best = replace(max(best, found, key=merit), interrupted=found.interrupted)
-    return best
 
 
 def _shaped(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:

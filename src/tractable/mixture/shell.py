@@ -84,6 +84,10 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
     def _adopt(self, params: Any, units: Any) -> None:
         """Set what users read from the parameters that a search found."""
 
+    def _sound(self, params: Any, units: Any) -> bool:
+        """Whether an end may win over others; where a component collapsed, the likelihood says nothing."""
+        return True
+
     def _complain(self) -> None:
         """Warn of what a user should know of a finished fit, besides convergence."""
 
@@ -113,7 +117,11 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
             result = self._climb(problem, start)
         else:
             rng = as_generator(self.random_state)
-            result = best_of(lambda _: self._climb(problem, problem.start(rng)), self.n_init)
+            result = best_of(
+                lambda _: self._climb(problem, problem.start(rng)),
+                self.n_init,
+                sound=lambda params: self._sound(params, units),
+            )
         self._conclude(result, problem, units)
         return self
 
