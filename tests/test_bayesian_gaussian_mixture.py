@@ -145,9 +145,13 @@ def test_warm_starts_go_on(rng):
     half = BayesianGaussianMixture(4, random_state=0, max_iter=10, tol=0.0, warm_start=True)
     quiet_fit(quiet_fit(half, X), X)
     np.testing.assert_allclose(half.lower_bound_, whole.lower_bound_, rtol=1e-12)
-    for changed in ({"n_components": 3}, DIRICHLET):
+    for changed in ({"n_components": 3}, DIRICHLET, {"covariance_type": "diag"}, {"covariance_type": "tied"}):
+        before = half.get_params()
         with pytest.raises(ValueError, match="warm_start"):
             half.set_params(**changed).fit(X)
+        half.set_params(**before)
+    with pytest.raises(ValueError, match="warm_start"):
+        half.fit(X[:, :1])
 
 
 def test_an_interruption_keeps_the_best_so_far(monkeypatch, rng):

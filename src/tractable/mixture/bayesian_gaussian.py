@@ -187,13 +187,24 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     def _restart(self, units: BayesianUnits) -> GaussianBeliefs:
         if units is self.units_:
             return self.params_  # nothing is rounded on the way out and back
-        sticks = self.params_.concentration.ndim == 2
-        if len(self.means_) != self.n_components or units.prior.sticks != sticks:
+        if not self._is_like(units):
             raise ValueError(
-                "warm_start needs n_components and weight_concentration_prior_type as they were before"
+                "warm_start needs n_components, covariance_type and weight_concentration_prior_type as they "
+                "were before"
             )
         found = in_units(self.weights_, self.means_, self._structure(), units.units)
         return replace(self.params_, means=found.means, structure=found.structure)
+
+    def _is_like(self, units: BayesianUnits) -> bool:
+        """Whether the earlier beliefs are of the kind that the parameters now ask for."""
+        earlier, shape = self.params_, self._shape()
+        wanted = shape.fit(shape.kept(units.prior.scatter[None]), len(units.prior.mean), None)
+        return (
+            earlier.means.shape == (self.n_components, wanted.dim)
+            and units.prior.sticks == (earlier.concentration.ndim == 2)
+            and type(wanted) is type(earlier.structure)
+            and len(wanted.batch_shape) == len(earlier.structure.batch_shape)
+        )
 
     def _adopt(self, params: GaussianBeliefs, units: BayesianUnits) -> None:
         self.params_ = params
