@@ -337,3 +337,9 @@ def test_a_collapsed_search_wins_only_where_all_collapse(rng):
     best = quiet_fit(GaussianMixture(2, random_state=0, n_init=20), X)
     assert not best.collapsed_.any()
     assert best.lower_bound_ < max(fit.lower_bound_ for fit in fits)
+
+
+def test_a_constant_column_of_a_round_mixture_is_in_the_unit_of_the_others(rng):
+    X = np.column_stack([rng.standard_normal(200), np.full(200, 7.0)])
+    ours, theirs = (quiet_fit(kind(1, covariance_type="spherical"), X) for kind in (GaussianMixture, Peer))
+    np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=1e-4)

@@ -31,7 +31,7 @@ def sample_rows(
     >>> rows.shape
     (3, 1)
     """
-    keys, kept, shares = np.zeros(0), [], []
+    keys, kept, shares = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
     for batch in as_source(data, None, weights).batches():
         w = np.ones(len(batch.X)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
         drawn = np.where(w > 0, rng.random(len(w)), np.inf)

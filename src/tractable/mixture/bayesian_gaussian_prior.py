@@ -32,7 +32,7 @@ def look_at(rows: Rows, model: Any, shape: Shape) -> BayesianUnits:
     """Look at the rows, for their units and for what the user left open."""
     units = survey(rows, common=shape.round)
     d = len(units.scale)
-    clouds = _clouds(model.reg_covar, units, shape)
+    clouds = as_floor(model.reg_covar, units)
     least = d - 1.0 if model.covariance_type in ("full", "tied") else 0.0
     dof = _number(model, "degrees_of_freedom_prior", float(d), above=least)
     prior = MixturePrior(
@@ -73,12 +73,6 @@ def _mean(given: Any, units: Units) -> np.ndarray:
     if given is None:
         return np.zeros_like(units.shift)
     return (as_numbers("mean_prior", given, units.shift.shape) - units.shift) * units.scale
-
-
-def _clouds(reg_covar: float | None, units: Units, shape: Shape) -> np.ndarray:
-    """Return what is added to the variances; of columns in one unit, a constant one has the others' floor."""
-    floor = as_floor(reg_covar, units)
-    return np.full_like(floor, floor[units.varies].min()) if shape.round and units.varies.any() else floor
 
 
 def _scatter(model: Any, rows: Rows, units: Units, clouds: np.ndarray) -> np.ndarray:

@@ -44,6 +44,7 @@ def survey(rows: Rows, *, common: bool = False) -> Units:
     width = np.where(varies, stddev, least)
     if common:
         width = np.full_like(width, _size(width[varies] if np.any(varies) else width))
+        varies = np.full_like(varies, np.any(varies))  # in the unit that all columns share
     scale = 1.0 / width
     with np.errstate(over="ignore"):
         reach = np.maximum(found.high - moments.mean, moments.mean - found.low) * scale
