@@ -14,6 +14,7 @@ from rows import (
     discrete,
     discrete_mixtures,
     gaussian_mixture,
+    histogram,
     kmeans,
     linear_basis,
     linear_bayes,
@@ -116,6 +117,7 @@ DISTRIBUTIONS = [
         ),
     ),
     *compound.ROWS,
+    *histogram.DISTRIBUTIONS,
     *multivariate.ROWS,
     *scalars.ROWS,
     *discrete.ROWS,
@@ -163,6 +165,7 @@ STATISTICS = [
     Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
     Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),
     *discrete.STATISTICS,
+    *histogram.STATISTICS,
     *linear_least_squares.STATISTICS,
     *scalars.STATISTICS,
 ]

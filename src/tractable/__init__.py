@@ -51,6 +51,7 @@ PUBLIC: dict[str, str] = {
     "DirichletMultinomial": "tractable.distributions",
     "Empirical": "tractable.distributions",
     "Gamma": "tractable.distributions",
+    "HistogramDensity": "tractable.distributions",
     "InverseGamma": "tractable.distributions",
     "InverseWishart": "tractable.distributions",
     "LabelCoding": "tractable.distributions",
@@ -75,6 +76,7 @@ PUBLIC: dict[str, str] = {
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
     "UnivariateEmpirical": "tractable.distributions",
+    "UnivariateHistogram": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models
     "compare_likelihood": "tractable.distributions",

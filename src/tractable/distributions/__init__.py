@@ -16,6 +16,7 @@ from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
+from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.inverse_gamma import InverseGamma
 from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
@@ -37,6 +38,7 @@ from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.univariate_empirical import UnivariateEmpirical
+from tractable.distributions.univariate_histogram import UnivariateHistogram
 from tractable.distributions.univariate_mixture import UnivariateMixture
 from tractable.distributions.wishart import Wishart
 
@@ -55,6 +57,7 @@ __all__ = [
     "Estimate",
     "Gamma",
     "GridPosterior",
+    "HistogramDensity",
     "InverseGamma",
     "InverseWishart",
     "LabelCoding",
@@ -76,6 +79,7 @@ __all__ = [
     "Uniform",
     "Univariate",
     "UnivariateEmpirical",
+    "UnivariateHistogram",
     "UnivariateMixture",
     "Wishart",
     "compare_likelihood",

@@ -1,5 +1,6 @@
 """Sufficient statistics: small immutable values that merge with ``+``."""
 
+from tractable.statistics.bin_counts import BinCounts, Bins, as_edges, even_edges
 from tractable.statistics.counts import Counts
 from tractable.statistics.cross_covariance import cross_covariance
 from tractable.statistics.diagonal_moments import DiagonalMoments
@@ -11,6 +12,8 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.totals import Totals
 
 __all__ = [
+    "BinCounts",
+    "Bins",
     "Counts",
     "DiagonalMoments",
     "Extremes",
@@ -21,5 +24,7 @@ __all__ = [
     "ReciprocalLogMoments",
     "Totals",
     "UnitLogMoments",
+    "as_edges",
     "cross_covariance",
+    "even_edges",
 ]

@@ -39,6 +39,7 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
     least, greatest = ((np.min(bound) - middle) / scale for bound in d.support)
     # Hills lie between quantiles of the draws, however narrow they are.
     inner = [-20.0, *(np.quantile(draws, np.linspace(0.0, 1.0, 21)) - middle) / scale, 20.0]
+    inner += [(point - middle) / scale for point in _breaks(d)]
     cuts = [least, *(c for c in np.unique(inner) if least < c < greatest), greatest]
 
     def density(t: float) -> float:
@@ -62,6 +63,11 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
         if np.isfinite(end):
             pieces.append((towards(float(np.min(bound)), scale * (cut - end)), -np.inf, 0.0))
     return sum(quad(f, a, b, epsabs=1e-11, epsrel=1e-11, limit=200)[0] for f, a, b in pieces)
+
+
+def _breaks(d: Any) -> np.ndarray:
+    """Return where a density jumps, if it says so in `breaks`."""
+    return np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
 
 
 def _plane_integral(d: Any, draws: np.ndarray) -> float:
@@ -169,8 +175,8 @@ def cdf_is_the_integral_of_prob(d: Any, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(d.cdf(x) - d.cdf(just_below(x)), d.prob(x), rtol=1e-8, atol=1e-13)
         return
     node, weight = np.polynomial.legendre.leggauss(10)
-    # Steps stay clear of the ends of the support and of the mode, where a density may have an edge.
-    edges = [np.abs(x - point) for point in (*d.support, d.mode)]
+    # Steps stay clear of the ends of the support, of breaks and of the mode, where a density may have edges.
+    edges = [np.abs(x - point) for point in (*d.support, d.mode, *_breaks(d))]
     half = np.fmin.reduce([0.03 * _width(d) + 0.0 * x, *(0.4 * edge for edge in edges)])
     half = 0.5 * ((x + half) - (x - half))  # as rounded
     steps = x + node.reshape((-1,) + (1,) * x.ndim) * half
