@@ -1,6 +1,23 @@
-"""Windows, and how wide they should be."""
+"""Windows, sums of them, and how wide they should be."""
 
+from tractable.smoothing.cross_validation import loo_nll, lscv
+from tractable.smoothing.rules import scott, silverman
+from tractable.smoothing.selection import BandwidthSearch, select_bandwidth
+from tractable.smoothing.sheather_jones import improved_sheather_jones
+from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS, check_window
 
-__all__ = ["WINDOWS", "Window", "check_window"]
+__all__ = [
+    "WINDOWS",
+    "BandwidthSearch",
+    "Window",
+    "WindowSums",
+    "check_window",
+    "improved_sheather_jones",
+    "loo_nll",
+    "lscv",
+    "scott",
+    "select_bandwidth",
+    "silverman",
+]

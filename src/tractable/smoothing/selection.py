@@ -1,0 +1,234 @@
+"""The bandwidth that cross-validation chooses, by a grid of candidates or by the root of the slope."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.engines.threads import ordered_map
+from tractable.primitives.kernel_sums import left_out_scales
+from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
+from tractable.smoothing.rules import scott, silverman
+from tractable.smoothing.sheather_jones import improved_sheather_jones
+from tractable.value import value
+
+__all__ = ["BandwidthSearch", "select_bandwidth"]
+
+#: Candidates of a grid, eight an octave: every rate is then twice the fourth before it, and its exponentials
+#: are squares.
+N_CANDIDATES = 40
+_AN_OCTAVE = 8
+
+#: How often the grid is moved on where the best candidate is its last.
+_MOST_MOVES = 6
+
+RULES = {"silverman": silverman, "scott": scott, "isj": improved_sheather_jones}
+
+
+@value
+class BandwidthSearch:
+    """A chosen bandwidth, and the criterion at every candidate that was tried."""
+
+    bandwidth: np.ndarray  # (d,)
+    criterion: float
+    candidates: np.ndarray  # (k, d)
+    criteria: np.ndarray  # (k,)
+
+
+def select_bandwidth(
+    X: Any,
+    method: str = "loo",
+    *,
+    search: str = "gradient",
+    grid: Any = None,
+    weights: Any = None,
+    kernel: Any = "gaussian",
+) -> BandwidthSearch:
+    """Return the bandwidth that makes left-out rows most likely, or the integrated squared error least.
+
+    Candidates are multiples of Silverman's bandwidth, so that each column keeps its own units.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+    method : {"loo", "lscv", "silverman", "scott", "isj"}
+        "loo" is the left-out likelihood, for every window; "lscv" least squares, for the Gaussian: of
+        several minima the widest, as repeated rows make it fall without bound towards zero.
+    search : {"gradient", "grid"}
+        The best of a grid of candidates, or the minimum beside it: where the slope is zero for the Gaussian
+        window, by golden section for others.
+    grid : array (k,) or (k, d), optional
+        Candidates; 40, eight an octave about Silverman's, when not given, and more where the last is best.
+    weights : array (n,), optional
+        How often each row counts.
+    kernel : str, Window or callable
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).normal(size=200)
+    >>> found = select_bandwidth(x, "loo")
+    >>> found.bandwidth.round(3), found.candidates.shape
+    (array([0.361]), (40, 1))
+    """
+    from tractable.smoothing.windows import check_window
+
+    window = check_window(kernel)
+    columns = np.asarray(X, dtype=np.float64)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if method in RULES:
+        h = RULES[method](columns, weights, window)
+        return BandwidthSearch(
+            bandwidth=h, criterion=math.nan, candidates=h[None], criteria=np.array([np.nan])
+        )
+    if method not in ("loo", "lscv"):
+        raise ValueError(f"method must be one of {['loo', 'lscv', *RULES]}, got {method!r}")
+    if search not in ("gradient", "grid"):
+        raise ValueError(f"search must be 'gradient' or 'grid', got {search!r}")
+    rows = prepared(columns, weights, window)
+    if method == "lscv" and rows.window is not GAUSSIAN:
+        raise ValueError('method="lscv" has a closed form for kernel="gaussian" alone; use "loo"')
+    found = _on_grid(rows, method, grid, weights)
+    return found if search == "grid" else _refined(rows, method, found)
+
+
+def _on_grid(rows: Prepared, method: str, grid: Any, weights: Any) -> BandwidthSearch:
+    if grid is not None:
+        candidates = np.asarray(grid, dtype=np.float64)
+        candidates = np.broadcast_to(
+            candidates[:, None] if candidates.ndim == 1 else candidates, (len(candidates), rows.dim)
+        )
+        if not np.all((candidates > 0) & np.isfinite(candidates)):
+            raise ValueError("grid must hold positive and finite bandwidths")
+        return _best(method, candidates, np.array([_criterion(rows, method, h) for h in candidates]))
+    reference = silverman(rows.X, weights, rows.window)
+    octaves = np.arange(N_CANDIDATES) / _AN_OCTAVE - 3.5
+    factors = 2.0**octaves
+    criteria = _curve(rows, method, reference, factors)
+    for _ in range(_MOST_MOVES):
+        best = _chosen(method, criteria)
+        if 0 < best < len(factors) - 1:
+            break
+        more = 2.0 ** (octaves - 5.0) if best == 0 else 2.0 ** (octaves + 5.0)
+        octaves = octaves - 5.0 if best == 0 else octaves + 5.0
+        more_criteria = _curve(rows, method, reference, more)
+        order = (more, factors) if best == 0 else (factors, more)
+        found = (more_criteria, criteria) if best == 0 else (criteria, more_criteria)
+        factors, criteria = np.concatenate(order), np.concatenate(found)
+    else:
+        raise ValueError(
+            f'X has no best bandwidth by "{method}": the criterion falls to the end of the search '
+            "(most rows are repeated); use a rule or a number"
+        )
+    return _best(method, factors[:, None] * reference, criteria)
+
+
+def _best(method: str, candidates: np.ndarray, criteria: np.ndarray) -> BandwidthSearch:
+    best = _chosen(method, criteria)
+    return BandwidthSearch(
+        bandwidth=candidates[best], criterion=float(criteria[best]), candidates=candidates, criteria=criteria
+    )
+
+
+def _chosen(method: str, criteria: np.ndarray) -> int:
+    """Return the place of the least likelihood, or of the last local minimum of the squared error.
+
+    On repeated rows least squares falls without bound for ever narrower windows; its widest minimum is to be
+    trusted (Hall and Marron 1991).
+    """
+    inner = np.flatnonzero((criteria[1:-1] <= criteria[:-2]) & (criteria[1:-1] < criteria[2:])) + 1
+    return int(inner[-1]) if method == "lscv" and len(inner) else int(np.argmin(criteria))
+
+
+def _golden(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return a minimum by golden section; infinite values are as good as any that are too high."""
+    share = 0.5 * (math.sqrt(5.0) - 1.0)
+    inner = [high - share * (high - low), low + share * (high - low)]
+    values = [function(t) for t in inner]
+    while high - low > 1e-8:
+        if values[0] <= values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - share * (high - low)
+            values[0] = function(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + share * (high - low)
+            values[1] = function(inner[1])
+    return 0.5 * (low + high)
+
+
+def _curve(rows: Prepared, method: str, reference: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return the criterion at every factor, (k,); in space all Gaussian ones from one pass over the pairs."""
+    if rows.dim == 1 or rows.window is not GAUSSIAN:
+        return np.array([_criterion(rows, method, s * reference) for s in factors])
+    # Rates rise by a quarter of an octave; four before the first serve windows √2 as wide.
+    wide = factors[-1] * 2.0 ** (np.arange(4, 0, -1) / _AN_OCTAVE)
+    rates = 0.5 / np.concatenate([wide, factors[::-1]]) ** 2
+    log_sums = _log_left_out_scales(rows, reference, rates)
+    found = []
+    for k in range(len(factors)):
+        h, logs = factors[::-1][k] * reference, log_sums[:, k + 4]
+        if method == "loo":
+            own = rows.weights - rows.left
+            found.append(rows.nll(_with_own(logs, own), h))
+        else:
+            left_out = _with_own(logs, rows.weights - rows.left)
+            found.append(rows.squared_error(left_out, _with_own(log_sums[:, k], rows.weights), h))
+    return np.array(found[::-1])
+
+
+def _with_own(logs: np.ndarray, own: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.logaddexp(logs, np.log(np.maximum(own, 0.0)))
+
+
+def _log_left_out_scales(rows: Prepared, reference: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return log Σ_{i ≠ j} w_i exp(-rate |x_j - x_i|²), (n, K), in logarithms where it underflows."""
+    points = np.asfortranarray(rows.X / reference)
+    n = len(points)
+    step = max(1, 2**21 // n)
+
+    def block(start: int) -> np.ndarray:
+        queries = points[start : start + step]
+        return left_out_scales(queries, points, rows.weights, start, rates, _AN_OCTAVE // 2)
+
+    sums = np.concatenate(list(ordered_map(block, range(0, n, step))))
+    with np.errstate(divide="ignore"):
+        logs = np.log(sums)
+    for k in np.flatnonzero(np.any(sums < 1e-280, axis=0)):
+        again = rows.sums(reference / math.sqrt(2.0 * rates[k])).log_left_out(rows.weights)
+        logs[:, k] = np.where(sums[:, k] < 1e-280, again, logs[:, k])
+    return logs
+
+
+def _criterion(rows: Prepared, method: str, h: np.ndarray) -> float:
+    left_out = rows.sums(h).log_left_out(rows.left)
+    if method == "loo":
+        return rows.nll(left_out, h)
+    wide = rows.sums(math.sqrt(2.0) * h).log_left_out(np.zeros(len(rows.X)))
+    return rows.squared_error(left_out, wide, h)
+
+
+def _refined(rows: Prepared, method: str, found: BandwidthSearch) -> BandwidthSearch:
+    """Return the minimum between the neighbours of the best candidate."""
+    from scipy.optimize import brentq
+
+    best = _chosen(method, found.criteria)
+    if not (0 < best < len(found.criteria) - 1 and math.isfinite(found.criterion)):
+        return found
+    middle = found.candidates[best]
+    low, high = (float(np.log(found.candidates[k] / middle)[0]) for k in (best - 1, best + 1))
+    if rows.window is GAUSSIAN:
+        slope: Callable[..., Any] = loo_slope if method == "loo" else lscv_slope
+        ends = [slope(rows, middle * math.exp(t)).slope for t in (low, high)]
+        if ends[0] < 0 < ends[1]:
+            t = brentq(lambda t: slope(rows, middle * math.exp(t)).slope, low, high, xtol=1e-10)
+        else:
+            t = 0.0
+    else:
+        t = _golden(lambda t: _criterion(rows, method, middle * math.exp(t)), low, high)
+    h = middle * math.exp(float(t))
+    value = _criterion(rows, method, h)
+    if not value <= found.criterion:
+        return found
+    return BandwidthSearch(bandwidth=h, criterion=value, candidates=found.candidates, criteria=found.criteria)

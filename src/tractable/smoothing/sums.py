@@ -1,0 +1,129 @@
+"""Sums of windows over prepared points: which way they are taken, and on all cores."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.engines.threads import ordered_map
+from tractable.primitives.kernel_sums import KINDS, kernel_spreads, log_kernel_sums
+from tractable.primitives.line_sums import LineSums, line_sums
+from tractable.smoothing.window import Window
+from tractable.smoothing.windows import WINDOWS
+from tractable.value import value
+
+__all__ = ["WindowSums"]
+
+#: Queries of a line, and pairs of a query and a point in space, that a thread is handed at a time.
+_LINE_QUERIES = 4096
+_PAIRS = 2**23
+
+
+@value
+class WindowSums:
+    """Points in units of the bandwidth, their weights, and a window to sum over them.
+
+    Examples
+    --------
+    >>> sums = WindowSums(points=np.array([[0.0], [2.0]]), weights=np.ones(2), window=WINDOWS["gaussian"])
+    >>> sums.path, np.exp(sums.log_sums(np.array([[0.0]]))).round(6)
+    ('fast Gauss transform', array([1.135335]))
+    """
+
+    points: Array  # (n, d)
+    weights: Array  # (n,)
+    window: Window
+
+    @property
+    def path(self) -> str:
+        """How sums are taken; each way keeps at least eleven digits, however far a query is."""
+        if not self._compiled:
+            return "dense"
+        if self.points.shape[1] > 1:
+            return "direct sum"
+        return {"gaussian": "fast Gauss transform", "laplace": "two passes"}.get(
+            self.window.name, "running totals"
+        )
+
+    def log_sums(self, queries: Array) -> Array:
+        """Return log Σ_i w_i k(|q - x_i|²) of queries (m, d)."""
+        if not self._compiled:
+            return log_kernel_sums(queries, self.points, self.weights, self.window.log_profile)
+        line = self.line
+        if line is not None:
+            return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
+        return _blocks(lambda a, b: self._direct(queries[a:b], None, 0), len(queries), self._rows)
+
+    def log_left_out(self, left: np.ndarray) -> np.ndarray:
+        """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
+        n = len(self.points)
+        if not self._compiled:
+            return log_kernel_sums(
+                self.points, self.points, self.weights, self.window.log_profile, None, left
+            )
+        line = self.line
+        if line is None:
+            return _blocks(lambda a, b: self._direct(self.points[a:b], left[a:b], a), n, self._rows)
+        return self._unsorted(_blocks(self._line_block(line, left), len(line.x), _LINE_QUERIES))
+
+    def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² under each sum's shares."""
+        line = self.line
+        if line is not None:
+            own = left[line.order]
+
+            def both(a: int, b: int) -> np.ndarray:
+                return np.stack(line.log_left_out(own, a, b, spread=True), axis=1)
+
+            found = _blocks(both, len(line.x), _LINE_QUERIES)
+            return self._unsorted(found[:, 0]), self._unsorted(found[:, 1])
+        logs, n = self.log_left_out(left), len(self.points)
+        return logs, _blocks(
+            lambda a, b: kernel_spreads(self.points[a:b], self.points, self.weights, a, logs[a:b]),
+            n,
+            self._rows,
+        )
+
+    @cached_property
+    def line(self) -> LineSums | None:
+        """What is prepared of points on a line."""
+        if not self._compiled or self.points.shape[1] > 1:
+            return None
+        return line_sums(self.points[:, 0], self.weights, self.window.name)
+
+    @property
+    def _compiled(self) -> bool:
+        known = WINDOWS.get(self.window.name) is self.window and self.window.name in KINDS
+        return known and is_numpy_array(self.points)
+
+    @property
+    def _rows(self) -> int:
+        return max(1, _PAIRS // max(1, len(self.points)))
+
+    def _direct(self, queries: np.ndarray, left: np.ndarray | None, first: int) -> np.ndarray:
+        profile, name = self.window.log_profile, self.window.name
+        return log_kernel_sums(queries, self._columns, self.weights, profile, name, left, first)
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """The points, stored column by column, as the compiled loop reads them."""
+        return np.asfortranarray(self.points, dtype=np.float64)
+
+    def _line_block(self, line: LineSums, left: np.ndarray) -> Callable[[int, int], np.ndarray]:
+        own = left[line.order]
+        return lambda a, b: line.log_left_out(own, a, b)[0]
+
+    def _unsorted(self, found: np.ndarray) -> np.ndarray:
+        """Put what was found of sorted points in the places of the points; weight zero has none."""
+        assert self.line is not None
+        out = np.full(len(self.points), -np.inf)
+        out[self.line.order] = found
+        return out
+
+
+def _blocks(function: Callable[[int, int], np.ndarray], n: int, step: int) -> np.ndarray:
+    """Apply function(start, end) to blocks of rows on all cores and join what it returns."""
+    if n <= step:
+        return function(0, n)
+    return np.concatenate(list(ordered_map(lambda a: function(a, min(a + step, n)), range(0, n, step))))
