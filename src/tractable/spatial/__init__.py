@@ -1,8 +1,10 @@
 """Neighbour indexes: one interface over exact and approximate searches, and the metrics they serve."""
 
 from tractable.spatial.brute import Brute
+from tractable.spatial.choose import as_index, choose_index
 from tractable.spatial.graph import neighbour_graph
 from tractable.spatial.index import Index
+from tractable.spatial.kd_tree import KDTree
 from tractable.spatial.metrics import (
     Chebyshev,
     Cosine,
@@ -23,11 +25,14 @@ __all__ = [
     "Euclidean",
     "Hamming",
     "Index",
+    "KDTree",
     "Mahalanobis",
     "Metric",
     "Minkowski",
     "Neighbours",
     "SearchReport",
+    "as_index",
+    "choose_index",
     "minkowski",
     "neighbour_graph",
     "recall",

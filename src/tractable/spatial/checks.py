@@ -16,13 +16,13 @@ def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
         raise ValueError(f"{name} must be a NumPy array: arrays of other libraries are not moved silently")
     try:
         given = np.asarray(x)
-        rows = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        given = rows = np.empty(0, object)
+        given = np.empty(0, object)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}")
-    if rows.ndim != 2:
-        raise ValueError(f"{name} must be rows, an array of two axes, got shape {rows.shape}")
+    if given.ndim != 2:
+        raise ValueError(f"{name} must be rows, an array of two axes, got shape {given.shape}")
+    rows = np.ascontiguousarray(given, dtype=np.float64)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
     if not np.isfinite(rows).all():

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.spatial.checks import as_count, as_excluded, as_radii, as_rows
 from tractable.spatial.metric import Metric
 from tractable.spatial.metrics import as_metric
@@ -206,8 +206,10 @@ class Index(ABC):
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
-        for _ in ordered_map(search, parts, n_threads):
-            pass
+        # Even alone: small products on several threads mostly wait for each other.
+        with single_threaded_blas():
+            for _ in ordered_map(search, parts, n_threads):
+                pass
 
     def _report(self, visited: np.ndarray, measured: np.ndarray) -> SearchReport:
         return SearchReport(visited=visited, measured=measured, n_nodes=self.n_nodes, memory=self.memory)

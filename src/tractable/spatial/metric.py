@@ -51,4 +51,6 @@ class Metric(ABC):
         """Return the distances between rows of x (m, d) and of y (n, d), an array (m, n)."""
         x = as_rows("x", x)
         y = as_rows("y", y, x.shape[1])
+        if self.about_mean and len(y):
+            x, y = x - y.mean(axis=0), y - y.mean(axis=0)
         return self.outer(all_distances(self.rows("x", x), self.rows("y", y), self.form, self.order))

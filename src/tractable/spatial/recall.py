@@ -34,7 +34,5 @@ def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads:
     found, _ = index.query(points, k, **options)
     if not len(found):
         raise ValueError("points must hold at least one row to search for")
-    if index.exact:
-        return 1.0
     true, _ = Brute(index.points, index.metric).query(points, k, **options)
     return float(np.mean(found <= true[:, -1:]))

@@ -6,7 +6,17 @@ No `fastmath`: a distance is summed coordinate by coordinate, so every path to i
 import numpy as np
 from numba import njit
 
-__all__ = ["cut_back", "in_order", "nearest", "pair_distance", "pair_distances", "within"]
+__all__ = [
+    "cut_back",
+    "finished",
+    "in_order",
+    "key_limit",
+    "nearest",
+    "pair_distance",
+    "pair_distances",
+    "tile_keys",
+    "within",
+]
 
 #: Points met at a time: their coordinates stay in the cache while the rows pass.
 _TILE = 256
@@ -26,7 +36,7 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
         end = min(start + _TILE, n)
         tile[:, : end - start] = points[start:end].T
         for r in range(rows):
-            _keys(x[r], tile, end - start, form, keys)
+            tile_keys(x[r], tile, end - start, form, keys)
             m, most, hit = count[r], limit[r], 0
             for j in range(end - start):
                 hit |= keys[j] <= most
@@ -34,13 +44,13 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
                 continue
             for j in range(end - start):
                 if keys[j] <= most:
-                    found_d[r, m] = _finish(keys[j], x[r], points[start + j], form, order)
+                    found_d[r, m] = finished(keys[j], x[r], points[start + j], form, order)
                     found_i[r, m] = start + j
                     m += 1
             if m > cap - _TILE:
                 cut_back(found_d[r], found_i[r], m, k)
                 m = k
-                limit[r] = _limit(found_d[r, :k].max(), d, form)
+                limit[r] = key_limit(found_d[r, :k].max(), d, form)
             count[r] = m
     for r in range(rows):
         cut_back(found_d[r], found_i[r], count[r], k)
@@ -58,15 +68,15 @@ def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
         end = min(start + _TILE, n)
         tile[:, : end - start] = points[start:end].T
         for r in range(rows):
-            _keys(x[r], tile, end - start, form, keys)
+            tile_keys(x[r], tile, end - start, form, keys)
             if m + _TILE > len(found_r):
                 found_r = np.concatenate((found_r, np.empty_like(found_r)))
                 found_i = np.concatenate((found_i, np.empty_like(found_i)))
                 found_d = np.concatenate((found_d, np.empty_like(found_d)))
-            most = _limit(radii[r], d, form)
+            most = key_limit(radii[r], d, form)
             for j in range(end - start):
                 if keys[j] <= most:
-                    distance = _finish(keys[j], x[r], points[start + j], form, order)
+                    distance = finished(keys[j], x[r], points[start + j], form, order)
                     if distance <= radii[r]:
                         found_r[m], found_i[m], found_d[m] = r, start + j, distance
                         m += 1
@@ -87,7 +97,7 @@ def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
             key += 1.0 if step != 0.0 else 0.0
         else:
             key = max(key, abs(step))
-    return _finish(key, a, b, form, order)
+    return finished(key, a, b, form, order)
 
 
 @njit(nogil=True, cache=True)
@@ -102,7 +112,7 @@ def pair_distances(x, points, indices, form, order):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True, cache=True)
-def _keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
+def tile_keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
     """Fill a key for each point of a tile: cheap, and by it the distance is bounded from below."""
     keys[:n] = 0.0
     for c in range(len(row)):
@@ -123,7 +133,7 @@ def _keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _finish(key, a, b, form, order):  # type: ignore[no-untyped-def]
+def finished(key, a, b, form, order):  # type: ignore[no-untyped-def]
     """Return the distance that belongs to a key."""
     if form == _EUCLIDEAN:
         return np.sqrt(key)
@@ -138,7 +148,7 @@ def _finish(key, a, b, form, order):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _limit(distance, d, form):  # type: ignore[no-untyped-def]
+def key_limit(distance, d, form):  # type: ignore[no-untyped-def]
     """Return a key that no point as near as this exceeds, rounding included."""
     if form == _EUCLIDEAN:
         return distance * distance * (1.0 + 1e-15) + 1e-322

@@ -1,0 +1,96 @@
+"""The k-d tree."""
+
+from operator import index as as_integer
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.primitives.kd_tree import KDNodes, kd_build, kd_nearest, kd_within
+from tractable.spatial.index import Index
+from tractable.spatial.metric import Metric
+from tractable.value import value
+
+__all__ = ["KDTree"]
+
+
+@value
+class KDTree(Index):
+    """The exact search through a k-d tree: the fastest where dimensions are few.
+
+    Points are split at the median of their widest side, again and again: O(n log n) to build, O(log n) nodes
+    to open for a row in few dimensions. In many, nearly every cell is near every row and all are opened: then
+    `Brute` is faster.
+
+    Parameters
+    ----------
+    points : array (n, d)
+    metric : Metric or str
+        Any but the Hamming distance.
+    leaf_size : int
+        The most points that are not split, unless they coincide. Answers do not depend on it.
+
+    Examples
+    --------
+    >>> index = KDTree([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0]], leaf_size=1)
+    >>> distances, indices, report = index.query([[0.0, 0.0]], k=2, report=True)
+    >>> distances.tolist(), indices.tolist(), index.n_nodes, index.depth
+    ([[0.0, 1.0]], [[0, 2]], 5, 2)
+    """
+
+    name: ClassVar[str] = "kd_tree"
+    exact: ClassVar[bool] = True
+
+    points: np.ndarray
+    metric: Metric
+    leaf_size: int
+    tree: KDNodes  # of the points as the metric makes them
+
+    def __init__(self, points: Any, metric: Metric | str = "euclidean", leaf_size: int = 32) -> None:
+        if isinstance(leaf_size, bool) or not hasattr(leaf_size, "__index__") or as_integer(leaf_size) < 1:
+            raise ValueError(f"leaf_size must be a whole number of at least 1, got {leaf_size!r}")
+        object.__setattr__(self, "leaf_size", as_integer(leaf_size))
+        object.__setattr__(self, "tree", kd_build(self._prepare(points, metric), self.leaf_size))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"points": self.points, "metric": self.metric, "leaf_size": self.leaf_size}
+
+    @property
+    def n_nodes(self) -> int:
+        """Inner nodes and leaves."""
+        return len(self.tree.nodes)
+
+    @property
+    def depth(self) -> int:
+        """Steps from the root to the deepest leaf."""
+        return int(self.tree.nodes[:, 3].max())
+
+    @property
+    def memory(self) -> int:
+        """Bytes held beside the points."""
+        own = 0 if self._rows is self.points else self._rows.nbytes
+        return own + self.tree.memory
+
+    def cells(self) -> np.ndarray:
+        """Return the boxes of the leaves, (n_leaves, 2, d): lower and upper corners.
+
+        Together they fill the box of all points, as the metric makes them: of the points themselves, unless
+        it whitens or scales.
+        """
+        found = []
+        todo = [(0, self.tree.box)]
+        while todo:
+            node, box = todo.pop()
+            right, dim = int(self.tree.nodes[node, 2]), self.tree.dims[node]
+            if not right:
+                found.append(box)
+                continue
+            lower, upper = box.copy(), box.copy()
+            lower[1, dim] = upper[0, dim] = 0.5 * self.tree.lows[node] + 0.5 * self.tree.highs[node]
+            todo += [(right, upper), (node + 1, lower)]
+        return np.stack(found)
+
+    def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return kd_nearest(x, self.tree, k, self.metric.form, self.metric.order)
+
+    def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        return kd_within(x, self.tree, radii, self.metric.form, self.metric.order)
