@@ -3,6 +3,7 @@
 import numpy as np
 
 from rows.row import Row
+from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
 from tractable.statistics import Bins
 
@@ -52,4 +53,19 @@ STATISTICS = [
         "BinCounts-linear",
         lambda: Bins(edges=[[-3.0, 0.0, 1.0, 9.0], [-1.0, 0.0, 4.0], [0.0, 2.0, 3.0]], weighting="linear"),
     ),
+]
+CELLS = {"check_sample_weight_equivalence_on_dense_data": "scikit-learn's rows have 30 columns: 2^30 cells"}
+UNITS = {
+    **CELLS,
+    "extreme_scales_change_units_alone": "edges that are given are in the units of the rows",
+}
+ESTIMATORS = [
+    Row("Histogram", Histogram),
+    Row("Histogram-number", lambda: Histogram(3), exempt=CELLS),
+    Row("Histogram-linear", lambda: Histogram(2, weighting="linear"), exempt=CELLS),
+    Row("Histogram-fd", lambda: Histogram("fd")),
+    Row("Histogram-blocks", lambda: Histogram("blocks")),
+    Row("Histogram-loo", lambda: Histogram("loo")),
+    Row("Histogram-edges", lambda: Histogram(np.array([-1e3, 0.0, 4.0, 1e3])), exempt=UNITS),
+    Row("Histogram-bounds", lambda: Histogram(2, bounds=(-1e3, 1e3), weighting="linear"), exempt=UNITS),
 ]

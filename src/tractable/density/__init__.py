@@ -1,5 +1,7 @@
 """Estimators of p(x)."""
 
+from tractable.density.bin_search import BinSearch
 from tractable.density.gaussian import DegenerateCovarianceWarning, GaussianDensity
+from tractable.density.histogram import Histogram
 
-__all__ = ["DegenerateCovarianceWarning", "GaussianDensity"]
+__all__ = ["BinSearch", "DegenerateCovarianceWarning", "GaussianDensity", "Histogram"]
