@@ -127,6 +127,7 @@ def test_every_room_is_under_every_ban():
                 "density",
                 "linear_model",
                 "mixture",
+                "neighbors",
                 "persistence",
                 "plotting",
                 "selection",

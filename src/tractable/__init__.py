@@ -77,10 +77,12 @@ PUBLIC: dict[str, str] = {
     "Poisson": "tractable.distributions",
     "PoissonModel": "tractable.conjugate",
     "Product": "tractable.distributions",
+    "SmoothedEmpirical": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
     "UnivariateEmpirical": "tractable.distributions",
     "UnivariateHistogram": "tractable.distributions",
+    "UnivariateSmoothedEmpirical": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models
     "compare_likelihood": "tractable.distributions",

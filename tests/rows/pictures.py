@@ -37,6 +37,7 @@ from tractable.linear_model import (
 )
 from tractable.metrics import calibration_curve, cluster_report
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
+from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.selection import bias_variance, select_components, select_n_clusters
 from tractable.testing.picture_laws import Picture
 
@@ -157,6 +158,14 @@ PICTURES = [
     row("CalibrationCurve", lambda: calibration_curve(Normal(mean=0.0, variance=1.0), NUMBERS, rng=0)),
     row("ClusterReport", lambda: cluster_report(ROWS, np.arange(80) % 4)),
     row("ClusterReport-one", lambda: cluster_report(ROWS, ["all"] * 80)),
+    row("KNeighborsClassifier", lambda: KNeighborsClassifier(3).fit(ROWS[:, :2], NUMBERS > 0.0), n_cells=40),
+    row(
+        "KNeighborsRegressor",
+        lambda: KNeighborsRegressor(9).fit(ROWS[:, :1], NUMBERS),
+        X=ROWS[:, :1],
+        y=NUMBERS,
+    ),
+    row("NeighborCurve", lambda: KNeighborsClassifier("loo").fit(ROWS, NUMBERS > 0.0).loo_curve_),
     row("NumberOfClusters", lambda: number_of_clusters("silhouette")),
     row("NumberOfClusters-gap", lambda: number_of_clusters("gap")),
     row("NumberOfClusters-elbow", lambda: number_of_clusters("silhouette", "elbow"), criterion="elbow"),

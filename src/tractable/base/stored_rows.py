@@ -1,0 +1,91 @@
+"""Rows that a model keeps: instance-based models are their rows."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import is_foreign_array
+from tractable.base.estimator import Estimator
+from tractable.base.validation import Rows, check_columns, check_rows, check_weights
+from tractable.data import Source, is_streamed
+
+__all__ = ["check_held_columns", "check_stored_rows"]
+
+
+def check_stored_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    supervised: bool = False,
+    drop: bool = True,
+) -> Rows:
+    """Check rows to keep, as float64 in memory: sources are read there.
+
+    Rows of weight zero are left out, with `drop`. Targets come as they are given, one for each row; what they
+    may be is the model's question.
+    """
+    streamed = is_streamed(X)
+    if supervised and y is None and not streamed:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
+        )
+    refuse_foreign(X)
+    carried = supervised and (streamed or isinstance(y, str))
+    rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=True, supervised=carried)
+    x, weights = rows.data, rows.weights
+    if isinstance(x, Source):
+        x, y, weights = _collected(x)
+        x = check_columns(_Anonymous(estimator.model_tags), x, reset=True)
+        weights = check_weights(weights, x)
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    return _counted(x, _as_targets(y, x) if supervised else None, weights, drop=drop)
+
+
+def check_held_columns(estimator: Any, X: Any) -> np.ndarray:
+    """Check rows to answer about, as float64 in memory."""
+    refuse_foreign(X)
+    return np.ascontiguousarray(check_columns(estimator, X), dtype=np.float64)
+
+
+def refuse_foreign(X: Any) -> None:
+    """Say that arrays of other libraries are not moved silently."""
+    if is_foreign_array(X):
+        raise ValueError(f"X must be a NumPy array or a frame; got {type(X).__module__}.{type(X).__name__}")
+
+
+def _as_targets(y: Any, x: np.ndarray) -> np.ndarray:
+    """Return one target a row, as they are."""
+    try:
+        targets = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y must be an array: {error}") from None
+    if targets.shape[:1] != (len(x),):
+        raise ValueError(
+            "y must have one entry a row: Found input variables with inconsistent numbers of samples: "
+            f"X has {len(x)} rows, y has shape {targets.shape}"
+        )
+    return targets
+
+
+def _counted(x: np.ndarray, y: Any, weights: np.ndarray | None, *, drop: bool) -> Rows:
+    """Leave out the rows that do not count, and weights that say nothing."""
+    if weights is None or np.all(weights == 1.0):
+        return Rows(data=x, y=y)
+    some = weights > 0.0 if drop else np.ones(len(x), dtype=bool)
+    return Rows(data=x[some], y=None if y is None else y[some], weights=weights[some])
+
+
+def _collected(source: Source) -> tuple[np.ndarray, Any, Any]:
+    batches = list(source.batches())
+    parts: Any = ([b.X for b in batches], [b.y for b in batches], [b.weights for b in batches])
+    X, y, weights = (np.concatenate(part) if part and part[0] is not None else None for part in parts)
+    return (np.empty((0, source.n_features)) if X is None else X), y, weights
+
+
+class _Anonymous(Estimator):
+    """Something whose columns are checked without being remembered."""
+
+    def __init__(self, model_tags: Any) -> None:
+        self.model_tags = model_tags

@@ -1,0 +1,304 @@
+"""Neighbours: worked examples, ties, identities, oracles, edges."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import neighbors as peers
+from sklearn.datasets import load_iris, make_moons
+
+import tractable
+from tractable.neighbors import NeighborTargets
+from tractable.spatial import Mahalanobis, Minkowski
+from tractable.testing import check_distribution
+
+POINTS = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
+CLUSTERS = np.array([1, 3, 2, 1, 2, 2, 3, 1])  # X1, X4, X8; X3, X5, X6; X2, X7
+
+
+@pytest.mark.spec("CLS-32", "CLS-33", "W-19")
+def test_the_course_example_is_a_tie_that_the_nearest_of_the_smaller_label_settles():
+    model = tractable.KNeighborsClassifier(3).fit(POINTS, CLUSTERS)
+    distances, indices = model.kneighbors([[4.0, 6.0]])
+    np.testing.assert_allclose(distances**2, [[5, 5, 8]])
+    assert indices.tolist() == [[1, 3, 5]]  # X2, X4, X6: one of each class
+    np.testing.assert_allclose(model.predict_proba([[4.0, 6.0]]), 1.0 / 3.0)
+    assert model.predict([[4.0, 6.0]]).tolist() == [1]  # X2 (3) and X4 (1) are equally near
+    whole = tractable.NearestNeighbors(n_neighbors=8).fit(POINTS).kneighbors([[4.0, 6.0]])
+    squared = np.empty(8)
+    squared[whole[1][0]] = whole[0][0] ** 2
+    np.testing.assert_allclose(squared, [20, 5, 20, 5, 10, 8, 25, 9])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "at", "expected"),
+    [
+        ([[0.0], [1.0], [-2.0], [2.5]], ["b", "a", "a", "b"], 0.1, "b"),  # two votes each: b is nearer
+        ([[1.0], [-1.0], [1.0], [-1.0]], ["b", "a", "b", "a"], 0.0, "a"),  # equally near: the smaller label
+        ([[0.0], [1.0], [3.0], [2.0]], ["b", "a", "a", "b"], 0.4, "b"),
+    ],
+)
+@pytest.mark.spec("CLS-32")
+def test_ties(X, y, at, expected):
+    model = tractable.KNeighborsClassifier(4).fit(X, y)
+    assert model.predict([[at]]).tolist() == [expected]
+    proba = model.predict_proba([[at]])
+    np.testing.assert_allclose(proba, [[0.5, 0.5]], rtol=1e-15)
+    assert model.classes_[proba.argmax()] == expected
+
+
+def test_neighbours_at_equal_distance_come_in_the_order_of_rows():
+    X, y = [[1.0], [-1.0], [1.0], [-1.0]], ["b", "a", "a", "a"]
+    assert tractable.KNeighborsClassifier(1).fit(X, y).predict([[0.0]]).tolist() == ["b"]
+    assert tractable.NearestNeighbors(n_neighbors=4).fit(X).kneighbors([[0.0]])[1].tolist() == [[0, 1, 2, 3]]
+
+
+@pytest.mark.spec("CLS-34")
+def test_votes_are_bayes_rule_over_class_conditional_densities(rng):
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    k, at = 7, rng.normal(size=(9, 2))
+    model = tractable.KNeighborsClassifier(k).fit(X, y)
+    radius = model.kneighbors(at)[0][:, -1]
+    volume = np.pi * radius**2
+    within = np.linalg.norm(at[:, None] - X, axis=-1) <= radius[:, None] * (1 + 1e-12)
+    sizes = np.bincount(y)
+    counts = np.stack([(within & (y == c)).sum(1) for c in range(3)], axis=1)
+    conditional = counts / (sizes * volume[:, None])  # p(x | C_i) = K_i / (N_i V)
+    prior, evidence = sizes / len(X), k / (len(X) * volume)  # p(C_i) = N_i / N, p(x) = K / (N V)
+    np.testing.assert_allclose(
+        model.predict_proba(at), conditional * prior / evidence[:, None], rtol=1e-12, atol=1e-12
+    )
+    density = tractable.NearestNeighborDensity(k).fit(X)
+    np.testing.assert_allclose(np.exp(density.score_samples(at)), evidence, rtol=1e-12)
+    np.testing.assert_allclose((conditional * prior).sum(1), evidence, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine"])
+def test_scikit_learn_says_the_same(rng, weights, metric):
+    X, Y, at = rng.normal(size=(200, 3)), rng.normal(size=(200, 2)), rng.normal(size=(50, 3))
+    y = np.array(["x", "y", "z"])[rng.integers(0, 3, 200)]
+    ours = tractable.KNeighborsClassifier(6, weights=weights, metric=metric).fit(X, y)
+    theirs = peers.KNeighborsClassifier(6, weights=weights, metric=metric).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(at), theirs.predict_proba(at), rtol=1e-9, atol=1e-12)
+    ours = tractable.KNeighborsRegressor(6, weights=weights, metric=metric).fit(X, Y)
+    theirs = peers.KNeighborsRegressor(6, weights=weights, metric=metric).fit(X, Y)
+    np.testing.assert_allclose(ours.predict(at), theirs.predict(at), rtol=1e-9, atol=1e-12)
+    ours = tractable.NearestNeighbors(n_neighbors=4, radius=1.0, metric=metric).fit(X)
+    theirs = peers.NearestNeighbors(n_neighbors=4, radius=1.0, metric=metric).fit(X)
+    for name in ("kneighbors_graph", "radius_neighbors_graph"):
+        for asked in (None, at):
+            found, wanted = (getattr(m, name)(asked, mode="distance").toarray() for m in (ours, theirs))
+            np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-12)
+    for a, b in zip(ours.radius_neighbors(at)[1], theirs.radius_neighbors(at)[1], strict=True):
+        assert sorted(a) == sorted(b)
+
+
+@pytest.mark.parametrize("metric", [Minkowski(m=3), Mahalanobis(covariance=[[2.0, 0.5], [0.5, 1.0]])])
+def test_metrics_are_values(rng, metric):
+    X, at = rng.normal(size=(50, 2)), rng.normal(size=(5, 2))
+    distances, indices = tractable.NearestNeighbors(n_neighbors=50, metric=metric).fit(X).kneighbors(at)
+    np.testing.assert_allclose(distances, np.take_along_axis(metric(at, X), indices, axis=1))
+
+
+def left_out(make, X, y, k):
+    """The slow way: a model without each row in turn."""
+    keep = [np.arange(len(X)) != i for i in range(len(X))]
+    return np.array([make(k).fit(X[k_], y[k_]).predict(X[i : i + 1])[0] for i, k_ in enumerate(keep)])
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.spec("CLS-35")
+def test_leave_one_out_in_one_search_is_leaving_out_each_row(rng, weights):
+    X = rng.normal(size=(40, 2)).round(1)  # with ties
+    y, numbers = rng.integers(0, 3, 40), rng.normal(size=40)
+    model = tractable.KNeighborsClassifier("loo", weights=weights).fit(X, y)
+    found = [
+        np.mean(left_out(lambda k: tractable.KNeighborsClassifier(k, weights=weights), X, y, k) == y)
+        for k in range(1, len(model.loo_scores_) + 1)
+    ]
+    np.testing.assert_allclose(model.loo_scores_, found)
+    assert len(found) == 13
+    assert model.n_neighbors_ == np.argmax(found) + 1
+    model = tractable.KNeighborsRegressor("loo", weights=weights, max_neighbors=5).fit(X, numbers)
+    for k, score in enumerate(model.loo_scores_, start=1):
+        said = left_out(lambda k: tractable.KNeighborsRegressor(k, weights=weights), X, numbers, k)
+        assert tractable.r2_score(numbers, said) == pytest.approx(score)
+
+
+@pytest.mark.parametrize("model", [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor])
+def test_fractional_weights_lie_between_whole_ones(rng, model):
+    X, y, w = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
+    whole = model(6).fit(X, y, sample_weight=w)
+    halves = model(3).fit(X, y, sample_weight=0.5 * w)
+    ask = "predict_proba" if hasattr(whole, "predict_proba") else "predict"
+    np.testing.assert_allclose(getattr(halves, ask)(X), getattr(whole, ask)(X))
+    fitted = model("loo", max_neighbors=4).fit(X, y, sample_weight=w)
+    repeated = model("loo", max_neighbors=4).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(fitted.loo_scores_, repeated.loo_scores_)
+    np.testing.assert_allclose(fitted.loo_curve_.standard_errors, repeated.loo_curve_.standard_errors)
+
+
+@pytest.mark.spec("CLS-35")
+def test_moons_want_neither_few_neighbours_nor_all():
+    X, y = make_moons(400, noise=0.35, random_state=0)
+    model = tractable.KNeighborsClassifier("loo", max_neighbors=390).fit(X, y)
+    assert 5 < model.n_neighbors_ < 100
+    assert model.loo_scores_[0] < model.loo_curve_.best_score - 0.03
+    assert model.loo_scores_[-1] < model.loo_curve_.best_score - 0.03
+
+
+@pytest.mark.spec("CLS-36")
+def test_fitting_keeps_rows_and_nothing_else(rng):
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
+    model = tractable.KNeighborsClassifier(2).fit(X, y)
+    np.testing.assert_array_equal(model.index_.points, X)
+    np.testing.assert_array_equal(model.classes_[model.codes_], y)
+    assert not np.may_share_memory(model.index_.points, X)
+    learned = {name for name in vars(model) if name.endswith("_")}
+    assert learned == {
+        *(
+            "index_",
+            "classes_",
+            "codes_",
+            "sample_weight_",
+            "n_neighbors_",
+            "n_samples_fit_",
+            "n_features_in_",
+        )
+    }
+
+
+def test_labels_may_be_words_in_a_frame():
+    iris = load_iris(as_frame=True)
+    words = iris.target_names[iris.target]
+    frame = iris.data.assign(species=words)
+    model = tractable.KNeighborsClassifier("loo").fit(iris.data, words)
+    assert model.score(iris.data, words) > 0.95
+    assert set(model.classes_) == {"setosa", "versicolor", "virginica"}
+    assert list(model.predict(frame.drop(columns="species"))[:2]) == ["setosa", "setosa"]
+
+
+def test_regression_gives_the_distribution_of_the_neighbours_targets(rng):
+    X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    model = tractable.KNeighborsRegressor(7, weights="distance").fit(X, y)
+    at = rng.normal(size=(3, 2))
+    dist, (apart, near) = model.predict_dist(at), model.kneighbors(at)
+    for i in range(3):
+        same = tractable.Empirical(values=y[near[i]], weights=1.0 / apart[i])
+        np.testing.assert_allclose([dist[i].mean, dist[i].variance], [same.mean, same.variance])
+        levels = np.linspace(0.01, 0.99, 23)
+        np.testing.assert_array_equal(dist[i].icdf(levels), same.icdf(levels))
+        np.testing.assert_allclose(dist[i].cdf(y), same.cdf(y), atol=1e-15)
+        np.testing.assert_allclose(dist[i].entropy(), same.entropy())
+    assert model.predict_interval(at).shape == (3, 2)
+    smooth = tractable.KNeighborsRegressor(7).fit(X, y)
+    np.testing.assert_allclose(
+        smooth.predict_var(at, include_noise=False), smooth.predict_var(at) / 7, rtol=1e-12
+    )
+
+
+def test_several_targets(rng):
+    X, Y = rng.normal(size=(50, 2)), rng.normal(size=(50, 3))
+    both = tractable.KNeighborsRegressor("loo").fit(X, Y)
+    assert both.predict(X).shape == (50, 3)
+    assert both.predict_interval(X).shape == (50, 3, 2)
+    each = tractable.KNeighborsRegressor(both.n_neighbors_).fit(X, Y[:, 1])
+    np.testing.assert_array_equal(both.predict_quantiles(X)[:, 1], each.predict_quantiles(X))
+    np.testing.assert_allclose(
+        both.predict_var(X, include_noise=False)[:, 1], each.predict_var(X, include_noise=False)
+    )
+
+
+def test_targets_of_neighbours_are_a_distribution():
+    check_distribution(NeighborTargets(values=[[1.0, 2.0, 2.0], [5.0, 5.5, 8.0]], weights=[1.0, 2.0, 0.5]))
+    with pytest.raises(ValueError, match="weights"):
+        NeighborTargets(values=[1.0, 2.0], weights=[0.0, 0.0])
+    with pytest.raises(ValueError, match="weights"):
+        NeighborTargets(values=[1.0, 2.0], weights=[1.0, 1.0, 1.0])
+
+
+def test_targets_of_any_size(rng):
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    plain = tractable.KNeighborsRegressor("loo").fit(X, y)
+    for unit in (1e-200, 1e200):
+        scaled = tractable.KNeighborsRegressor("loo").fit(X, y * unit)
+        np.testing.assert_allclose(scaled.loo_scores_, plain.loo_scores_)
+        np.testing.assert_allclose(scaled.predict(X) / unit, plain.predict(X))
+    constant = tractable.KNeighborsRegressor("loo").fit(X, np.full(40, 7.0))
+    assert np.all(constant.loo_scores_ == 1.0)
+
+
+BAD = np.array([[np.nan, 1.0]])
+
+
+@pytest.mark.parametrize("model", [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor])
+@pytest.mark.parametrize(
+    ("options", "fit", "named"),
+    [
+        ({"n_neighbors": 9}, {}, "n_neighbors.*X.*n_samples = 8"),
+        ({"n_neighbors": 0}, {}, "n_neighbors"),
+        ({"n_neighbors": "cv"}, {}, "n_neighbors"),
+        ({"n_neighbors": 2.5}, {}, "n_neighbors"),
+        ({"n_neighbors": "loo", "max_neighbors": 8}, {}, "n_neighbors.*left out"),
+        ({"n_neighbors": "loo", "max_neighbors": 0}, {}, "max_neighbors"),
+        ({"weights": "near"}, {}, "weights"),
+        ({"metric": "taxi"}, {}, "metric"),
+        ({"index": "tree"}, {}, "index"),
+        ({}, {"y": None}, "y"),
+        ({}, {"y": np.full(8, np.nan)}, "y"),
+        ({}, {"y": np.arange(7)}, "y"),
+        ({}, {"X": np.concatenate([POINTS[:7], BAD])}, "X"),
+        ({}, {"sample_weight": np.full(8, 0.5)}, "n_neighbors.*n_samples = 4"),
+    ],
+)
+def test_bad_input_is_one_clear_error(model, options, fit, named):
+    given = {"X": POINTS, "y": np.arange(8) % 2, **fit}
+    with pytest.raises(ValueError, match=named):
+        model(**options).fit(**given)
+
+
+@pytest.mark.parametrize("model", [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor])
+def test_bad_questions_are_one_clear_error(model):
+    fitted = model(3).fit(POINTS, np.arange(8) % 2)
+    for bad in (POINTS[:0], POINTS[:, :1], BAD):
+        with pytest.raises(ValueError, match="X"):
+            fitted.predict(bad)
+    with pytest.raises(ValueError, match="n_neighbors"):
+        fitted.kneighbors(POINTS, 9)
+    for returns in (lambda d: -d - 1.0, lambda d: d[:, 0], lambda d: 0.0 * d):
+        with pytest.raises(ValueError, match="weights must return"):
+            model(3, weights=returns).fit(POINTS, np.arange(8) % 2).predict(POINTS + 0.5)
+
+
+def test_one_class_is_certain_and_duplicates_vote_as_often_as_they_are():
+    X = np.array([[0.0, 0.0]] * 4 + [[1.0, 0.0]])
+    assert tractable.KNeighborsClassifier(5).fit(X, ["a"] * 5).predict_proba(X).tolist() == [[1.0]] * 5
+    model = tractable.KNeighborsClassifier(3, weights="distance").fit(X, [0, 0, 1, 0, 1])
+    np.testing.assert_allclose(model.predict_proba([[0.0, 0.0]]), [[2 / 3, 1 / 3]])
+    constant = tractable.KNeighborsClassifier(1).fit(np.column_stack([X, np.full(5, 3.0)]), range(5))
+    assert constant.predict([[0.9, 0.0, 3.0]]).tolist() == [4]
+
+
+def test_rows_that_do_not_count_are_no_neighbours():
+    model = tractable.NearestNeighbors(n_neighbors=3).fit(POINTS, sample_weight=[0, 2, 1, 1, 1, 1, 1, 1])
+    assert model.kneighbors([[2.0, 5.0]])[1].tolist() == [[1, 1, 6]]
+    assert model.kneighbors_graph([[2.0, 5.0]]).shape == (1, 8)
+    assert model.kneighbors(n_neighbors=1)[1][:2].tolist() == [[1], [1]]  # a copy is a neighbour
+    with pytest.raises(ValueError, match="whole"):
+        tractable.NearestNeighbors(n_neighbors=3).fit(POINTS, sample_weight=np.full(8, 1.5))
+    with pytest.raises(ValueError, match="n_neighbors"):
+        model.kneighbors(n_neighbors=8)
+
+
+def test_column_names_of_targets_and_weights():
+    frame = pd.DataFrame({"a": POINTS[:, 0], "b": POINTS[:, 1], "kind": CLUSTERS, "n": np.arange(8) % 3})
+    model = tractable.KNeighborsClassifier(3).fit(frame, y="kind", sample_weight="n")
+    same = tractable.KNeighborsClassifier(3).fit(frame[["a", "b"]], CLUSTERS, sample_weight=np.arange(8) % 3)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    at = frame[["a", "b"]] + 0.25
+    np.testing.assert_array_equal(model.predict_proba(at), same.predict_proba(at))
+
+
+def test_pictures_need_two_columns(rng):
+    with pytest.raises(ValueError, match="two columns"):
+        tractable.plot(tractable.KNeighborsClassifier(1).fit(rng.normal(size=(9, 3)), np.arange(9) % 2))
