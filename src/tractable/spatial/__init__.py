@@ -16,7 +16,10 @@ from tractable.spatial.metrics import (
     minkowski,
 )
 from tractable.spatial.neighbours import Neighbours, SearchReport
+from tractable.spatial.randomized_forest import RandomizedForest
 from tractable.spatial.recall import recall
+from tractable.spatial.spill_tree import SpillTree
+from tractable.spatial.tsvq_tree import TSVQTree
 
 __all__ = [
     "Brute",
@@ -30,7 +33,10 @@ __all__ = [
     "Metric",
     "Minkowski",
     "Neighbours",
+    "RandomizedForest",
     "SearchReport",
+    "SpillTree",
+    "TSVQTree",
     "as_index",
     "choose_index",
     "minkowski",

@@ -20,7 +20,7 @@ def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[np.ndarray, n
     k : int
         From 1 to n - 1.
     options
-        Those of `Index.query`.
+        `report` and `n_threads`, those of `Index.query`.
 
     Examples
     --------
@@ -28,4 +28,7 @@ def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[np.ndarray, n
     >>> neighbour_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
     [1, 0, 1]
     """
+    shorter = getattr(index, "graph", None)  # an index may find them all at once
+    if shorter is not None:
+        return shorter(k, **options)
     return index.query(index.points, k, exclude=np.arange(len(index)), **options)

@@ -219,7 +219,7 @@ def _without(
     distances: np.ndarray, indices: np.ndarray, left_out: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drop the point left out of each row of k + 1 neighbours, or the last where it is not among them."""
-    keep = indices != left_out[:, None]
+    keep = (indices != left_out[:, None]) | (left_out[:, None] < 0)  # -1 also says that nothing was found
     keep[:, -1] &= ~keep.all(axis=1)
     shape = len(indices), indices.shape[1] - 1
     return distances[keep].reshape(shape), indices[keep].reshape(shape)

@@ -1,0 +1,225 @@
+"""See `tractable.primitives.plane_trees` and `tractable.primitives.plane_growth`.
+
+No `fastmath`: a point is projected by one and the same sum when a tree is grown and when it is searched.
+"""
+
+import numpy as np
+from numba import njit
+
+from tractable.primitives._compiled.nearest import pair_distance
+
+__all__ = ["halve", "leaves_of", "projection", "tree_nearest", "tree_within", "unit"]
+
+_EUCLIDEAN = 0
+
+
+@njit(nogil=True, cache=True)
+def projection(row, normal):  # type: ignore[no-untyped-def]
+    """Return row · normal, in four sums that do not wait for one another."""
+    d = len(row)
+    a, b, c, e = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, d - 3, 4):
+        a += row[j] * normal[j]
+        b += row[j + 1] * normal[j + 1]
+        c += row[j + 2] * normal[j + 2]
+        e += row[j + 3] * normal[j + 3]
+    for j in range(d - d % 4, d):
+        a += row[j] * normal[j]
+    return (a + b) + (c + e)
+
+
+@njit(nogil=True, cache=True)
+def _part(key, ids, lo, hi, rank):  # type: ignore[no-untyped-def]
+    """Reorder key[lo:hi] with its ids so that none before `rank` is larger than any from it on (Hoare)."""
+    hi -= 1
+    while lo < hi:
+        pivot, i, j = key[(lo + hi) >> 1], lo, hi
+        while i <= j:
+            while key[i] < pivot:
+                i += 1
+            while key[j] > pivot:
+                j -= 1
+            if i <= j:
+                key[i], key[j], ids[i], ids[j] = key[j], key[i], ids[j], ids[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            hi = j
+        elif rank >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def _farthest(x, ids, row):  # type: ignore[no-untyped-def]
+    best, place = -1.0, ids[0]
+    for i in ids:
+        apart = pair_distance(x[i], row, _EUCLIDEAN, 2.0)
+        if apart > best:
+            best, place = apart, i
+    return place
+
+
+@njit(nogil=True, cache=True)
+def unit(a, b, out):  # type: ignore[no-untyped-def]
+    """Write the direction from a to b, of length one; zero where they are equal."""
+    apart = pair_distance(a, b, _EUCLIDEAN, 2.0)
+    for j in range(len(a)):
+        out[j] = (b[j] - a[j]) / apart if apart > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
+    """Write the direction from one row of a group to another that differs, if there is one."""
+    n = len(ids)
+    a, b = ids[min(int(uniforms[0] * n), n - 1)], ids[min(int(uniforms[1] * n), n - 1)]
+    if far:
+        a = _farthest(x, ids, x[a])
+    if far or pair_distance(x[a], x[b], _EUCLIDEAN, 2.0) == 0.0:
+        b = _farthest(x, ids, x[a])
+    unit(x[a], x[b], normal)
+
+
+@njit(nogil=True, cache=True)
+def _cut(key, n):  # type: ignore[no-untyped-def]
+    """Return how many keys go left, half of them or as near as equal keys stay together, and the offset."""
+    middle = n // 2
+    below, above = key[:middle].max(), key[middle:].min()
+    if below == above:
+        fewer, most, down, up = 0, 0, -np.inf, np.inf
+        for t in key:
+            fewer += t < below
+            most += t <= below
+            down = max(down, t) if t < below else down
+            up = min(up, t) if t > below else up
+        if fewer and (middle - fewer <= most - middle or most == n):
+            middle, below = fewer, down
+        else:
+            middle, above = most, up
+    offset = 0.5 * below + 0.5 * above
+    return middle, offset if below <= offset < above else below
+
+
+@njit(nogil=True, cache=True)
+def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.plane_growth.halve`; ids are reordered in place."""
+    key, end = np.empty(len(ids)), 0
+    for s in range(len(ptr) - 1):
+        lo, hi = ptr[s], ptr[s + 1]
+        n, normal = hi - lo, normals[s]
+        _direction(x, ids[lo:hi], uniforms[s], far, normal)
+        for i in range(lo, hi):
+            key[i] = projection(x[ids[i]], normal)
+        _part(key, ids, lo, hi, lo + n // 2)
+        left, offsets[s] = _cut(key[lo:hi], n)
+        _part(key, ids, lo, hi, lo + left)
+        both = max(0, min(int(margin * n), left - 1, n - left - 1))
+        if both:
+            _part(key, ids, lo, lo + left, lo + left - both)
+            _part(key, ids, lo + left, hi, lo + left + both)
+        halves[end : end + left + both] = ids[lo : lo + left + both]
+        end += left + both
+        ends[2 * s] = end
+        halves[end : end + n - left + both] = ids[lo + left - both : hi]
+        end += n - left + both
+        ends[2 * s + 1] = end
+
+
+@njit(nogil=True, cache=True)
+def _descend(q, node, nearest, trees, slack, nodes, bounds, top):  # type: ignore[no-untyped-def]
+    """Go down to a leaf; note the other sides of planes that may be looked behind, and how far they are."""
+    normals, offsets, children, look_back = trees
+    steps = 1
+    while node >= 0:
+        over = projection(q, normals[node]) - offsets[node]
+        side = 1 if over > 0.0 else 0
+        if look_back[node]:
+            nodes[top] = children[node, 1 - side]
+            bounds[top] = max(nearest, abs(over) - slack)
+            top += 1
+        node = children[node, side]
+        steps += 1
+    return -1 - node, top, steps
+
+
+@njit(nogil=True, cache=True)
+def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
+    """Write the leaf to which each row descends."""
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    for r in range(len(x)):
+        out[r] = _descend(x[r], root, 0.0, trees, 0.0, nodes, bounds, 0)[0]
+
+
+@njit(nogil=True, cache=True)
+def _place(near, ids, apart, index):  # type: ignore[no-untyped-def]
+    """Insert a neighbour into a list that is sorted by distance, then by index."""
+    t = len(near) - 1
+    while t > 0 and (near[t - 1] > apart or (near[t - 1] == apart and ids[t - 1] > index)):
+        near[t], ids[t] = near[t - 1], ids[t - 1]
+        t -= 1
+    near[t], ids[t] = apart, index
+
+
+@njit(nogil=True, cache=True)
+def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, visited, measured):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.plane_trees.tree_nearest`; near begins at infinity and ids at -1."""
+    ptr, members = leaves
+    k, last = near.shape[1], near.shape[1] - 1
+    seen = np.full(len(points), -1, np.int32)
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    for r in range(len(x)):
+        q = x[r]
+        for root in roots:
+            nodes[0], bounds[0], top = root, 0.0, 1
+            while top:
+                top -= 1
+                if bounds[top] > near[r, last]:
+                    continue
+                leaf, top, steps = _descend(
+                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
+                )
+                visited[r] += steps
+                for i in members[ptr[leaf] : ptr[leaf + 1]]:
+                    if seen[i] == r:
+                        continue
+                    seen[i] = r
+                    measured[r] += 1
+                    apart, index = pair_distance(q, points[i], _EUCLIDEAN, 2.0), order[i]
+                    if apart < near[r, k - 1] or (apart == near[r, k - 1] and index < ids[r, k - 1]):
+                        _place(near[r], ids[r], apart, index)
+
+
+@njit(nogil=True, cache=True)
+def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, radii, visited, measured):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.plane_trees.tree_within`."""
+    ptr, members = leaves
+    seen = np.full(len(points), -1, np.int32)
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    rows, ids, near, m = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024), 0
+    for r in range(len(x)):
+        q = x[r]
+        for root in roots:
+            nodes[0], bounds[0], top = root, 0.0, 1
+            while top:
+                top -= 1
+                if bounds[top] > radii[r]:
+                    continue
+                leaf, top, steps = _descend(
+                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
+                )
+                visited[r] += steps
+                for i in members[ptr[leaf] : ptr[leaf + 1]]:
+                    if seen[i] == r:
+                        continue
+                    seen[i] = r
+                    measured[r] += 1
+                    apart = pair_distance(q, points[i], _EUCLIDEAN, 2.0)
+                    if apart <= radii[r]:
+                        if m == len(rows):
+                            rows = np.concatenate((rows, np.empty_like(rows)))
+                            ids = np.concatenate((ids, np.empty_like(ids)))
+                            near = np.concatenate((near, np.empty_like(near)))
+                        rows[m], ids[m], near[m] = r, order[i], apart
+                        m += 1
+    return rows[:m].copy(), ids[:m].copy(), near[:m].copy()

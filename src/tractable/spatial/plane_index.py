@@ -1,0 +1,128 @@
+"""What indexes made of planes share: the search of their leaves, its cost, and the cells of the plane."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.primitives.plane_trees import PlaneTrees, joined, leaves_of, tree_nearest, tree_within
+from tractable.spatial.checks import as_rows
+from tractable.spatial.index import Index
+from tractable.spatial.metric import Metric
+from tractable.value import replace
+
+__all__ = ["PlaneIndex", "as_seed", "as_share", "as_whole"]
+
+
+class PlaneIndex(Index):
+    """Trees whose nodes ask on which side of a plane a row lies.
+
+    A search looks at the points of the leaves that it reaches; it finds the true neighbours that are there.
+    Directions and offsets are those of the metric's rows: whitened for Mahalanobis, of length one for cosine.
+    """
+
+    exact: ClassVar[bool] = False
+    block: ClassVar[int] = 1024
+
+    random_state: int
+    trees: PlaneTrees
+    _centre: np.ndarray  # (d,), of the rows
+    _order: np.ndarray  # (n,), points as the first tree holds them: neighbours are neighbours in memory
+    _local: np.ndarray  # (n, d), their rows
+    _size: float
+
+    def _about_centre(self, points: Any, metric: Metric | str) -> np.ndarray:
+        """Set points and metric; return the rows to grow a tree over, about their mean."""
+        rows = self._prepare(points, metric)
+        self._set(_centre=rows.mean(axis=0))
+        return rows - self._centre
+
+    def _arrange(self, first: PlaneTrees) -> np.ndarray:
+        """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
+        held, places = np.unique(first.members, return_index=True)
+        order = held[np.argsort(places, kind="stable")].astype(np.int64)
+        local = np.ascontiguousarray(self._rows[order])
+        about = local - self._centre
+        self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
+        return about
+
+    def _keep(self, first: PlaneTrees, *others: PlaneTrees) -> None:
+        """Set the trees; the first numbers points from outside, the others in the new order."""
+        place = np.empty(len(self), np.int32)
+        place[self._order] = np.arange(len(self), dtype=np.int32)
+        first = replace(first, members=place[first.members], centre=self._centre)
+        self._set(trees=joined([first, *others]))
+
+    def _set(self, **what: Any) -> None:
+        for name, x in what.items():
+            if isinstance(x, np.ndarray):
+                x.setflags(write=False)
+            object.__setattr__(self, name, x)
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees, leaves among them."""
+        return self.trees.n_nodes
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves of all trees."""
+        return len(self.trees.ptr) - 1
+
+    @property
+    def depth(self) -> int:
+        """Planes between a root and its farthest leaf."""
+        return self.trees.depth
+
+    @property
+    def n_stored(self) -> int:
+        """How many points all leaves hold together, copies counted."""
+        return len(self.trees.members)
+
+    @property
+    def memory(self) -> int:
+        """Bytes held beside the points."""
+        own = 0 if self._rows is self.points else self._rows.nbytes
+        return own + self._order.nbytes + self._local.nbytes + self.trees.memory
+
+    def leaves(self, x: Any, tree: int = 0) -> np.ndarray:
+        """Return the number of the leaf of a tree to which each row of x descends, (m,)."""
+        return leaves_of(self._ready(as_rows("x", x, self.points.shape[1])), self.trees, tree)
+
+    def leaf_points(self, leaf: int) -> np.ndarray:
+        """Return the indices of the points that a leaf holds, in order."""
+        return np.sort(self._order[self.trees.members[self.trees.ptr[leaf] : self.trees.ptr[leaf + 1]]])
+
+    def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return tree_nearest(x, k, self._local, self._order, self.trees, self._size)
+
+    def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tree_within(x, radii, self._local, self._order, self.trees, self._size)
+
+
+def as_seed(random_state: Any) -> int:
+    """Return a whole number from which trees grow: the given one, or one drawn."""
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if whole and random_state >= 0:
+        return int(random_state)
+    if random_state is not None and not isinstance(random_state, np.random.Generator):
+        raise ValueError(
+            f"random_state must be None, a whole number or a numpy.random.Generator, got {random_state!r}"
+        )
+    return int(as_generator(random_state).integers(2**32))
+
+
+def as_whole(name: str, number: Any, least: int) -> int:
+    """Return a whole number that is no less than `least`."""
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {number!r}")
+    return int(number)
+
+
+def as_share(name: str, number: Any, below: float) -> float:
+    """Return a number from zero to less than `below`."""
+    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+    if not real or not 0.0 <= number < below:
+        raise ValueError(f"{name} must be a number from 0 to less than {below:g}, got {number!r}")
+    return float(number)

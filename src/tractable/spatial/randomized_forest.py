@@ -1,0 +1,145 @@
+"""Several random trees, whose leaves together hold the candidates."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.primitives.leaf_join import NeighbourLists, join_leaves, mend_lists
+from tractable.primitives.nearest import pair_distances
+from tractable.primitives.plane_growth import grow, halve
+from tractable.primitives.plane_trees import PlaneTrees
+from tractable.primitives.threads import ordered_map
+from tractable.spatial.checks import as_count
+from tractable.spatial.metric import Metric
+from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
+from tractable.value import value
+
+__all__ = ["RandomizedForest"]
+
+#: Lists are so much longer while a graph is made, which helps its repair.
+EXTRA = 5
+
+
+@value
+class RandomizedForest(PlaneIndex):
+    """Random trees of medians: a search looks at all points of its leaf in every tree; approximate.
+
+    A node is parted at the median of its projections on the direction between two of its points, drawn at
+    random, so that planes follow the data where they have few dimensions of their own, whatever the dimension
+    they live in. What one tree cuts off another has: recall grows with `n_trees`, and so does the cost,
+    n_trees leaves of about `leaf_size` points.
+
+    `neighbour_graph` of a forest measures all pairs of each leaf at once, and then repairs: `repair` times
+    every point tries the neighbours of its neighbours.
+
+    Parameters
+    ----------
+    points : array (n, d)
+    metric : Metric or str
+        Euclidean, Mahalanobis or cosine.
+    n_trees : int
+    leaf_size : int
+        The most points of a leaf.
+    repair : int
+        Rounds of repair of a neighbour graph.
+    random_state : None, int or numpy.random.Generator
+        The first trees of a larger forest are those of a smaller one.
+
+    Examples
+    --------
+    >>> from tractable.spatial import neighbour_graph
+    >>> points = np.random.default_rng(0).normal(size=(1000, 4))
+    >>> forest = RandomizedForest(points, n_trees=4, leaf_size=64, random_state=0)
+    >>> forest.query(points[:3])[1].ravel().tolist()
+    [0, 1, 2]
+    >>> neighbour_graph(forest, k=5)[1].shape
+    (1000, 5)
+    """
+
+    name: ClassVar[str] = "randomized_forest"
+
+    points: np.ndarray
+    metric: Metric
+    n_trees: int
+    leaf_size: int
+    repair: int
+    random_state: int
+    trees: PlaneTrees
+
+    def __init__(
+        self,
+        points: Any,
+        metric: Metric | str = "euclidean",
+        *,
+        n_trees: int = 4,
+        leaf_size: int = 128,
+        repair: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        n_trees, leaf_size = as_whole("n_trees", n_trees, 1), as_whole("leaf_size", leaf_size, 2)
+        repair, seed = as_whole("repair", repair, 0), as_seed(random_state)
+        rows = self._about_centre(points, metric)
+        self._set(n_trees=n_trees, leaf_size=leaf_size, repair=repair, random_state=seed)
+        first = self._tree(rows, 0)
+        local = self._arrange(first)
+        others = ordered_map(lambda t: self._tree(local, t), range(1, n_trees))
+        self._keep(first, *others)
+
+    def _tree(self, rows: np.ndarray, number: int) -> PlaneTrees:
+        rng = np.random.default_rng([self.random_state, number])
+        return grow(
+            rows,
+            self.leaf_size,
+            lambda ids, ptr, _: halve(rows, ids, ptr, rng.random((len(ptr) - 1, 2))),
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        names = ("points", "metric", "n_trees", "leaf_size", "repair", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+    def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
+        """Return distances and indices of the k nearest other points of every point, from whole leaves.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to n - 1.
+        report, n_threads
+            See `query`.
+        """
+        k = as_count(k, len(self) - 1, excluded=True)
+        lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale)
+        join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)
+        for _ in range(self.repair):
+            mend_lists(self._local, lists, n_threads)
+        distances, indices = self._measured(lists, k, n_threads)
+        distances = self.metric.outer(distances / self._unit)
+        if not report:
+            return distances, indices
+        visited, measured = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
+        visited[self._order] = np.bincount(self.trees.members, minlength=len(self))
+        measured[self._order] = lists.measured
+        return distances, indices, self._report(visited, measured)
+
+    @property
+    def _scale(self) -> float:
+        """What brings differences of points below one."""
+        largest = float(np.ptp(self._local, axis=0).max())
+        return float(2.0 ** -np.ceil(np.log2(largest))) if largest else 1.0
+
+    def _measured(
+        self, lists: NeighbourLists, k: int, n_threads: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k nearest of the candidates in double precision, for the points in their own order."""
+        distances, indices = np.empty((len(self), k)), np.empty((len(self), k), np.int64)
+
+        def measure(part: slice) -> None:
+            local = lists.ids[part]
+            apart = pair_distances(self._local[part], self._local, local)
+            names = np.where(local >= 0, self._order[local], -1)
+            ranks = np.lexsort((names, apart), axis=1)[:, :k]
+            distances[self._order[part]] = np.take_along_axis(apart, ranks, axis=1)
+            indices[self._order[part]] = np.take_along_axis(names, ranks, axis=1)
+
+        self._blocks(measure, len(self), n_threads)
+        return distances, indices
