@@ -12,6 +12,8 @@ import pytest
 import tractable
 from rows import em as rows
 from tractable.engines import best_of, em
+from tractable.mixture import gaussian_steps
+from tractable.mixture.kmeans_steps import HeldRows
 
 PROBLEM = rows.incomplete_gaussian()
 
@@ -55,7 +57,7 @@ def test_finished_searches_are_read_not_repeated(tmp_path):
     calls = []
     with tractable.checkpoint(path, every=0.0):
         again = search(lambda params: calls.append(1) or PROBLEM.expect(params))
-        assert len(calls) == 1
+        assert not calls
         assert again.trace == first.trace
         second = search()
     assert second.trace == first.trace
@@ -129,3 +131,99 @@ def test_the_best_start_wins():
     assert best_of(lambda start: results[1 - start], 2).trace == results[0].trace
     with pytest.raises(ValueError, match="n_init"):
         best_of(lambda start: results[0], 0)
+
+
+def killed_at(monkeypatch, path, n_steps, fit):
+    """Run a fit that a kill ends after so many of k-means's steps, and take it up again."""
+    go_on, left = HeldRows.maximize, iter(range(n_steps))
+
+    def maximize(self, clusters):
+        if next(left, None) is None:
+            raise MemoryError("killed")
+        return go_on(self, clusters)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HeldRows, "maximize", maximize)
+        with pytest.raises(MemoryError), tractable.checkpoint(path, every=0.0):
+            fit()
+    with tractable.checkpoint(path, every=0.0):
+        return fit()
+
+
+def overlapping(rng):
+    centers = ([0, 0, 0], [3, 1, 1], [2, 4, 1], [0, 3, 4])
+    return np.concatenate([rng.normal(c, 1.5, (300, 3)) for c in centers])
+
+
+def test_a_finished_search_with_a_rule_of_its_own_takes_no_step_more(tmp_path, rng):
+    """The rule looks at two sets of parameters, of which a checkpoint has one."""
+    X = overlapping(rng)
+
+    def fit():
+        return tractable.KMeans(6, random_state=0, tol=1e-2).fit(X)
+
+    def killed_after_the_fit():
+        fit()
+        raise MemoryError("killed")
+
+    whole = fit()
+    with pytest.raises(MemoryError), tractable.checkpoint(tmp_path / "fit", every=0.0):
+        killed_after_the_fit()
+    with tractable.checkpoint(tmp_path / "fit", every=0.0):
+        resumed = fit()
+    assert resumed.n_iter_ == whole.n_iter_
+    assert resumed.converged_
+    np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
+
+
+@pytest.mark.parametrize("n_steps", [1, 4, 9, 17])
+def test_a_resumed_search_that_keeps_bounds_is_the_same_to_the_last_digit(
+    monkeypatch, tmp_path, rng, n_steps
+):
+    X = overlapping(rng)
+
+    def fit():
+        return tractable.KMeans(6, init="random", n_init=3, random_state=1, tol=0.0).fit(X)
+
+    whole, resumed = fit(), killed_at(monkeypatch, tmp_path / "fit", n_steps, fit)
+    np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
+    np.testing.assert_array_equal(resumed.inertias_, whole.inertias_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kill_between_a_start_and_its_search(monkeypatch, tmp_path, rng, seed):
+    """The k-means that a mixture begins with is a finished search when the mixture's own begins."""
+    X = overlapping(rng)
+
+    def fit():
+        return tractable.GaussianMixture(6, tol=1e-3, random_state=seed).fit(X)
+
+    def killed(self, params):
+        raise MemoryError("killed")
+
+    whole = fit()
+    with monkeypatch.context() as patch:
+        patch.setattr(gaussian_steps.GaussianSteps, "expect", killed)
+        with pytest.raises(MemoryError), tractable.checkpoint(tmp_path / "fit", every=0.0):
+            fit()
+    with tractable.checkpoint(tmp_path / "fit", every=0.0):
+        resumed = fit()
+    np.testing.assert_array_equal(resumed.means_, whole.means_)
+    np.testing.assert_array_equal(resumed.lower_bounds_, whole.lower_bounds_)
+
+
+def test_a_checkpoint_of_another_search_is_refused(tmp_path, rng):
+    X = overlapping(rng)
+
+    def killed(n_clusters):
+        tractable.KMeans(n_clusters, random_state=0).fit(X)
+        raise MemoryError("killed")
+
+    path = tmp_path / "fit"
+    with pytest.raises(MemoryError), tractable.checkpoint(path, every=0.0):
+        killed(4)
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    for other, given in ((tractable.KMeans(2, random_state=0), X), (tractable.GaussianDensity(), holes)):
+        with pytest.raises(ValueError, match="another search"), tractable.checkpoint(path, every=0.0):
+            other.fit(given)
+    assert path.exists()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -78,24 +79,25 @@ def em(
     EMResult
         With the objective before the first step and after each.
     """
-    mark = next_checkpoint()
-    params, trace, expected = _resumed(mark, expect, params)
-    done = settled is None and _settled(trace, tol, unit)
+    mark, kind = next_checkpoint(), (label, _shapes(params))
+    params, trace, done = _resumed(mark, kind, params)
+    expected: Any = None if done else expect(params)
+    trace = trace or (float(expected.objective),)
     with progress(label, max_iter) as line:
         try:
             while not done and len(trace) <= max_iter:
                 following = maximize(expected)
                 expected = expect(following)
                 longer = (*trace, float(expected.objective))
-                done = settled(params, following) if settled else _settled(longer, tol, unit)
+                last = settled(params, following) if settled else _settled(longer, tol, unit)
                 # All or none, should an interruption fall between.
-                params, trace = following, longer
+                params, trace, done = following, longer, last
                 line.advance(note=f"objective {trace[-1]:.6g}")
-                mark.offer(partial(_state, params, trace))
+                mark.offer(partial(_state, kind, params, trace, done))
         except KeyboardInterrupt:
-            mark.keep(_state(params, trace))
+            mark.keep(_state(kind, params, trace, done))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
-    mark.keep(_state(params, trace))
+    mark.keep(_state(kind, params, trace, done))
     return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
 
 
@@ -137,14 +139,28 @@ def _fell(trace: tuple[float, ...]) -> bool:
     return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
 
 
-def _state(params: Any, trace: tuple[float, ...]) -> dict[str, Any]:
-    return {"params": parameters(params), "trace": trace}
+def _state(kind: Any, params: Any, trace: tuple[float, ...], done: bool) -> dict[str, Any]:
+    return {"kind": kind, "params": parameters(params), "trace": trace, "done": done}
 
 
-def _resumed(mark: Checkpoint, expect: Callable[[P], Any], start: P) -> tuple[P, tuple[float, ...], Any]:
+def _resumed(mark: Checkpoint, kind: Any, start: P) -> tuple[P, tuple[float, ...], bool]:
     state = mark.state
     if state is None:
-        expected = expect(start)
-        return start, (float(expected.objective),), expected
-    params = type(start)(**state["params"])
-    return params, tuple(state["trace"]), expect(params)
+        return start, (), False
+    if not (isinstance(state, dict) and state.get("kind") == kind):
+        raise ValueError(
+            "path: the checkpoint is of another search (other code, data or parameters); remove the file, "
+            "or choose another"
+        )
+    return type(start)(**state["params"]), tuple(state["trace"]), state["done"]
+
+
+def _shapes(x: Any) -> Any:
+    """Return what tells the start of one search from that of another, whatever the numbers."""
+    if hasattr(x, "shape"):
+        return tuple(int(n) for n in x.shape)
+    if is_dataclass(x):
+        return type(x).__name__, tuple((name, _shapes(part)) for name, part in parameters(x).items())
+    if isinstance(x, (tuple, list)):
+        return tuple(_shapes(part) for part in x)
+    return type(x).__name__

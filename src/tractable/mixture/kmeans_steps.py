@@ -22,6 +22,7 @@ class Centers:
     """Centres of clusters, (K, d), in a frame."""
 
     centers: np.ndarray
+    before: dict[str, Any] | None = None  # what the centres that they were moved from held
 
 
 @value
@@ -147,19 +148,22 @@ class HeldRows(StreamedRows):
 
     def __init__(self, data: np.ndarray, weights: np.ndarray | None, frame: Frame) -> None:
         super().__init__(data, weights, frame)
+        self.upper, self.lower = np.zeros(len(data), np.float32), np.zeros(len(data), np.float32)
         self._forget()
 
     def _forget(self) -> None:
-        n = len(self.data)
-        self.labels = np.full(n, -1, np.int32)
-        self.upper, self.lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
-        self.known: Clusters | None = None
+        self.labels = np.full(len(self.data), -1, np.int32)
+        self.known: Clusters | None = None  # what the labels and bounds are true of
 
     def expect(self, params: Centers) -> Clusters:
-        """Give rows to their nearest centres."""
-        before, centers = self.known, params.centers
-        if before is not None and np.array_equal(before.centers, centers):
-            return before
+        """Give rows to their nearest centres.
+
+        The answer depends on `params` alone, to the last digit: a search that is taken up again, and knows
+        no labels, finds those of the step before and goes on from there.
+        """
+        before = None if params.before is None else self._clusters(**params.before)
+        centers = params.centers
+        self._look_at(before)
         self.known = None  # until the pass is through: an interruption may fall in between
         sums, counts, cost, gain, changed = self._reassigned(before, centers)
         if before is None:
@@ -173,12 +177,25 @@ class HeldRows(StreamedRows):
         self.known = found
         return found
 
+    def maximize(self, clusters: Clusters) -> Centers:
+        """Move centres to the means of their rows; see `StreamedRows`."""
+        before = {name: getattr(clusters, name) for name in ("sums", "counts", "inertia", "centers")}
+        return Centers(centers=super().maximize(clusters).centers, before=before)
+
     def finish(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
         """Return the labels and what the centres hold, added afresh."""
-        if self.known is None:
+        if self.known is None or not np.array_equal(self.known.centers, params.centers):
             self._forget()
-        self.expect(params)
+            self._reassigned(None, params.centers)
         return self.labels, self._held(params.centers)
+
+    def _look_at(self, before: Clusters | None) -> None:
+        """Make the labels and bounds those of the centres before; without any, they begin anew."""
+        if before is None:
+            self._forget()
+        elif self.known is None or not np.array_equal(self.known.centers, before.centers):
+            self._forget()
+            self._reassigned(None, before.centers)
 
     def _reassigned(self, before: Clusters | None, centers: np.ndarray) -> Any:
         movement = movement_of(centers if before is None else before.centers, centers)
