@@ -97,6 +97,57 @@ def test_a_component_on_one_point_is_said():
     assert model.collapsed_.sum() == 1
 
 
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e12, 1e100])
+def test_one_outlier_however_far_does_not_widen_the_floor(far, covariance_type):
+    x = np.random.default_rng(0).normal(size=(400, 2))
+    spoiled = np.r_[x, [[far, far]]]
+    usual, bare = (
+        tractable.StudentTMixture(1, covariance_type=covariance_type, reg_covar=reg).fit(spoiled)
+        for reg in (None, 0.0)
+    )
+    np.testing.assert_allclose(usual.scales_, bare.scales_, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(usual.dof_, bare.dof_, rtol=1e-4)
+    assert np.abs(usual.locations_).max() < 5.0 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("dof", [0.3, 0.5])
+def test_the_heaviest_tails_are_found(dof):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.standard_t(dof, size=(250, 1)), rng.standard_t(dof, size=(250, 1))])
+    model = tractable.StudentTMixture(1).fit(x)
+    assert model.dof_[0] == pytest.approx(dof, rel=0.25)
+    assert abs(model.locations_[0, 0]) < 0.5
+    assert not model.collapsed_.any()
+
+
+def test_a_column_of_mostly_one_value_has_the_width_of_the_others():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([np.zeros(250), rng.normal(size=150), [1e6]])[:, None]
+    with pytest.warns(tractable.mixture.CollapsedComponentWarning, match="dof of your own"):
+        model = tractable.StudentTMixture(1).fit(x)
+    assert model.units_.scale[0] == pytest.approx(1.0, rel=0.3)
+    calm = tractable.StudentTMixture(1, dof=4.0).fit(x)  # the advice helps
+    assert not calm.collapsed_.any()
+
+
+def test_a_warm_start_refuses_scales_of_another_shape():
+    model = tractable.StudentTMixture(2, random_state=0, warm_start=True).fit(heavy_rows())
+    with pytest.raises(ValueError, match='covariance_type="full"'):
+        model.set_params(covariance_type="diag").fit(heavy_rows())
+    assert model.scales_.shape == (2, 2, 2)
+
+
+def test_missing_entries_are_refused_with_advice():
+    x = heavy_rows()
+    model = tractable.StudentTMixture(2, random_state=0).fit(x)
+    x[3, 1] = np.nan
+    with pytest.raises(ValueError, match="X contains NaN.*GaussianMixture"):
+        tractable.StudentTMixture(2).fit(x)
+    with pytest.raises(ValueError, match="X contains NaN.*GaussianMixture"):
+        model.predict(x)
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

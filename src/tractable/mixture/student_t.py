@@ -1,6 +1,8 @@
 """Mixtures of Student-t vectors."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,8 @@ from tractable.mixture.gaussian_parameters import as_floor
 from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.student_t_steps import StudentTParameters, StudentTSteps
-from tractable.mixture.units import Units, survey
+from tractable.mixture.student_t_units import survey_by_medians
+from tractable.mixture.units import Units
 
 __all__ = ["StudentTMixture"]
 
@@ -40,7 +43,9 @@ class StudentTMixture(EMMixture):
     tol : float
         The search ends when an iteration raises the objective of a row, on average, by less.
     reg_covar : float, optional
-        What is added to the diagonals of the scale matrices; 1e-6 of each column's variance by default.
+        What is added to the diagonals of the scale matrices; by default 1e-6 of the square of each column's
+        width, 1.48 times the median distance from the median (the standard deviation of a normal column),
+        which outliers do not move.
     max_iter, n_init : int
         Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
     warm_start : bool
@@ -109,13 +114,15 @@ class StudentTMixture(EMMixture):
             check_number("reg_covar", self.reg_covar, least=0.0)
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        return super()._rows(on_host(X), sample_weight, reset=reset)
+        with _own_words():
+            return super()._rows(on_host(X), sample_weight, reset=reset)
 
     def _events(self, X: Any) -> Any:
-        return super()._events(on_host(X))
+        with _own_words():
+            return super()._events(on_host(X))
 
     def _survey(self, rows: Rows) -> Units:
-        return survey(rows)
+        return survey_by_medians(rows)
 
     def _problem(self, rows: Rows, units: Units) -> StudentTSteps:
         return StudentTSteps(
@@ -130,6 +137,12 @@ class StudentTMixture(EMMixture):
     def _restart(self, units: Units) -> StudentTParameters:
         if units is self.units_:
             return self.params_
+        shape = "diag" if self.scales_.ndim == 2 else "full"
+        if shape != self.covariance_type:
+            raise ValueError(
+                f'warm_start goes on from scales of covariance_type="{shape}", not "{self.covariance_type}"; '
+                "set covariance_type back, or warm_start=False"
+            )
         dof = self.params_.dof if self.dof is None else np.full(len(self.weights_), float(self.dof))
         return StudentTParameters(
             weights=self.weights_,
@@ -179,11 +192,27 @@ class StudentTMixture(EMMixture):
         which = np.flatnonzero(self.collapsed_).tolist()
         if which:
             warnings.warn(
-                f"components {which} collapsed: they have lost their rows, or sit on points, a line or a "
-                "plane, where the likelihood has no bound; use fewer components or a larger reg_covar or dof",
+                f"components {which} collapsed: they have lost their rows, or many of their rows lie at one "
+                "point, on a line or in a plane, where the likelihood has no bound and only reg_covar holds "
+                "their scale; use fewer components, or a dof of your own (the larger it is, the more such rows "
+                "a component bears)",
                 CollapsedComponentWarning,
                 stacklevel=5,
             )
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Say of missing entries what helps here."""
+    try:
+        yield
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError(
+            "X contains NaN: StudentTMixture takes complete rows; GaussianMixture and TableMixture marginalise "
+            "missing entries"
+        ) from None
 
 
 def _structure(scales: np.ndarray, width: np.ndarray, *, diagonal: bool) -> Any:

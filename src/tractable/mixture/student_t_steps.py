@@ -13,6 +13,7 @@ from tractable.arrays.trigamma import trigamma
 from tractable.base import Rows
 from tractable.engines import fold, increasing_root
 from tractable.mixture.gaussian_start import first_rows, first_shares
+from tractable.mixture.student_t_units import drawn_in, place
 from tractable.mixture.units import Units
 from tractable.value import parameters, value
 
@@ -114,9 +115,9 @@ class StudentTSteps:
     def start(self, rng: np.random.Generator) -> StudentTParameters:
         """Begin at the clusters that k-means finds with outliers drawn in, at their medians and widths."""
         z, weights = first_rows(self.rows, self.units, self.n_components, rng)
-        share = first_shares("kmeans", _drawn_in(z, weights), weights, self.n_components, rng)
+        share = first_shares("kmeans", drawn_in(z, weights), weights, self.n_components, rng)
         share = share if weights is None else share * weights[:, None]
-        places = [_place(z, r) for r in share.T]
+        places = [place(z, r) for r in share.T]
         variances = np.stack([width**2 for _, width in places]) + self.reg
         return StudentTParameters(
             weights=share.sum(axis=0) / share.sum(),
@@ -143,14 +144,14 @@ class StudentTSteps:
         r = np.exp(joint - evidence)
         if weights is not None:
             evidence, r = evidence * weights, r * weights
-        more = (d - squared) / (dof + squared)  # u - 1
-        ru = r * (1.0 + more)
+        u, more = (dof + d) / (dof + squared), (d - squared) / (dof + squared)  # u and u - 1
+        ru = r * u
         return StudentTSums(
             weight=r.sum(axis=1),
             pull=ru.sum(axis=1),
             first=np.einsum("kn,knd->kd", ru, away),
             second=np.stack([self._scatter(a, w) for a, w in zip(away, ru, strict=True)]),
-            excess=np.sum(r * (np.log1p(more) - more), axis=1),
+            excess=np.sum(r * (_log(u, more) - more), axis=1),
             trials=self._trials(params, r, squared),
             objective=float(evidence.sum()),
             params=params,
@@ -241,29 +242,9 @@ class StudentTSteps:
         return self.reg if self.diagonal else np.diag(self.reg)
 
 
-def _drawn_in(z: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return rows about their medians, on a scale that is logarithmic from a few widths on."""
-    location, width = _place(z, np.ones(len(z)) if weights is None else weights)
-    return np.arcsinh((z - location) / np.where(width > 0, width, 1.0))
-
-
-def _place(z: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the median of each column and the median distance from it; where that is zero, the mean one."""
-    location = _median(z, weights)
-    away = np.abs(z - location)
-    width, total = _median(away, weights), weights.sum()
-    return location, np.where(width > 0, width, weights @ away / (total if total > 0 else 1.0))
-
-
-def _median(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the weighted median of each column; whole weights are repetitions."""
-    order = np.argsort(x, axis=0, kind="stable")
-    total = np.cumsum(weights[order], axis=0)
-    ordered, half = np.take_along_axis(x, order, axis=0), 0.5 * total[-1]
-    low = np.argmax(total >= half, axis=0)
-    high = np.argmax(total > half, axis=0)
-    columns = np.arange(x.shape[1])
-    return 0.5 * (ordered[low, columns] + ordered[high, columns])
+def _log(u: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return log u, with all digits where u is near one or next to nothing."""
+    return np.where(u < 0.5, np.log(u), np.log1p(np.maximum(more, -0.5)))
 
 
 def _log_minus(dof: np.ndarray, dim: int) -> np.ndarray:
