@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 PUBLIC: dict[str, str] = {
     # estimators
     "ARDRegression": "tractable.linear_model",
+    "AdaptiveKernelDensity": "tractable.density",
     "BayesianGaussianMixture": "tractable.mixture",
     "BernoulliMixture": "tractable.mixture",
     "CategoricalMixture": "tractable.mixture",
@@ -33,6 +34,7 @@ PUBLIC: dict[str, str] = {
     "LinearRegression": "tractable.linear_model",
     "MixtureOfExperts": "tractable.mixture",
     "MixtureOfRegressors": "tractable.mixture",
+    "NearestNeighborDensity": "tractable.density",
     "NearestNeighbors": "tractable.neighbors",
     "PolynomialBasis": "tractable.linear_model",
     "Ridge": "tractable.linear_model",
@@ -154,6 +156,7 @@ PACKAGES = (
     "covariance",
     "data",
     "datasets",
+    "density",
     "distributions",
     "engines",
     "linear_model",

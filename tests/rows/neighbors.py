@@ -1,6 +1,7 @@
 """Models of neighbours."""
 
 from rows.row import Row
+from tractable.density import AdaptiveKernelDensity, NearestNeighborDensity
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from tractable.spatial import Minkowski
 
@@ -12,7 +13,20 @@ ALONE = {
     **STEPS,
     "noise_widens_the_prediction": "at a row of the training set it speaks alone: there is no spread",
 }
+INFINITE = {
+    "degenerate_rows_are_answered_or_refused": "where K rows coincide the estimate is infinite, which is said"
+}
 ROWS = [
+    Row("NearestNeighborDensity", NearestNeighborDensity, exempt=INFINITE),
+    Row(
+        "NearestNeighborDensity-unbiased",
+        lambda: NearestNeighborDensity(8, correct_bias=True, metric="manhattan"),
+        exempt=INFINITE,
+    ),
+    Row("AdaptiveKernelDensity", AdaptiveKernelDensity),
+    Row("AdaptiveKernelDensity-ball", lambda: AdaptiveKernelDensity(4, shrinkage=1.0)),
+    Row("AdaptiveKernelDensity-balloon", lambda: AdaptiveKernelDensity(5, variant="balloon")),
+    Row("AdaptiveKernelDensity-balloon-cv", lambda: AdaptiveKernelDensity(variant="balloon")),
     Row("NearestNeighbors", NearestNeighbors),
     Row(
         "NearestNeighbors-tree", lambda: NearestNeighbors(n_neighbors=2, index="kd_tree", metric="manhattan")

@@ -6,10 +6,11 @@ import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base.estimator import Estimator
+from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_columns, check_rows, check_weights
 from tractable.data import Source, is_streamed
 
-__all__ = ["check_held_columns", "check_stored_rows"]
+__all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
 
 
 def check_stored_rows(
@@ -53,6 +54,24 @@ def refuse_foreign(X: Any) -> None:
     """Say that arrays of other libraries are not moved silently."""
     if is_foreign_array(X):
         raise ValueError(f"X must be a NumPy array or a frame; got {type(X).__module__}.{type(X).__name__}")
+
+
+def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1) -> int:
+    """Return a number of neighbours that the rows can give, counted by weight; `spare` are not at hand."""
+    check_number("n_neighbors", n_neighbors, least=least, whole=True)
+    most = total_weight(rows) - spare
+    if n_neighbors > most * (1.0 + 1e-12):
+        left = f", {spare} of them left out" if spare else ""
+        raise ValueError(
+            f"n_neighbors must be at most the number of rows of X that count, n_samples = {most + spare:g}"
+            f"{left}; got n_neighbors = {n_neighbors}"
+        )
+    return int(n_neighbors)
+
+
+def total_weight(rows: Rows) -> float:
+    """Return how many rows there are, each counted as often as it weighs."""
+    return float(len(rows.data) if rows.weights is None else rows.weights.sum())
 
 
 def _as_targets(y: Any, x: np.ndarray) -> np.ndarray:

@@ -1,7 +1,19 @@
 """Estimators of p(x)."""
 
+from tractable.density.adaptive_kernel_density import AdaptiveKernelDensity
 from tractable.density.bin_search import BinSearch
 from tractable.density.gaussian import DegenerateCovarianceWarning, GaussianDensity
 from tractable.density.histogram import Histogram
+from tractable.density.nearest_neighbor_density import InfiniteDensityWarning, NearestNeighborDensity
+from tractable.density.places import Places
 
-__all__ = ["BinSearch", "DegenerateCovarianceWarning", "GaussianDensity", "Histogram"]
+__all__ = [
+    "AdaptiveKernelDensity",
+    "BinSearch",
+    "DegenerateCovarianceWarning",
+    "GaussianDensity",
+    "Histogram",
+    "InfiniteDensityWarning",
+    "NearestNeighborDensity",
+    "Places",
+]

@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base import ModelTags, Rows, all_or_nothing
+from tractable.base.stored_rows import check_enough
 from tractable.neighbors.closeness import check_closeness, closeness
-from tractable.neighbors.kept_rows import KeptRows, check_enough
+from tractable.neighbors.kept_rows import KeptRows
 from tractable.neighbors.loo import NeighborCurve, judged, most_neighbors, one_more
 from tractable.neighbors.votes import Votes, votes_of
 from tractable.spatial.counted import Counted

@@ -11,7 +11,7 @@ from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import as_metric
 
-__all__ = ["KeptRows", "check_enough"]
+__all__ = ["KeptRows"]
 
 
 class KeptRows(Estimator):
@@ -60,21 +60,3 @@ class KeptRows(Estimator):
         return nearest_counted(
             self.index_, check_held_columns(self, X), self.n_neighbors_, self.sample_weight_
         )
-
-
-def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0) -> int:
-    """Return a number of neighbours that the rows can give, counted by weight; `spare` are not at hand."""
-    check_number("n_neighbors", n_neighbors, least=1, whole=True)
-    most = total_weight(rows) - spare
-    if n_neighbors > most * (1.0 + 1e-12):
-        left = f", {spare} of them left out" if spare else ""
-        raise ValueError(
-            f"n_neighbors must be at most the number of rows of X that count, n_samples = {most + spare:g}"
-            f"{left}; got n_neighbors = {n_neighbors}"
-        )
-    return int(n_neighbors)
-
-
-def total_weight(rows: Rows) -> float:
-    """Return how many rows there are, each counted as often as it weighs."""
-    return float(len(rows.data) if rows.weights is None else rows.weights.sum())

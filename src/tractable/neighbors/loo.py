@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import Rows, check_number
-from tractable.neighbors.kept_rows import check_enough, total_weight
+from tractable.base.stored_rows import check_enough, total_weight
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.value import value

@@ -5,8 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_choice, check_fitted, check_number
-from tractable.base.stored_rows import check_held_columns, check_stored_rows
-from tractable.neighbors.kept_rows import check_enough
+from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.spatial.choose import as_index
 from tractable.spatial.metrics import as_metric
 

@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import ModelTags, PredictiveMixin, Rows, all_or_nothing, check_targets
+from tractable.base.stored_rows import check_enough
 from tractable.neighbors.closeness import check_closeness, closeness
-from tractable.neighbors.kept_rows import KeptRows, check_enough
+from tractable.neighbors.kept_rows import KeptRows
 from tractable.neighbors.loo import NeighborCurve, judged, most_neighbors, one_more
 from tractable.neighbors.neighbor_targets import NeighborTargets
 from tractable.spatial.counted import Counted

@@ -25,9 +25,26 @@ class Counted:
         """The distance at which the number of neighbours is reached, (m,)."""
         return np.max(np.where(self.counts > 0.0, self.distances, 0.0), axis=1)
 
+    def first(self, k: int) -> "Counted":
+        """Return the nearest k of the neighbours."""
+        before = np.cumsum(self.counts, axis=1) - self.counts
+        counts = np.clip(k - before, 0.0, self.counts)
+        some = int(np.max(np.sum(counts > 0.0, axis=1), initial=1))
+        if np.any(counts[:, some:] > 0.0):  # a neighbour that does not count lies between
+            some = counts.shape[1]
+        return Counted(
+            distances=self.distances[:, :some], indices=self.indices[:, :some], counts=counts[:, :some]
+        )
+
 
 def nearest_counted(
-    index: Index, x: np.ndarray, k: int, weights: np.ndarray | None = None, own: np.ndarray | None = None
+    index: Index,
+    x: np.ndarray,
+    k: int,
+    weights: np.ndarray | None = None,
+    own: np.ndarray | None = None,
+    *,
+    copies: bool = True,
 ) -> Counted:
     """Return the k nearest points of each row, points counted by weight.
 
@@ -41,6 +58,8 @@ def nearest_counted(
         How often each point counts, positive; once when not given.
     own : array (m,) of int, optional
         Where rows are points: the point each row is, which then counts one time less.
+    copies : bool
+        Whether what is left of its own point counts; without it, rows may have fewer than k neighbours.
 
     Examples
     --------
@@ -60,7 +79,8 @@ def nearest_counted(
         distances, indices = index.query(x, asked)
         heavy = np.where(indices >= 0, weights[indices], 0.0)
         if own is not None:
-            heavy = np.where(indices == own[:, None], np.maximum(heavy - 1.0, 0.0), heavy)
+            left = np.maximum(heavy - 1.0, 0.0) if copies else 0.0
+            heavy = np.where(indices == own[:, None], left, heavy)
         reached = np.cumsum(heavy, axis=1)
         if asked == len(index) or np.all(reached[:, -1:] >= k):
             counts = np.clip(k - (reached - heavy), 0.0, heavy)

@@ -1,0 +1,103 @@
+"""Gaussian windows whose covariance is that of the neighbours about a point."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tractable.arrays.special import log_sum_exp
+from tractable.density.places import Places
+from tractable.primitives.threads import ordered_map
+from tractable.spatial.choose import as_index
+from tractable.spatial.counted import Counted, nearest_counted
+from tractable.spatial.index import Index
+
+__all__ = ["balloon", "index_of", "local_covariances", "neighbours_of_places", "sample_point", "whitening"]
+
+#: Pairs of a point and a window whose differences are held at a time.
+BLOCK = 2**19
+
+#: The narrowest window, in the spread of the columns: rows that differ by less are one to the eye.
+NARROWEST = 8.0 * float(np.finfo(float).eps)
+
+
+def index_of(places: Places) -> Index:
+    """Return the index of places."""
+    return as_index(places.points)
+
+
+def neighbours_of_places(places: Places, index: Index, k: int) -> Counted:
+    """Return the k nearest rows of other places, for each place."""
+    own = np.arange(len(places.points))
+    weights = places.weights
+    if np.all(weights == 1.0):
+        return nearest_counted(index, places.points, min(k, len(own) - 1), None, own)
+    return nearest_counted(index, places.points, k, weights, own, copies=False)
+
+
+def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> np.ndarray:
+    """Return Σ(x) = (1/K) Σ_S (x_i - x)(x_i - x)ᵀ of the neighbours S of x, drawn towards a ball, (m, d, d).
+
+    (1 - λ) Σ + λ (tr Σ / D) I, in standard units: regular even where neighbours span no volume.
+    """
+    m, dim = at.shape
+    found = np.empty((m, dim, dim))
+    shares = near.counts / np.maximum(near.counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    step = max(1, BLOCK // (near.indices.shape[1] * dim))
+    for start in range(0, m, step):
+        part = slice(start, start + step)
+        away = points[near.indices[part]] - at[part, None, :]
+        found[part] = np.swapaxes(away * shares[part, :, None], 1, 2) @ away
+    size = np.trace(found, axis1=1, axis2=2) / dim
+    narrow = size < NARROWEST**2
+    ball = np.where(narrow, NARROWEST**2, size)[:, None, None] * np.eye(dim)
+    return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * found + shrinkage * ball)
+
+
+def sample_point(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarray:
+    """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), the covariances those of the places (m, d, d)."""
+    whiten, log_scale = whitening(covariances)
+    heights = np.log(places.weights / places.weights.sum()) + log_scale
+
+    def some(rows: np.ndarray) -> np.ndarray:
+        away = (rows[None, :, :] - places.points[:, None, :]) @ np.swapaxes(whiten, 1, 2)
+        return log_sum_exp(heights - 0.5 * np.einsum("iqd,iqd->qi", away, away))
+
+    return _in_blocks(lambda part: some(x[part]), len(x), len(places.points) * x.shape[1])
+
+
+def balloon(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarray:
+    """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), the covariances those of the rows (q, d, d)."""
+    whiten, log_scale = whitening(covariances)
+    heights = np.log(places.weights / places.weights.sum())
+
+    def some(part: slice) -> np.ndarray:
+        away = (x[part, None, :] - places.points) @ np.swapaxes(whiten[part], 1, 2)
+        return log_scale[part] + log_sum_exp(heights - 0.5 * np.einsum("qid,qid->qi", away, away))
+
+    return _in_blocks(some, len(x), len(places.points) * x.shape[1])
+
+
+def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return L⁻¹ and log N(0 | 0, Σ) of covariances Σ = L Lᵀ."""
+    try:
+        lower = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "shrinkage must be larger: the neighbours of a row of X span no volume without it"
+        ) from None
+    dim = covariances.shape[-1]
+    log_det = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
+    return np.linalg.inv(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
+
+
+def _in_blocks(function: Callable[[slice], np.ndarray], n_rows: int, width: int) -> np.ndarray:
+    """Fill an answer for each row in blocks, on all cores."""
+    out, step = np.empty(n_rows), max(1, BLOCK // width)
+
+    def fill(start: int) -> None:
+        part = slice(start, min(start + step, n_rows))
+        out[part] = function(part)
+
+    for _ in ordered_map(fill, range(0, n_rows, step)):
+        pass
+    return out

@@ -1,0 +1,177 @@
+"""Density by the volume that holds K neighbours."""
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.grouping import group_rows, tally
+from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted
+from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows, total_weight
+from tractable.density.ball_volume import log_ball_volume
+from tractable.spatial.choose import as_index
+from tractable.spatial.counted import nearest_counted
+from tractable.spatial.metrics import as_metric
+
+__all__ = ["InfiniteDensityWarning", "NearestNeighborDensity"]
+
+
+class InfiniteDensityWarning(UserWarning):
+    """K rows lie at one point, where the estimate is infinite."""
+
+
+class NearestNeighborDensity(Estimator):
+    """p(x) ≈ K / (N V(x)), with V(x) the volume of the smallest ball about x that holds K rows.
+
+    A region of volume V about x holds a row with probability P ≈ p(x) V, so that of N rows K ~ Bin(N, P), of
+    mean N P and a relative spread of about 1/√K: p(x) ≈ K / (N V). A histogram and a kernel density fix V and
+    count K; here K is fixed and V found, small where rows are dense. Larger K is smoother and more biased.
+
+    **The estimate is no density.** Its tails fall like 1/‖x‖^D, so that its integral is infinite: it cannot
+    be sampled, has no `distribution_`, and its likelihood must not be compared with that of densities.
+    `normalized_` says so. It is biased upwards by the factor K / (K - 1), which `correct_bias` takes away, and
+    infinite where K rows coincide, which `fit` warns of: `score_samples` is +inf there.
+    `AdaptiveKernelDensity` is a density whose windows follow the neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        K, counted by weight, no more than there are rows. At a row of the training set, it is one of them.
+    correct_bias : bool
+        Whether to take (K - 1) / (N V) instead; K is then at least 2.
+    metric : str or Metric
+        Whose balls: "euclidean", "manhattan", "chebyshev", or a value of `tractable.spatial`,
+        ``Minkowski(m=…)`` or ``Mahalanobis(covariance=…)``.
+    index : str or class
+        The search: "auto", "brute", "kd_tree", or a class of `tractable.spatial`.
+
+    Attributes
+    ----------
+    normalized_ : bool
+        False.
+    index_ : Index
+        The rows, arranged; ``index_.name`` says how.
+    n_infinite_ : int
+        How many points hold K rows or more.
+    sample_weight_ : array of shape (n_samples_fit_,) or None
+    n_samples_fit_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]])
+    >>> model = tractable.NearestNeighborDensity(n_neighbors=3).fit(X)
+    >>> np.exp(model.score_samples([[4.0, 6.0]])).round(8)
+    array([0.01492078])
+    """
+
+    model_tags = ModelTags(kind="generative", parametric=False, streaming="exact over several passes")
+    normalized_: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        correct_bias: bool = False,
+        metric: Any = "euclidean",
+        index: Any = "auto",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.correct_bias = correct_bias
+        self.metric = metric
+        self.index = index
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.estimator_type = "density_estimator"
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Keep the rows, arranged for the search.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Read into memory.
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        rows = check_stored_rows(self, X, sample_weight=sample_weight)
+        self._check(rows)
+        self.index_ = as_index(rows.data, self.metric, self.index)
+        self.sample_weight_, self.n_samples_fit_ = rows.weights, len(rows.data)
+        self.n_infinite_ = int(np.sum(_held(rows) >= self.n_neighbors))
+        if self.n_infinite_:
+            warnings.warn(
+                f"{self.n_infinite_} points hold n_neighbors={self.n_neighbors} rows of X or more: the "
+                "estimate is infinite there",
+                InfiniteDensityWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return log(K / (N V)) at each row: the log of an estimate that has no integral.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Infinite where K rows coincide.
+        """
+        check_fitted(self)
+        X = check_held_columns(self, X)
+        k, dim = self.n_neighbors, X.shape[1]
+        radius = nearest_counted(self.index_, X, k, self.sample_weight_).farthest
+        n = total_weight(Rows(data=self.index_.points, weights=self.sample_weight_))
+        unit = log_ball_volume(self.index_.metric, dim)
+        with np.errstate(divide="ignore"):
+            return np.log(k - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(radius)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of `score_samples`. It is no likelihood.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        """Return how unusual each row is: minus the log of the estimate, larger for stranger rows.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return -self.score_samples(X)
+
+    def _check(self, rows: Rows) -> None:
+        check_enough(self.n_neighbors, rows, least=2 if self.correct_bias else 1)
+        log_ball_volume(as_metric(self.metric), rows.data.shape[1])
+
+
+def _held(rows: Rows) -> np.ndarray:
+    """Return how many rows lie at each point."""
+    weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
+    return tally(group_rows(rows.data), weights, len(rows.data))

@@ -1,0 +1,70 @@
+"""How many neighbours shape a window: the likelihood of places that were left out."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tractable.density.local_windows import (
+    balloon,
+    index_of,
+    local_covariances,
+    neighbours_of_places,
+    sample_point,
+)
+from tractable.density.places import Places
+from tractable.spatial.counted import nearest_counted
+
+__all__ = ["balloon_scores", "candidates", "cross_validated", "sample_point_scores"]
+
+N_FOLDS = 5
+N_CANDIDATES = 12
+
+Scores = Callable[[Places, np.ndarray, np.ndarray, float], list[np.ndarray]]
+
+
+def candidates(places: Places) -> np.ndarray:
+    """Return numbers of neighbours to try: from one more than columns to half of the rows, by equal factors.
+
+    Examples
+    --------
+    >>> from tractable.base import Rows
+    >>> from tractable.density.places import places_of
+    >>> candidates(places_of(Rows(data=np.arange(20.0)[:, None]))).tolist()
+    [2, 3, 4, 5, 6, 7, 9, 10]
+    """
+    rows = places.weights.sum()
+    most = max(1.0, np.floor(rows / 2.0))
+    least = min(places.points.shape[1] + 1.0, most)
+    return np.unique(np.rint(np.geomspace(least, most, N_CANDIDATES)).astype(np.int64))
+
+
+def cross_validated(places: Places, tried: np.ndarray, shrinkage: float, scores: Scores) -> np.ndarray:
+    """Return the mean log density of rows left out, for each number of neighbours, (k,).
+
+    Places are dealt to five folds, always the same ones: copies of a row never tell of each other.
+    """
+    m = len(places.points)
+    fold = np.random.default_rng(0).permutation(m) % min(N_FOLDS, m)
+    totals = np.zeros(len(tried))
+    for left_out in range(min(N_FOLDS, m)):
+        out = fold == left_out
+        found = scores(places.some(~out), places.points[out], tried, shrinkage)
+        totals += [places.weights[out] @ log_density for log_density in found]
+    return totals / places.weights.sum()
+
+
+def sample_point_scores(
+    places: Places, x: np.ndarray, tried: np.ndarray, shrinkage: float
+) -> list[np.ndarray]:
+    """Return the log densities of rows under windows of each number of neighbours, by one search."""
+    near = neighbours_of_places(places, index_of(places), int(tried[-1]))
+    windows = (local_covariances(places.points, places.points, near.first(k), shrinkage) for k in tried)
+    return [sample_point(x, places, covariances) for covariances in windows]
+
+
+def balloon_scores(places: Places, x: np.ndarray, tried: np.ndarray, shrinkage: float) -> list[np.ndarray]:
+    """Return the same of the balloon form: windows are shaped by the neighbours of x."""
+    most = min(int(tried[-1]), int(places.weights.sum()))
+    near = nearest_counted(index_of(places), x, most, places.weights)
+    windows = (local_covariances(x, places.points, near.first(k), shrinkage) for k in tried)
+    return [balloon(x, places, covariances) for covariances in windows]
