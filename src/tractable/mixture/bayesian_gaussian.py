@@ -13,6 +13,7 @@ from tractable.mixture.gaussian_attributes import CovarianceAttributes
 from tractable.mixture.gaussian_shapes import Shape, shape_of
 from tractable.mixture.gaussian_start import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
 from tractable.mixture.shell import EMMixture
+from tractable.mixture.units import seen_in
 from tractable.value import replace
 
 __all__ = ["BayesianGaussianMixture"]
@@ -183,6 +184,9 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
 
     def _problem(self, rows: Rows, units: BayesianUnits) -> "_BayesianProblem":
         return _BayesianProblem(self, rows, units)
+
+    def _look_again(self, rows: Rows) -> BayesianUnits:
+        return replace(self.units_, units=seen_in(rows, self.units_.units))
 
     def _restart(self, units: BayesianUnits) -> GaussianBeliefs:
         if units is self.units_:

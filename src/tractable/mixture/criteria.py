@@ -15,6 +15,7 @@ class CriteriaMixin:
     n_parameters_: int
     score_samples: Any
     predict_proba: Any
+    _events: Any
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
@@ -64,14 +65,17 @@ class CriteriaMixin:
         entropy = -np.sum(
             np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1.0)), 0.0), axis=1
         )
-        return self.bic(X, sample_weight) + 2.0 * float(np.sum(_counts(sample_weight, entropy) * entropy))
+        counts = self._counted(X, sample_weight, entropy)
+        return self.bic(X, sample_weight) + 2.0 * float(np.sum(counts * entropy))
 
     def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         log_prob = self.score_samples(X)
-        counts = _counts(sample_weight, log_prob)
+        counts = self._counted(X, sample_weight, log_prob)
         return float(np.sum(counts * log_prob)), float(np.sum(counts))
 
-
-def _counts(sample_weight: Any, per_row: np.ndarray) -> np.ndarray:
-    weights = check_weights(sample_weight, per_row[:, None])
-    return np.ones(len(per_row)) if weights is None else weights
+    def _counted(self, X: Any, sample_weight: Any, per_row: np.ndarray) -> np.ndarray:
+        """Return how often each row counts; one in which nothing was observed does not."""
+        weights = check_weights(sample_weight, per_row[:, None])
+        events = np.asarray(self._events(X))
+        seen = ~np.all(np.isnan(events), axis=1) if events.dtype.kind == "f" else np.ones(len(events))
+        return seen * (1.0 if weights is None else weights)

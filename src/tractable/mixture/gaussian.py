@@ -9,13 +9,13 @@ from tractable.base import ModelTags, Rows, check_choice, check_number
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.mixture.gaussian_attributes import CovarianceAttributes
 from tractable.mixture.gaussian_parameters import as_covariance_prior, as_floor, as_start, given_start
-from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES, Shape, shape_of
+from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES, Shape, collapsed, shape_of
 from tractable.mixture.gaussian_start import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
 from tractable.mixture.gaussian_steps import GaussianSteps
-from tractable.mixture.gaussian_sums import GaussianParameters
+from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.stepwise import StepwiseMixin
-from tractable.mixture.units import Units, survey
+from tractable.mixture.units import Units, seen_in, survey
 
 __all__ = ["CollapsedComponentWarning", "GaussianMixture"]
 
@@ -162,10 +162,32 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
     def _problem(self, rows: Rows, units: Units) -> "_GaussianProblem":
         return _GaussianProblem(self, rows, units)
 
+    def _look_again(self, rows: Rows) -> Units:
+        return seen_in(rows, self.units_)
+
     def _restart(self, units: Units) -> GaussianParameters:
+        if not self._is_like(units):
+            raise ValueError(
+                "n_components, covariance_type, rank and columns must be as they were in the earlier fit, to "
+                "go on from it; fit with warm_start=False to begin anew"
+            )
         if units is self.units_:
             return self.params_  # nothing is rounded on the way out and back
         return in_units(self.weights_, self.means_, self._structure(), units)
+
+    def _is_like(self, units: Units) -> bool:
+        """Whether the earlier fit is of the kind that the parameters now ask for."""
+        earlier, d = self.params_, len(units.shift)
+        return earlier.means.shape == (self.n_components, d) and self._shape().has(earlier.structure)
+
+    def _require_statistic(self, statistic: Any) -> None:
+        wanted = (self.n_components, self.n_features_in_)
+        if not (isinstance(statistic, GaussianSums) and statistic.first.shape == wanted):
+            raise ValueError(
+                "statistic must be what summarize returns, of as many components and columns as the model has"
+            )
+        if not self._shape().has(statistic.params.structure):
+            raise ValueError(f'statistic must be of covariances of type "{self.covariance_type}"')
 
     def _adopt(self, params: GaussianParameters, units: Units) -> None:
         self.params_ = params
@@ -178,10 +200,10 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
         K, d = self.means_.shape
         self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
         self.n_unseen_ = units.unseen
-        self.collapsed_ = _collapsed(params, as_floor(self.reg_covar, units))
+        self.collapsed_ = collapsed(params, as_floor(self.reg_covar, units), units.varies)
 
     def _sound(self, params: GaussianParameters, units: Units) -> bool:
-        return not bool(np.any(_collapsed(params, as_floor(self.reg_covar, units))))
+        return not bool(np.any(collapsed(params, as_floor(self.reg_covar, units), units.varies)))
 
     def _complain(self) -> None:
         which = np.flatnonzero(self.collapsed_).tolist()
@@ -217,11 +239,3 @@ class _GaussianProblem(GaussianSteps):
         z, weights = first_rows(self.rows, self.units, K, rng)
         found = self.begin(z, weights, first_shares(model.init_params, z, weights, K, rng))
         return as_start(model, found, self.units)
-
-
-def _collapsed(params: GaussianParameters, reg: np.ndarray) -> np.ndarray:
-    """Return which components are flat to within what `reg_covar` adds, or have no weight."""
-    root = np.sqrt(np.where(reg > 0, reg, np.finfo(np.float64).eps))
-    dense = params.structure.dense() / root[:, None] / root
-    least = np.linalg.eigvalsh(dense)[..., 0]
-    return (least <= 2.0) | (params.weights == 0.0)

@@ -20,7 +20,7 @@ from tractable.mixture.units import Units
 from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES, mixture_pass
 from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
 from tractable.statistics import Moments
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["CovariancePrior", "GaussianSteps", "natural_parameters", "precision_diagonals"]
 
@@ -79,8 +79,8 @@ class GaussianSteps:
         floor, pseudo = (self.shape.kept(m[None]) for m in (np.diag(self.reg), self.prior.scatter))
         some = spread + self.prior.weight > 0
         average = (sums.scatter() + spread * floor + pseudo) / np.where(some, spread + self.prior.weight, 1.0)
-        # A component without rows stays where it was.
-        average = np.where(some, average, self.shape.kept(before.structure.dense().reshape(-1, dim, dim)))
+        if not np.all(some):  # a component without rows stays where it was
+            average = np.where(some, average, self.shape.kept(_dense(before.structure, dim)))
         return GaussianParameters(
             weights=sums.weight / sums.weight.sum(),
             means=sums.means,
@@ -90,23 +90,18 @@ class GaussianSteps:
     def begin(self, z: np.ndarray, weights: np.ndarray | None, shares: np.ndarray) -> GaussianParameters:
         """Take an M-step from given shares (n, K) of the components in complete rows."""
         r = shares if weights is None else shares * weights[:, None]
-        n, d = np.sum(r, axis=0), z.shape[1]
+        n = np.sum(r, axis=0)
         means = r.T @ z / np.where(n > 0, n, 1.0)[:, None]
         scatter = np.stack([_scatter(z, r[:, k], m) for k, m in enumerate(means)])
-        whole = np.broadcast_to(np.eye(d), (len(n), d, d))
-        base = self.shape.fit(self.shape.kept(whole) / (len(n) if self.shape.shared else 1), d, None)
-        params = GaussianParameters(weights=n / n.sum(), means=means, structure=base)
-        first = np.zeros_like(means)
-        kept = self.shape.kept(scatter)
         return self.maximize(
             GaussianSums(
                 origin=means,
                 weight=n,
-                first=first,
-                second=kept,
+                first=np.zeros_like(means),
+                second=self.shape.kept(scatter),
                 log_likelihood=0.0,
                 penalty=0.0,
-                params=params,
+                params=GaussianParameters(weights=n / n.sum(), means=means, structure=None),
             )
         )
 
@@ -115,7 +110,7 @@ class GaussianSteps:
         n = params.weights * total
         d = params.means.shape[1]
         counts = n.sum(keepdims=True) if self.shape.shared else n
-        dense = params.structure.dense().reshape(-1, d, d)
+        dense = _dense(params.structure, d)
         floor, pseudo = np.diag(self.reg), self.prior.scatter
         products = (dense - floor) * counts[:, None, None] + dense * self.prior.weight - pseudo
         return GaussianSums(
@@ -129,9 +124,12 @@ class GaussianSteps:
         )
 
     def _natural(self, constants: np.ndarray, params: GaussianParameters) -> GaussianSums:
-        kind = self.shape.kind
-        sums, evidence = self._fold(mixture_pass, natural_parameters(constants, params, kind), kind)
-        origin = np.zeros_like(params.means)
+        """Take natural parameters about the rows' own centre, where products of rows keep their digits."""
+        kind, centre = self.shape.kind, self.units.centre
+        origin = np.broadcast_to(centre, params.means.shape)
+        near = replace(params, means=params.means - centre)
+        natural = natural_parameters(constants, near, kind)
+        sums, evidence = self._fold(mixture_pass, natural, kind, centre=centre)
         if kind != LINEAR:
             return self._expected(sums, evidence, params, origin)
         # Products of rows are the same in every E-step: components that share a covariance share them too.
@@ -147,9 +145,13 @@ class GaussianSteps:
         sums, evidence = self._fold(step, params.means, whiteners, constants)
         return self._expected(sums, evidence, params, params.means)
 
-    def _fold(self, step: Callable[..., Any], *arguments: Any) -> tuple[np.ndarray, float]:
+    def _fold(
+        self, step: Callable[..., Any], *arguments: Any, centre: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Return Σ r T and the log likelihood of all rows, in their own units."""
-        summed = partial(_summed, step, self.units, arguments)
+        units = self.units
+        shift = units.shift if centre is None else units.shift + centre / units.scale
+        summed = partial(_summed, step, shift, units.scale, arguments)
         found = fold(summed, self.rows.data, weights=self.rows.weights, rows=BLOCK, label="E-step")
         return found.sums, found.evidence + float(np.sum(found.sums[:, 0]) * np.sum(np.log(self.units.scale)))
 
@@ -180,9 +182,9 @@ class GaussianSteps:
 
     @cached_property
     def _products(self) -> np.ndarray:
-        """Σ w z zᵀ over all rows."""
+        """Σ w z zᵀ over all rows, about their centre."""
         found = fold(Moments.of, self.rows.data, weights=self.rows.weights)
-        mean = (found.mean - self.units.shift) * self.units.scale
+        mean = (found.mean - self.units.shift) * self.units.scale - self.units.centre
         scatter = found.scatter * self.units.scale[:, None] * self.units.scale
         return scatter + found.weight * mean[:, None] * mean
 
@@ -201,6 +203,11 @@ class GaussianSteps:
         structure = params.structure
         trace = np.sum(structure.precision() * self.prior.scatter, axis=(-2, -1))
         return -0.5 * float(np.sum(self.prior.weight * structure.log_det + trace))
+
+
+def _dense(structure: Covariance | None, d: int) -> np.ndarray:
+    """Return matrices (K or 1, d, d); the rows' own where there is no structure yet."""
+    return np.eye(d)[None] if structure is None else structure.dense().reshape(-1, d, d)
 
 
 def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -242,7 +249,12 @@ def _whiteners(structure: Covariance) -> np.ndarray:
 
 
 def _summed(
-    step: Callable[..., Any], units: Units, arguments: tuple[Any, ...], x: np.ndarray, weights: Any = None
+    step: Callable[..., Any],
+    shift: np.ndarray,
+    scale: np.ndarray,
+    arguments: tuple[Any, ...],
+    x: np.ndarray,
+    weights: Any = None,
 ) -> PassSums:
-    sums, evidence = step(x, weights, units.shift, units.scale, *arguments)
+    sums, evidence = step(x, weights, shift, scale, *arguments)
     return PassSums(sums=sums, evidence=float(evidence))

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable.covariance import Covariance
 from tractable.value import replace, value
 
 __all__ = ["GaussianParameters", "GaussianSums", "packed", "unpacked"]
@@ -16,7 +15,7 @@ class GaussianParameters:
 
     weights: np.ndarray  # (K,)
     means: np.ndarray  # (K, d)
-    structure: Covariance  # of K components, or one that they share
+    structure: Any  # a Covariance of K components, or one that they share; None before the first M-step
 
 
 @value

@@ -25,7 +25,11 @@ from tractable.engines import EMResult, best_of, em
 from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.criteria import CriteriaMixin
 
-__all__ = ["EMMixture", "Problem"]
+__all__ = ["OF_A_SEARCH", "OF_A_STREAM", "EMMixture", "Problem"]
+
+#: What a search says of itself, and what a stream has gathered: untrue once parameters came another way.
+OF_A_SEARCH = ("lower_bound_", "lower_bounds_", "n_iter_", "converged_")
+OF_A_STREAM = ("statistic_", "n_batches_", "weight_seen_")
 
 
 class Problem(Protocol):
@@ -72,6 +76,10 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         """Return what must be known of the rows before the first step; None where nothing must."""
         return None
 
+    def _look_again(self, rows: Rows) -> Any:
+        """Return the units of the fit, with what they say of rows said of these."""
+        return self.units_
+
     @abstractmethod
     def _problem(self, rows: Rows, units: Any) -> Problem:
         """Return the steps over rows."""
@@ -113,6 +121,14 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         units = self._survey(rows)
         problem = self._problem(rows, units)
         if self.warm_start and "distribution_" in before:
+            if (
+                len(before["weights_"]) != self.n_components
+                or before["n_features_in_"] != self.n_features_in_
+            ):
+                raise ValueError(
+                    f"warm_start goes on from {len(before['weights_'])} components of "
+                    f"{before['n_features_in_']} columns; n_components and X must be as they were"
+                )
             start = _as_fitted(self, before)._restart(units)  # noqa: SLF001
             result = self._climb(problem, start)
         else:
@@ -211,7 +227,7 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         """
         check_is_fitted(self)
         rows = self._rows(X, sample_weight, reset=False)
-        return self._problem(rows, self.units_).expect(self._restart(self.units_))
+        return self._problem(rows, self._look_again(rows)).expect(self._restart(self.units_))
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Any) -> Self:
@@ -227,8 +243,19 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         self
         """
         check_is_fitted(self)
+        self._require_statistic(statistic)
         self._adopt(self._problem(Rows(data=None), self.units_).maximize(statistic), self.units_)
+        self._forget(*OF_A_SEARCH, *OF_A_STREAM)
         return self
+
+    def _require_statistic(self, statistic: Any) -> None:
+        """Refuse what is no expected statistic of this model."""
+        if not hasattr(statistic, "objective"):
+            raise ValueError(f"statistic must be what summarize returns, got {type(statistic).__name__}")
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
         if is_foreign_array(X):
@@ -270,13 +297,17 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         if result.interrupted:
             raise FitInterrupted
         if not result.converged:
-            warnings.warn(
-                f"EM did not settle in {self.max_iter} iterations; raise max_iter or tol, or try more starts "
-                "(n_init)",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warnings.warn(_unsettled(result, self.max_iter), ConvergenceWarning, stacklevel=4)
         self._complain()
+
+
+def _unsettled(result: EMResult, max_iter: int) -> str:
+    if result.n_iter < max_iter:
+        return (
+            f"EM stopped after {result.n_iter} iterations, where rounding lowered the objective: a component "
+            "is singular; use fewer components or a larger reg_covar"
+        )
+    return f"EM did not settle in {max_iter} iterations; raise max_iter or tol, or try more starts (n_init)"
 
 
 def _as_fitted(estimator: Any, attributes: dict[str, Any]) -> Any:

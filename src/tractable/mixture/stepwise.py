@@ -3,6 +3,7 @@
 from typing import Any
 
 from tractable.base import all_or_nothing
+from tractable.mixture.shell import OF_A_SEARCH
 
 __all__ = ["StepwiseMixin"]
 
@@ -38,7 +39,7 @@ class StepwiseMixin:
             self.n_batches_, self.weight_seen_ = 1, self.units_.total
             return self
         rows = self._rows(X, sample_weight, reset=False)
-        problem, params = self._problem(rows, self.units_), self._restart(self.units_)
+        problem, params = self._problem(rows, self._look_again(rows)), self._restart(self.units_)
         batch = problem.expect(params)
         batches = getattr(self, "n_batches_", 1)
         before = getattr(self, "weight_seen_", self.units_.total)
@@ -49,6 +50,7 @@ class StepwiseMixin:
                 self.statistic_ = problem.implied(params, before).discount(1.0 / before)
             self.statistic_ = self.statistic_.discount(1.0 - rate) + batch.discount(rate / weight)
             self._adopt(problem.maximize(self.statistic_.discount(seen)), self.units_)
+            self._forget(*OF_A_SEARCH)
             self.lower_bound_ = batch.objective / weight
             self.weight_seen_ = seen
         self.n_batches_ = batches + 1

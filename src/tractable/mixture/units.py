@@ -9,7 +9,7 @@ from tractable.engines import fold
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 
-__all__ = ["Units", "survey"]
+__all__ = ["Units", "seen_in", "survey"]
 
 #: A column that never varies is given so many roundings of its values as a standard deviation.
 ROUNDINGS = 8.0
@@ -17,12 +17,16 @@ ROUNDINGS = 8.0
 
 @value
 class Units:
-    """The search runs on z = (x - shift) * scale: columns of mean 0 and variance 1."""
+    """The search runs on z = (x - shift) * scale: columns of mean 0 and variance 1.
+
+    The last five are of the rows at hand, which may be others than those that gave the units.
+    """
 
     shift: np.ndarray  # (d,)
     scale: np.ndarray  # (d,), of a constant column: one over a few roundings of its values
     varies: np.ndarray  # (d,), bool
-    reach: float  # no |z|² is greater
+    centre: np.ndarray  # (d,), the mean of z: 0, but for other rows
+    reach: float  # no |z - centre|² is greater
     total: float  # weight of the rows in which something was observed
     unseen: float  # weight of the others
     complete: bool  # whether every entry was observed
@@ -46,12 +50,26 @@ def survey(rows: Rows, *, common: bool = False) -> Units:
         width = np.full_like(width, _size(width[varies] if np.any(varies) else width))
         varies = np.full_like(varies, np.any(varies))  # in the unit that all columns share
     scale = 1.0 / width
-    with np.errstate(over="ignore"):
-        reach = np.maximum(found.high - moments.mean, moments.mean - found.low) * scale
+    return _of_rows(found, shift=moments.mean, scale=scale, varies=varies)
+
+
+def seen_in(rows: Rows, units: Units) -> Units:
+    """Return the same units, with what is said of rows said of these."""
+    found = fold(_Survey.of, rows.data, weights=rows.weights)
+    return _of_rows(found, shift=units.shift, scale=units.scale, varies=units.varies)
+
+
+def _of_rows(found: "_Survey", *, shift: np.ndarray, scale: np.ndarray, varies: np.ndarray) -> Units:
+    moments = found.moments
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = np.where(moments.weight > 0, moments.mean, shift)
+        reach = np.maximum(found.high - middle, middle - found.low) * scale
+        reach = np.nan_to_num(reach, nan=0.0, neginf=0.0)
     return Units(
-        shift=moments.mean,
+        shift=shift,
         scale=scale,
         varies=varies,
+        centre=(middle - shift) * scale,
         reach=float(reach @ reach),
         total=float(moments.total - moments.unseen),
         unseen=float(moments.unseen),
