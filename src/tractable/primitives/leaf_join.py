@@ -1,7 +1,7 @@
 """Neighbour lists of points: all pairs of a tree's leaf are measured, then lists are mended.
 
-Squared distances are kept in single precision, each leaf about a point of its own, so that leaves far from
-the origin lose nothing; they only rank candidates.
+Squared distances are kept in single precision, each leaf about a point of its own, and measured in double
+precision where they are too small for that; they only rank candidates.
 """
 
 from itertools import pairwise

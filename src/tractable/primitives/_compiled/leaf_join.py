@@ -25,6 +25,15 @@ def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
+def _square(a, b, scale):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(len(a)):
+        step = (a[c] - b[c]) * scale
+        total += step * step
+    return np.float32(total)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
 def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
     """Measure all pairs of each leaf, about one of its own points, in single precision."""
     d, widest = x.shape[1], 0
@@ -39,15 +48,19 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
             continue
         wide = -(-n // GROUP) * GROUP
         block = room[:, :wide]
-        first = x[held[0]]
+        first, span = x[held[0]], 0.0
         for i in range(n):
             row = x[held[i]]
             for c in range(d):
-                block[c, i] = np.float32((row[c] - first[c]) * scale)
+                step = (row[c] - first[c]) * scale
+                span = max(span, abs(step))
+                block[c, i] = np.float32(step)
         block[:, n:] = np.float32(1e18)
+        # What is nearer than rounding to single precision can tell is measured in double precision.
+        doubt = np.float32(d * (span * 2.0**-19) ** 2)
         for i in range(n):
             me = held[i]
-            limit = near[me, -1]
+            limit = max(near[me, -1], doubt)
             measured[me] += n - 1
             apart = squares[:wide]
             apart[:] = 0.0
@@ -64,8 +77,12 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
                 if hit:
                     for j in range(GROUP):
                         if part[j] < limit:
-                            _offer(near[me], ids[me], part[j], held[g + j])
-                            limit = near[me, -1]
+                            other, square = held[g + j], part[j]
+                            if square < doubt:
+                                square = _square(x[me], x[other], scale)
+                            if square < near[me, -1]:
+                                _offer(near[me], ids[me], square, other)
+                                limit = max(near[me, -1], doubt)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
