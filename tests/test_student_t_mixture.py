@@ -142,9 +142,9 @@ def test_missing_entries_are_refused_with_advice():
     x = heavy_rows()
     model = tractable.StudentTMixture(2, random_state=0).fit(x)
     x[3, 1] = np.nan
-    with pytest.raises(ValueError, match="X contains NaN.*GaussianMixture"):
+    with pytest.raises(ValueError, match=r"X contains NaN.*GaussianMixture"):
         tractable.StudentTMixture(2).fit(x)
-    with pytest.raises(ValueError, match="X contains NaN.*GaussianMixture"):
+    with pytest.raises(ValueError, match=r"X contains NaN.*GaussianMixture"):
         model.predict(x)
 
 

@@ -194,8 +194,8 @@ class StudentTMixture(EMMixture):
             warnings.warn(
                 f"components {which} collapsed: they have lost their rows, or many of their rows lie at one "
                 "point, on a line or in a plane, where the likelihood has no bound and only reg_covar holds "
-                "their scale; use fewer components, or a dof of your own (the larger it is, the more such rows "
-                "a component bears)",
+                "their scale; use fewer components, or a dof of your own (the larger it is, the more such "
+                "rows a component bears)",
                 CollapsedComponentWarning,
                 stacklevel=5,
             )
@@ -210,8 +210,8 @@ def _own_words() -> Iterator[None]:
         if "contains NaN" not in str(error):
             raise
         raise ValueError(
-            "X contains NaN: StudentTMixture takes complete rows; GaussianMixture and TableMixture marginalise "
-            "missing entries"
+            "X contains NaN: StudentTMixture takes complete rows; GaussianMixture and TableMixture "
+            "marginalise missing entries"
         ) from None
 
 
