@@ -5,7 +5,7 @@ import numpy as np
 from rows.compound import PAIR
 from rows.row import Row
 from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
-from tractable.density import GaussianDensity
+from tractable.density import GaussianDensity, Histogram
 from tractable.distributions import (
     Bernoulli,
     Beta,
@@ -13,6 +13,7 @@ from tractable.distributions import (
     Dirichlet,
     Empirical,
     Gamma,
+    HistogramDensity,
     Laplace,
     Mixture,
     MultivariateNormal,
@@ -125,6 +126,11 @@ PICTURES = [
             NUMBERS,
         ),
     ),
+    row("Histogram", lambda: Histogram("fd").fit(ROWS[:, :1]), data=ROWS[:, :1], coverage=0.5),
+    row("Histogram-pair", lambda: Histogram(5).fit(ROWS), data=ROWS),
+    row("Histogram-column", lambda: Histogram(5).fit(ROWS), dims=[2]),
+    row("HistogramDensity", lambda: HistogramDensity(edges=[0.0, 1.0, 3.0], counts=[4, 3]), label="wait"),
+    row("BinSearch", lambda: Histogram("loo").fit(ROWS[:, :2]).search_),
     row("GaussianDensity", lambda: GaussianDensity().fit(ROWS), data=ROWS),
     row("KMeans", lambda: KMeans(3, random_state=0).fit(ROWS[:, :2]), data=ROWS[:, :2]),
     row("KMeans-columns", lambda: KMeans(9, random_state=0).fit(ROWS), data=ROWS, dims=[2, 0]),

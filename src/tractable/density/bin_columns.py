@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import fold
-from tractable.statistics import BinCounts, Bins
+from tractable.statistics import BinCounts, Bins, even_edges
 from tractable.value import value
 
 __all__ = ["Distinct", "Inside", "Several", "SeveralCounts", "order_statistics"]
@@ -92,7 +92,7 @@ def order_statistics(
         ]
     ends = np.array([one.low for one in sought]).reshape(-1, 2)
     part = np.array(ranks) - np.floor(ranks)
-    return ends[:, 0] + part * (ends[:, 1] - ends[:, 0])
+    return (1.0 - part) * ends[:, 0] + part * ends[:, 1]
 
 
 @value
@@ -106,7 +106,7 @@ class Sought:
 
     def edges(self) -> np.ndarray:
         """Return where to count next."""
-        found = np.unique(np.linspace(self.low, self.high, _PARTS + 1))
+        found = np.unique(even_edges(self.low, self.high, _PARTS))
         return found if np.all(np.diff(0.5 * found) > 0) else np.array([self.low, self.high])
 
     def closer(self, counts: np.ndarray, bins: Bins) -> "Sought":

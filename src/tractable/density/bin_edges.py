@@ -40,13 +40,12 @@ def choose_edges(
     if not float(seen.weight) > 0:
         raise ValueError("X must have rows of positive weight within the bounds")
     low, high = bounds or (seen.low, seen.high)
-    inside = Inside(bounds=(low, high), of=DiagonalMoments.of)
-    ruled = {one for one in said if isinstance(one, str)}
-    moments = fold(inside, data, weights=weights) if ruled else None
-    if "loo" in ruled:
-        return leave_one_out(
-            low, high, _spread(moments), float(seen.weight), data, weights, constant=_constant
-        )
+    _check_ranges(low, high)
+    n = float(seen.weight)
+    rules = {one for one in said if isinstance(one, str)}
+    spread = _spread(low, high, data, weights) if rules & {"scott", "fd", "loo"} else np.ones(len(said))
+    if "loo" in rules:
+        return leave_one_out(low, high, spread, n, data, weights, constant=_constant)
     edges = []
     for j, one in enumerate(said):
         if isinstance(one, np.ndarray):
@@ -58,29 +57,54 @@ def choose_edges(
         elif one == "blocks":
             edges.append(block_edges(j, low, high, data, weights))
         else:
-            edges.append(_by_width(j, one, low, high, moments, data, weights))
+            n_bins = _n_bins(j, one, low, high, spread, n, data, weights)
+            # A rule may ask for narrower bins than there are numbers.
+            edges.append(np.unique(even_edges(low[j], high[j], n_bins)))
     return tuple(edges), None
 
 
-def _by_width(
-    j: int, rule: str, low: np.ndarray, high: np.ndarray, moments: Any, data: Any, weights: Any
-) -> np.ndarray:
-    """Return even bins of the width of Scott (1979), or of Freedman and Diaconis (1981), in d columns."""
-    n, spread = float(moments.weight[j]), _spread(moments)[j]
-    width = (24.0 * np.sqrt(np.pi)) ** (1.0 / 3.0) * spread
+def _n_bins(
+    j: int,
+    rule: str,
+    low: np.ndarray,
+    high: np.ndarray,
+    spread: np.ndarray,
+    n: float,
+    data: Any,
+    weights: Any,
+) -> int:
+    """Return how many bins of the width of Scott (1979), or of Freedman and Diaconis (1981), column j has."""
+    width = (24.0 * np.sqrt(np.pi)) ** (1.0 / 3.0) * spread[j]
     if rule == "fd":
-        quartiles = order_statistics(j, (0.25, 0.75), low, high, n, data, weights)
+        lower, upper = order_statistics(j, (0.25, 0.75), low, high, n, data, weights)
         # Where half of the rows are one number, their quartiles say nothing of a width.
-        width = 2.0 * (quartiles[1] - quartiles[0]) or width
-    width *= n ** (-1.0 / (len(low) + 2.0))
-    with np.errstate(over="ignore", divide="ignore"):
-        n_bins = np.ceil((0.5 * high[j] - 0.5 * low[j]) / (0.5 * width))
+        width = 2.0 * (0.5 * upper - 0.5 * lower) / (0.5 * high[j] - 0.5 * low[j]) or width
+    n_bins = np.ceil(n ** (1.0 / (len(low) + 2.0)) / width)
     if not n_bins <= MOST_CELLS:
         raise ValueError(
             f"X has rows so far out that bins={rule!r} would make {n_bins:g} bins in column {j}; "
             "give bounds, or another rule"
         )
-    return np.unique(even_edges(low[j], high[j], max(int(n_bins), 1)))
+    return max(int(n_bins), 1)
+
+
+def _spread(low: np.ndarray, high: np.ndarray, data: Any, weights: Any) -> np.ndarray:
+    """Return the standard deviation of each column, in parts of its range: no units, and no overflow."""
+    half = np.where(low < high, 0.5 * high - 0.5 * low, 1.0)
+
+    def relative(x: Any, weights: Any = None) -> DiagonalMoments:
+        return DiagonalMoments.of((0.5 * x - 0.5 * low) / half, weights)
+
+    moments = fold(Inside(bounds=(low, high), of=relative), data, weights=weights)
+    return np.sqrt(moments.scatter / moments.weight)
+
+
+def _check_ranges(low: np.ndarray, high: np.ndarray) -> None:
+    close = (low < high) & (0.5 * high - 0.5 * low < np.finfo(np.float64).tiny)
+    if close.any():
+        raise ValueError(
+            f"X has columns that vary by less than numbers can say, {np.flatnonzero(close)}; rescale them"
+        )
 
 
 def _evenly(low: float, high: float, n_bins: int) -> np.ndarray:
@@ -96,7 +120,3 @@ def _constant(x: float) -> np.ndarray:
     """Return the edges of one bin a few roundings wide about a number."""
     step = 4.0 * np.spacing(max(abs(x), 2.0**-960))
     return np.array([x - step, x + step])
-
-
-def _spread(moments: Any) -> np.ndarray:
-    return np.sqrt(moments.scatter / moments.weight)

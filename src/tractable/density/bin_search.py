@@ -68,9 +68,8 @@ def _score(counts: np.ndarray) -> float:
 
 def _candidates(low: np.ndarray, high: np.ndarray, spread: np.ndarray, n: float) -> np.ndarray:
     """Return numbers of bins of each column, (k, d), from one bin in all to far more than any rule."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(high > low, (0.5 * high - 0.5 * low) / (0.5 * spread), 0.0)
-    reach = np.nan_to_num(reach / max(reach.max(), 1e-300))
+    reach = np.where(high > low, 1.0 / np.where(high > low, spread, 1.0), 0.0)
+    reach = reach / (reach.max() or 1.0)
     most = min(_MOST_BINS, int(8.0 * np.sqrt(n)) + 1)
     widest = np.unique(np.rint(np.geomspace(1.0, most, _N_WIDTHS)))
     tried = np.unique(np.maximum(np.rint(widest[:, None] * reach), 1.0).astype(int), axis=0)

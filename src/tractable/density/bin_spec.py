@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.base import check_choice, check_number
 from tractable.statistics import as_edges
+from tractable.statistics.bin_counts import MOST_CELLS
 
 __all__ = ["RULES", "as_bounds", "as_column_bins", "edges_are_known"]
 
@@ -65,6 +66,6 @@ def _checked(one: Any) -> Any:
         check_choice("bins", one, RULES)
         return one
     if np.ndim(one) == 0:
-        check_number("bins", one, least=1, whole=True)
+        check_number("bins", one, least=1, most=MOST_CELLS, whole=True)
         return int(one)
     return as_edges("bins", one)

@@ -139,13 +139,11 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
         rows = check_rows(subject, X, y, sample_weight, **options)
         said, bounds = self._said(subject.n_features_in_)
         if _one_pass(self):
-            bins = self._bins(known_edges(said, bounds))
-        else:
-            edges, search = choose_edges(said, bounds, rows.data, rows.weights)
-            bins = self._bins(edges)
-            if search is not None:
-                subject.search_ = search
-        return fold(bins.of, rows.data, weights=rows.weights)
+            return fold(self._bins(known_edges(said, bounds)).of, rows.data, weights=rows.weights)
+        edges, search = choose_edges(said, bounds, rows.data, rows.weights)
+        if search is not None:
+            subject.search_ = search
+        return fold(self._bins(edges).of, rows.data, weights=rows.weights)
 
     def _said(self, dim: int) -> tuple[tuple[Any, ...], Any]:
         return as_column_bins(self.bins, dim), as_bounds(self.bounds, dim)

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.covariance import resolve_dims
 from tractable.data import as_source, is_frame
 from tractable.distributions import (
+    HistogramDensity,
     Mixture,
     MultivariateNormal,
     MultivariateStudentT,
@@ -77,6 +78,11 @@ def _normal(x: MultivariateNormal) -> Normal:
 @as_number.register
 def _student(x: MultivariateStudentT) -> StudentT:
     return StudentT(dof=x.dof, location=x.location[..., 0], scale=x.structure.diagonal[..., 0] ** 0.5)
+
+
+@as_number.register
+def _histogram(x: HistogramDensity) -> HistogramDensity:
+    return HistogramDensity(edges=x.edges[0], counts=x.counts)
 
 
 @as_number.register

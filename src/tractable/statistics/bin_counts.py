@@ -88,7 +88,7 @@ class Bins:
 
     def least_rows(self, n_columns: int) -> int:
         """Return how many rows a block should have for its counts to be worth adding."""
-        return 4 * self.n_cells
+        return max(4 * self.n_cells, 2**18 // n_columns)
 
     def same_as(self, other: "Bins") -> bool:
         """Whether two grids have the same edges, to the last bit, and count alike."""
@@ -205,6 +205,6 @@ def even_edges(low: float, high: float, n_bins: int) -> np.ndarray:
     >>> even_edges(0.0, 1.0, 4)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    if np.isfinite(high - low):
+    if abs(0.5 * high - 0.5 * low) < np.finfo(np.float64).max / 2.0:
         return np.linspace(low, high, n_bins + 1)
     return 2.0 * np.linspace(0.5 * low, 0.5 * high, n_bins + 1)

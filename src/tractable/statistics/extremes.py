@@ -40,6 +40,8 @@ class Extremes:
         """Summarise a block of rows."""
         x = as_rows(x)
         xp = namespace_of(x)
+        if weights is None and x.shape[0]:
+            return cls._of_all(x)
         if not bool(xp.all(xp.isfinite(x))):
             raise ValueError("X contains NaN or infinity; remove the rows")
         one = counts(as_weights(weights, x), x)
@@ -50,6 +52,18 @@ class Extremes:
             low=xp.min(xp.concat([xp.where(seen, x, xp.full_like(x, xp.inf)), bound]), axis=0),
             high=xp.max(xp.concat([xp.where(seen, x, xp.full_like(x, -xp.inf)), -bound]), axis=0),
         )
+
+    @classmethod
+    def _of_all(cls, x: Array) -> "Extremes":
+        """Summarise rows that all count: NaN and infinity are among the extremes, if anywhere."""
+        xp = namespace_of(x)
+        # A single column is read fastest as one row of numbers.
+        columns, axis = (xp.reshape(x, (1, -1)), 1) if x.shape[1] == 1 else (x, 0)
+        low, high = xp.min(columns, axis=axis), xp.max(columns, axis=axis)
+        if not bool(xp.all(xp.isfinite(low) & xp.isfinite(high))):
+            raise ValueError("X contains NaN or infinity; remove the rows")
+        n = xp.full(1, float(x.shape[0]), dtype=x.dtype, device=device(x))
+        return cls(weight=xp.sum(n), low=low, high=high)
 
     @classmethod
     def empty(cls, dim: int) -> "Extremes":

@@ -19,7 +19,7 @@ def count_numbers(
 ) -> tuple[np.ndarray, float]:
     """Count numbers in bins; see `tractable.primitives.bin_counts.bin_counts`."""
     n = len(edges) - 1
-    places = np.empty(_TILE, dtype=np.int64)
+    places = np.empty(_TILE, dtype=np.int32)
     table = _table(edges) if scale == 0.0 else np.empty(0, dtype=np.int64)
     # Whole numbers, and four tables of them: one sum need not wait for the one before it.
     seen, heavy = np.zeros((4, n + 1), dtype=np.int64), np.zeros(n + 1)
@@ -41,15 +41,15 @@ def count_numbers(
 @njit(nogil=True, cache=True)
 def _place_evenly(tile, edges, n, scale, places):  # type: ignore[no-untyped-def]
     """Bins from 1 of numbers, 0 outside: by arithmetic, and by comparing where an edge is near."""
-    low, high, doubtful = edges[0], edges[n], 0
+    low, high, doubtful = edges[0], edges[n], np.int32(0)
     for i in range(len(tile)):
         v = tile[i]
         inside = (v >= low) & (v <= high)
         t = ((v if inside else low) - low) * scale
         place = np.int32(t)
         part = t - place
-        doubtful += (part < _NEAR) | (part > 1.0 - _NEAR)
-        places[i] = (place + 1) * inside
+        doubtful += np.int32(((part < _NEAR) | (part > 1.0 - _NEAR)) & inside)
+        places[i] = np.int32(place + 1) if inside else np.int32(0)
     if doubtful:
         for i in range(len(tile)):
             places[i] = _place(tile[i], edges, 0, n, scale) + 1
