@@ -29,6 +29,7 @@ from rows import (
     neighbors,
     pictures,
     scalars,
+    smoothed,
     student_t_mixture,
 )
 from rows.row import Row
@@ -123,6 +124,7 @@ DISTRIBUTIONS = [
     *scalars.ROWS,
     *discrete.ROWS,
     *negative_binomial.ROWS,
+    *smoothed.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),

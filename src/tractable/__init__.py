@@ -32,6 +32,7 @@ PUBLIC: dict[str, str] = {
     "LassoLars": "tractable.linear_model",
     "LeastMeanSquares": "tractable.linear_model",
     "LinearRegression": "tractable.linear_model",
+    "MeanShift": "tractable.density",
     "MixtureOfExperts": "tractable.mixture",
     "MixtureOfRegressors": "tractable.mixture",
     "NearestNeighborDensity": "tractable.density",

@@ -34,12 +34,14 @@ from tractable.distributions.one_hot import from_one_hot, one_hot
 from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
 from tractable.distributions.quadratic import condition_precision, gaussian_from_quadratic
+from tractable.distributions.smoothed_empirical import SmoothedEmpirical
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.univariate_empirical import UnivariateEmpirical
 from tractable.distributions.univariate_histogram import UnivariateHistogram
 from tractable.distributions.univariate_mixture import UnivariateMixture
+from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
 from tractable.distributions.wishart import Wishart
 
 __all__ = [
@@ -75,12 +77,14 @@ __all__ = [
     "NormalWishart",
     "Poisson",
     "Product",
+    "SmoothedEmpirical",
     "StudentT",
     "Uniform",
     "Univariate",
     "UnivariateEmpirical",
     "UnivariateHistogram",
     "UnivariateMixture",
+    "UnivariateSmoothedEmpirical",
     "Wishart",
     "compare_likelihood",
     "condition_precision",

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.primitives.kernel_sums import KINDS, NONE
 from tractable.value import value
 
-__all__ = ["LineSums", "line_sums"]
+__all__ = ["LineSums", "line_sums", "normal_lower_sums"]
 
 
 @value
@@ -95,3 +95,19 @@ def line_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> LineSums:
         bins = gauss_transform.bin_points(x, 0.25)
         parts = (*bins, sorted_sums.running_totals(x, w, *bins, KINDS[kind]))
     return LineSums(kind=KINDS[kind], order=order, x=x, weights=w, parts=parts)
+
+
+def normal_lower_sums(points: LineSums, queries: np.ndarray) -> np.ndarray:
+    """Return Σ_i w_i Φ(q - x_i) / Σ_i w_i of every query: the distribution function of a smoothed line.
+
+    Examples
+    --------
+    >>> normal_lower_sums(line_sums(np.array([0.0, 9.0]), np.ones(2), "gaussian"), np.array([0.0])).round(6)
+    array([0.25])
+    """
+    from tractable.primitives._compiled.sorted_sums import normal_lower_sums as compiled
+
+    running = np.concatenate([[0.0], np.cumsum(points.weights)])
+    out = np.empty(len(queries))
+    compiled(points.x, points.weights, running, np.ascontiguousarray(queries), out)
+    return out / running[-1]

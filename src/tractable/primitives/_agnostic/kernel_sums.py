@@ -24,14 +24,13 @@ def log_kernel_sums(
     step = max(1, PAIRS // max(1, points.shape[0]))
     parts = []
     for start in range(0, queries.shape[0], step):
-        block = queries[start : start + step, :]
+        end = min(start + step, queries.shape[0])
+        block = queries[start:end, :]
         counts = weights[None, :] + xp.zeros_like(block[:, :1])
         if left is not None:
             place = xp.arange(points.shape[0], device=device(points))[None, :]
             mine = xp.arange(block.shape[0], device=device(points))[:, None] + (first + start)
-            counts = counts - xp.where(
-                place == mine, left[start : start + step][:, None], xp.zeros_like(counts)
-            )
+            counts = counts - xp.where(place == mine, left[start:end][:, None], xp.zeros_like(counts))
         parts.append(_block(block, points, counts, log_profile))
     return xp.concat(parts) if parts else queries[:, 0]
 

@@ -5,10 +5,12 @@ point about the centre (powers, or a sine and a cosine), whose running totals ar
 difference. Where that difference might not leave eleven digits, the points are added one by one.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
-__all__ = ["laplace_passes", "log_disc_sums", "log_laplace_sums", "running_totals"]
+__all__ = ["laplace_passes", "log_disc_sums", "log_laplace_sums", "normal_lower_sums", "running_totals"]
 
 #: Fewer points than this are added one by one.
 _FEW = 24
@@ -143,3 +145,15 @@ def log_laplace_sums(x, weights, below, above, queries, left, begin, out):  # ty
         else:
             own = kept * np.exp(-top) if kept > 0.0 else 0.0
             out[j] = top + np.log(np.exp(lower - top) + np.exp(upper - top) + own)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def normal_lower_sums(x, weights, running, queries, out):  # type: ignore[no-untyped-def]
+    """Write Σ w_i Φ(q - x_i): points far below count in full, points far above not at all."""
+    for j in range(len(queries)):
+        q = queries[j]
+        low, high = np.searchsorted(x, q - 9.0), np.searchsorted(x, q + 39.0)
+        total = running[low]
+        for i in range(low, high):
+            total += weights[i] * 0.5 * math.erfc((x[i] - q) * 0.7071067811865476)
+        out[j] = total

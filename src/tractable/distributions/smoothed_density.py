@@ -1,0 +1,167 @@
+# ruff: noqa: SLF001  (smoothed samples of one kind ask each other)
+"""How a smoothed sample scores events: in units of the bandwidth, about its middle, folded into a domain."""
+
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.special import log_sum_exp
+from tractable.covariance import Covariance, Full
+from tractable.covariance.rows import as_reals
+from tractable.distributions.distribution import Distribution
+from tractable.distributions.folded_domain import FoldedDomain, as_domain
+from tractable.distributions.missing import over_observed
+from tractable.distributions.smoothed_parts import REACH, folded_moments, weighted_means
+from tractable.smoothing import Window, WindowSums, check_window
+
+__all__ = ["SmoothedDensity"]
+
+
+class SmoothedDensity(Distribution):
+    """What a smoothed sample of numbers and one of vectors have in common."""
+
+    if TYPE_CHECKING:
+        points: Array
+        bandwidth: Any
+        weights: Array
+        window: Any
+        bounds: Any
+        period: Any
+
+        def marginal(self, dims: Any) -> "SmoothedDensity":
+            """See `SmoothedEmpirical.marginal`."""
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """One distribution, not a batch."""
+        return ()
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return tuple(self.points.shape[1:])
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return int(prod(self.event_shape))
+
+    @property
+    def structure(self) -> Covariance:
+        """The squared bandwidth, the covariance of a Gaussian window."""
+        return self.bandwidth
+
+    @cached_property
+    def _window(self) -> Window:
+        return check_window(self.window)
+
+    @cached_property
+    def _rows(self) -> Array:
+        """The points as rows (n, d) of double precision."""
+        xp = namespace_of(self.points)
+        return xp.astype(xp.reshape(self.points, (self.points.shape[0], -1)), xp.float64)
+
+    @cached_property
+    def _center(self) -> Array:
+        # Any point near the sample will do: differences from it keep the digits of samples far from zero.
+        return namespace_of(self._rows).mean(self._rows, axis=0)
+
+    @cached_property
+    def _sums(self) -> WindowSums:
+        xp = namespace_of(self.weights)
+        points = self.structure.whiten(self._rows - self._center)
+        return WindowSums(
+            points=xp.astype(points, xp.float64),
+            weights=xp.astype(self.weights, xp.float64),
+            window=self._window,
+        )
+
+    @cached_property
+    def _domain(self) -> FoldedDomain | None:
+        if self.bounds is None and self.period is None:
+            return None
+        ends = [(self.bounds,), (self.period,)] if not self.event_shape else [self.bounds, self.period]
+        reach = REACH.get(self._window.name, 45.0) if self._window.support > 1.0 else 1.0
+        widths = [reach * float(h) ** 0.5 for h in to_numpy(self.structure.diagonal)]
+        given = [None if end in (None, (None,)) else end for end in ends]
+        return as_domain(given[0], given[1], self.dim, widths)
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array]:
+        """Mean (d,) and covariance (d, d)."""
+        if self._domain is not None:
+            return folded_moments(self, self._domain)
+        mean, scatter = weighted_means(self._rows - self._center, self._sums.weights)
+        return self._center + mean, scatter + self._window.variance(self.dim) * self.structure.dense()
+
+    def _scored(self, rows: Array) -> Array:
+        xp = namespace_of(rows)
+        known = ~xp.any(xp.isnan(rows), axis=-1)
+        if not bool(xp.all(known)) and self._window.name == "gaussian" and self.event_shape:
+            return over_observed(lambda dims, part: self.marginal(dims)._density(part), rows, ())
+        found = self._density(xp.where(known[:, None], rows, xp.zeros_like(rows)))
+        return xp.where(known, found, xp.full_like(found, xp.nan))
+
+    def _density(self, rows: Array) -> Array:
+        """Return log p of rows without NaN, (m,)."""
+        xp = namespace_of(rows)
+        rows = xp.astype(rows, xp.float64)
+        if self._domain is None:
+            return self._log_density(rows)
+        turned = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
+        inside = self._domain.inside(turned) & ~xp.any(xp.isinf(rows), axis=-1)
+        total = xp.full_like(turned[:, 0], -xp.inf)
+        for sign, offset in self._domain.images:
+            place = {"dtype": xp.float64, "device": device(rows)}
+            image = turned * xp.asarray(sign, **place) + xp.asarray(offset, **place)
+            total = log_sum_exp(xp.stack([total, self._log_density(image)], axis=-1))
+        return xp.where(inside, total, xp.full_like(total, -xp.inf))
+
+    def _log_density(self, rows: Array) -> Array:
+        """The density without a domain."""
+        xp = namespace_of(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            white = xp.astype(self.structure.whiten(rows - self._center), xp.float64)
+        # Beyond the root of the largest number a squared distance is infinite.
+        near = xp.all(xp.abs(white) < 1e150, axis=-1)
+        sums = self._sums.log_sums(xp.where(near[:, None], white, xp.zeros_like(white)))
+        scale = self._window.log_normaliser(self.dim) + xp.log(xp.sum(self._sums.weights))
+        found = sums - scale - 0.5 * xp.astype(self.structure.log_det, xp.float64)
+        return xp.where(near, found, xp.full_like(found, -xp.inf))
+
+    def _event(self, x: Any, name: str = "x") -> Array:
+        like = self.points[0, ...]
+        xp = namespace_of(like)
+        if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
+            raise ValueError(f"{name} must be an array of {xp.__name__}, as the points are")
+        x = as_reals(name, x, like)
+        if self.event_shape and (x.ndim < 1 or x.shape[-1] != self.dim):
+            raise ValueError(f"{name} must have shape (..., {self.dim}), got {tuple(x.shape)}")
+        return x
+
+    def _as_given(self, x: Array) -> Array:
+        """Return rows (..., d) as events of the points' shape and dtype."""
+        xp = namespace_of(x)
+        x = xp.astype(x, self.points.dtype)
+        return x if self.event_shape else x[..., 0]
+
+    def _check_gaussian(self, what: str, *, alone: bool = False) -> None:
+        if self._window.name != "gaussian" and not alone:
+            raise ValueError(f"{what} needs a gaussian window: others are not closed under it")
+
+    def _check_domain(self) -> None:
+        domain = self._domain
+        if domain is None:
+            return
+        if self.event_shape:
+            self._check_gaussian("bounds or period of vectors")
+            if isinstance(self.bandwidth, Full):
+                raise ValueError(
+                    "bandwidth must be a number or one a coordinate where there are bounds or a period"
+                )
+        inside = domain.inside(domain.wrapped(self._rows))
+        if not bool(namespace_of(inside).all(inside)):
+            raise ValueError("points must lie within bounds")

@@ -1,0 +1,298 @@
+# ruff: noqa: SLF001  (smoothed samples of one kind ask each other)
+"""The distribution of a sample, smoothed: a window on every point."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.random import as_generator, moved
+from tractable.arrays.special import log_sum_exp
+from tractable.covariance import other_dims, resolve_dims
+from tractable.covariance.rows import as_reals, matvec
+from tractable.distributions.checks import check_finite, check_nonnegative
+from tractable.distributions.distribution import Distribution, as_count
+from tractable.distributions.folded_domain import as_ends
+from tractable.distributions.smoothed_density import SmoothedDensity
+from tractable.distributions.smoothed_parts import as_bandwidth, as_mixture
+from tractable.distributions.vectors import as_names, as_values, split_mapping, taken
+from tractable.smoothing import Window, check_window
+from tractable.value import replace, value
+
+__all__ = ["SmoothedEmpirical"]
+
+#: How many draws the entropy and the divergence of vectors average over, unless told.
+N_DRAWS = 65_536
+
+
+@value
+class SmoothedEmpirical(SmoothedDensity):
+    """p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
+
+    It is the convolution of the sample with the window. A sample of numbers is made as a
+    `UnivariateSmoothedEmpirical`, which has `cdf`, `icdf` and `interval` too. Densities keep eleven digits at
+    any distance from the sample; `evaluation` says which way they are summed.
+
+    Parameters
+    ----------
+    points : array (n, d) or (n,)
+    bandwidth : float, array (d,), array (d, d) or Covariance
+        Lengths: one, or one a coordinate. A matrix, or a structure, is squared: the covariance of a Gaussian
+        window.
+    weights : array (n,), optional
+        How often each point counts; once when not given.
+    window : str, Window or callable
+        A name of `tractable.smoothing.WINDOWS`, or what `tractable.smoothing.check_window` accepts.
+    bounds : pair, or one pair (or None) a coordinate, optional
+        (low, high), either of which may be infinite: mass beyond a wall is reflected at it.
+    period : number or pair, or one (or None) a coordinate, optional
+        (low, high), or the length of a period from zero: mass beyond an end begins again at the other.
+    names : sequence of str, optional
+        What the coordinates are called.
+
+    Examples
+    --------
+    >>> d = SmoothedEmpirical(points=[[0.0, 0.0], [2.0, 1.0]], bandwidth=0.5)
+    >>> d.prob([[0.0, 0.0], [1.0, 0.5]]).round(4), d.variance
+    (array([0.3183, 0.0523]), array([1.25, 0.5 ]))
+    >>> d.condition([0], [2.0]).mean.round(3)
+    array([1.])
+    >>> positive = SmoothedEmpirical(points=[0.1, 0.2, 0.4], bandwidth=0.2, bounds=(0.0, np.inf))
+    >>> float(positive.cdf(0.0)), float(positive.prob(-0.1))
+    (0.0, 0.0)
+    """
+
+    _event_ndim: ClassVar[int] = 1
+
+    points: Array
+    bandwidth: Any
+    weights: Array
+    window: Any
+    bounds: Any
+    period: Any
+    names: tuple[str, ...] | None
+
+    def __new__(cls, *, points: Any, **_: Any) -> "SmoothedEmpirical":
+        """Make a sample of numbers a `UnivariateSmoothedEmpirical`."""
+        from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
+
+        numbers = cls is SmoothedEmpirical and as_reals("points", points).ndim == 1
+        return super().__new__(UnivariateSmoothedEmpirical if numbers else cls)
+
+    def __init__(
+        self,
+        *,
+        points: Any,
+        bandwidth: Any,
+        weights: Any = None,
+        window: Any = "gaussian",
+        bounds: Any = None,
+        period: Any = None,
+        names: Iterable[str] | None = None,
+    ) -> None:
+        x = freeze(as_reals("points", points))
+        xp = namespace_of(x)
+        if x.ndim != 1 + self._event_ndim or 0 in x.shape:
+            raise ValueError(f"points must be (n, d) or (n,), not empty, got shape {tuple(x.shape)}")
+        check_finite("points", x)
+        one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
+        w = one if weights is None else xp.astype(as_reals("weights", weights, x), x.dtype)
+        if tuple(w.shape) != (x.shape[0],):
+            raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
+        check_nonnegative("weights", w)
+        if not bool(xp.any(w > 0)):
+            raise ValueError("weights must have a positive entry")
+        dim = x.shape[1] if x.ndim == 2 else None
+        found = {
+            "points": x,
+            "bandwidth": as_bandwidth(bandwidth, x),
+            "weights": freeze(w),
+            "window": window if isinstance(window, (str, Window)) else check_window(window),
+            "bounds": as_ends("bounds", bounds, dim),
+            "period": as_ends("period", period, dim),
+            "names": None if dim is None else as_names(names, dim),
+        }
+        for name, given in found.items():
+            object.__setattr__(self, name, given)
+        check_window(window)
+        self._check_domain()
+
+    @property
+    def evaluation(self) -> str:
+        """How densities are summed: by a fast Gauss transform, running totals, two passes or directly."""
+        return self._sums.path
+
+    @property
+    def support(self) -> tuple[Any, Any]:
+        """Least and greatest value of each coordinate."""
+        xp = namespace_of(self.points)
+        kept = xp.take(self._rows, xp.nonzero(self.weights > 0)[0], axis=0)
+        margin = self._window.support * xp.sqrt(self.structure.diagonal)
+        low, high = xp.min(kept, axis=0) - margin, xp.max(kept, axis=0) + margin
+        if self._domain is not None:
+            ends = (
+                xp.asarray(e, dtype=low.dtype, device=device(low))
+                for e in (self._domain.low, self._domain.high)
+            )
+            least, most = ends
+            # A window that is reflected or that begins again may fill the domain.
+            low = xp.where(least > -xp.inf, least, low)
+            high = xp.where(most < xp.inf, most, high)
+        return self._as_given(low), self._as_given(high)
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`."""
+        return self._as_given(self._moments[0])
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: that of the sample and that of the window."""
+        return self._as_given(namespace_of(self.points).linalg.diagonal(self._moments[1]))
+
+    @property
+    def covariance(self) -> Array:
+        """That of the sample and that of the window, (d, d)."""
+        return namespace_of(self.points).astype(self._moments[1], self.points.dtype)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the highest that is found by climbing from the densest points."""
+        from tractable.distributions.smoothed_mode import highest
+
+        return self._as_given(highest(self))
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`; with a Gaussian window a missing entry (NaN) is integrated out."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        shape = tuple(x.shape[: x.ndim - len(self.event_shape)])
+        rows = xp.reshape(x, (prod(shape), self.dim))
+        found = self._scored(rows)
+        return xp.reshape(xp.astype(found, self.points.dtype), shape)
+
+    def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
+        """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 unless told)."""
+        double = self._double
+        return self._as_scalar(double._expected(lambda x: -double.log_prob(x), n_samples, rng))
+
+    def kl_divergence(self, other: Any, *, n_samples: int | None = None, rng: Any = 0) -> Array:
+        """See `Distribution.kl_divergence`, found as `entropy` is; the other may be of any family."""
+        if not isinstance(other, Distribution):
+            raise TypeError(f"other must be a distribution, got {type(other).__name__}")
+        if other.event_shape != self.event_shape:
+            raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
+
+        p, q = self._double, other._double if isinstance(other, SmoothedEmpirical) else other
+
+        def ratio(x: Array) -> Array:
+            ours = p.log_prob(x)
+            xp = namespace_of(ours)
+            some = ours > -xp.inf
+            none = xp.zeros_like(ours)
+            return xp.where(some, ours, none) - xp.where(some, q.log_prob(x), none)
+
+        found = self._as_scalar(p._expected(ratio, n_samples, rng))
+        return namespace_of(found).where(found < 0, 0.0 * found, found)
+
+    def marginal(self, dims: Any) -> "SmoothedEmpirical":
+        """Return p(x_dims): with a Gaussian window the smoothed sample of those columns."""
+        keep = resolve_dims(dims, self.dim, self.names)
+        self._check_gaussian("marginal", alone=len(keep) == self.dim == 1)
+        return SmoothedEmpirical(
+            points=taken(self.points, keep),
+            bandwidth=self.structure.marginal(keep),
+            weights=self.weights,
+            window=self.window,
+            **self._named(keep),
+        )
+
+    def condition(self, dims: Any, values: Any = None) -> Distribution:
+        """Return p(x_rest | x_dims = values): points weighted by how they explain the values.
+
+        With a Gaussian window. Several values at once give a batch of mixtures of normals, which are the same
+        distributions.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+        """
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, self.points[0, :])
+        given = resolve_dims(dims, self.dim, self.names)
+        values = as_values(values, given, self.points)
+        if not given and values.ndim == 1:
+            return self
+        self._check_gaussian("condition")
+        rest = other_dims(given, self.dim)
+        gain, structure = self.structure.condition(given)
+        xp = namespace_of(self.points)
+        logs = self._log_explained(given, values)
+        weights = xp.exp(logs - log_sum_exp(logs)[..., None])
+        step = values[..., None, :] - taken(self.points, given)
+        points = taken(self.points, rest) + matvec(gain, step)
+        if values.ndim > 1:
+            return as_mixture(points, structure, weights, self._named(rest), self._domain)
+        return SmoothedEmpirical(
+            points=points, bandwidth=structure, weights=weights, window=self.window, **self._named(rest)
+        )
+
+    def __getitem__(self, index: Any) -> Self:
+        if index not in ((), Ellipsis):
+            raise IndexError(f"{type(self).__name__} has no batch to take {index!r} of")
+        return self
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        rng = as_generator(rng)
+        total = np.cumsum(to_numpy(self.weights).astype(np.float64))
+        chosen = np.searchsorted(total, rng.random(n) * total[-1], side="right")
+        last = int(np.flatnonzero(to_numpy(self.weights))[-1])
+        xp = namespace_of(self.points)
+        noise = moved(self._window.sample(n, self.dim, rng), self._rows)
+        index = xp.asarray(np.minimum(chosen, last), device=device(self.points))
+        found = xp.take(self._rows, index, axis=0) + self.structure.color(noise)
+        found = found if self._domain is None else self._domain.fold(found)
+        return self._as_given(found)
+
+    def _log_explained(self, given: tuple[int, ...], values: Array) -> Array:
+        """Return log w_i + log K(values - x_i) of the given coordinates, (*batch, n), up to a constant."""
+        xp = namespace_of(values)
+        structure = self.structure.marginal(given)
+        points, weights = taken(self._rows, given), self._sums.weights
+        domain = None if self._domain is None else self._domain.taken(given)
+        images = [(np.ones(len(given)), np.zeros(len(given)))] if domain is None else domain.images
+        terms = []
+        for sign, offset in images:
+            image = values * xp.asarray(sign, device=device(values)) + xp.asarray(
+                offset, device=device(values)
+            )
+            terms.append(-0.5 * structure.mahalanobis(image[..., None, :] - points))
+        some = weights > 0
+        log_weights = xp.where(some, xp.log(xp.where(some, weights, xp.ones_like(weights))), -xp.inf)
+        return log_sum_exp(xp.stack(terms, axis=-1)) + log_weights
+
+    def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
+        x = self.sample(N_DRAWS if n_samples is None else as_count(n_samples), rng=rng)
+        return namespace_of(x).mean(f(x))
+
+    @cached_property
+    def _double(self) -> Self:
+        """The same in double precision, where integrals settle."""
+        xp = namespace_of(self.points)
+        if self.points.dtype == xp.float64:
+            return self
+        exact = {name: xp.astype(getattr(self, name), xp.float64) for name in ("points", "weights")}
+        if not self.event_shape:
+            exact["bandwidth"] = xp.astype(self.bandwidth, xp.float64)
+        return replace(self, **exact)
+
+    def _as_scalar(self, x: Array) -> Array:
+        return namespace_of(x).astype(x, self.points.dtype)
+
+    def _named(self, dims: tuple[int, ...]) -> dict[str, Any]:
+        parts = {"bounds": self.bounds, "period": self.period, "names": self.names}
+        return {name: None if part is None else tuple(part[i] for i in dims) for name, part in parts.items()}

@@ -1,0 +1,82 @@
+"""Bugs of density estimates, planted: each is rejected by a law."""
+
+import numpy as np
+import pytest
+
+from tractable.distributions import SmoothedEmpirical
+from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
+from tractable.testing.distribution_laws import check_distribution
+from tractable.testing.joint_laws import check_joint
+
+POINTS = [0.1, 0.4, 2.0, 2.5]
+
+
+class ForgetsTheBandwidth(UnivariateSmoothedEmpirical):
+    """Not divided by h."""
+
+    def _log_density(self, rows):
+        return super()._log_density(rows) + np.log(float(self.bandwidth))
+
+
+class CutsAtTheWall(UnivariateSmoothedEmpirical):
+    """Mass beyond a wall is lost, not reflected."""
+
+    def _density(self, rows):
+        return np.where(rows[:, 0] >= 0, self._log_density(rows), -np.inf)
+
+
+class DrawsThePoints(UnivariateSmoothedEmpirical):
+    """A bootstrap, not a smoothed one."""
+
+    def _sample(self, n, rng):
+        return rng.choice(self.points, n)
+
+
+class VarianceOfTheSample(UnivariateSmoothedEmpirical):
+    """Without that of the window."""
+
+    @property
+    def variance(self):
+        return np.var(self.points)
+
+
+class SquaresTheWindow(UnivariateSmoothedEmpirical):
+    """The bandwidth taken for a variance."""
+
+    def _lower_sums(self, x):
+        return super()._lower_sums(x * float(self.bandwidth))
+
+
+class CountsNoWeights(UnivariateSmoothedEmpirical):
+    """Draws every point alike."""
+
+    def _sample(self, n, rng):
+        return rng.choice(self.points, n) + float(self.bandwidth) * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "given"),
+    [
+        (ForgetsTheBandwidth, {}),
+        (CutsAtTheWall, {"bounds": (0.0, np.inf)}),
+        (DrawsThePoints, {}),
+        (VarianceOfTheSample, {}),
+        (SquaresTheWindow, {}),
+        (CountsNoWeights, {"weights": np.array([5.0, 1.0, 1.0, 1.0])}),
+    ],
+)
+def test_laws_reject(mutant, given):
+    with pytest.raises((AssertionError, RuntimeWarning)):
+        check_distribution(mutant(points=np.array(POINTS), bandwidth=0.5, **given))
+
+
+class KeepsTheWeights(SmoothedEmpirical):
+    """Conditions the points without asking how they explain the values."""
+
+    def _log_explained(self, given, values):
+        return np.zeros((*values.shape[:-1], len(self.points)))
+
+
+def test_joint_laws_reject(rng):
+    with pytest.raises(AssertionError):
+        check_joint(KeepsTheWeights(points=rng.standard_normal((6, 2)), bandwidth=0.5))

@@ -1,0 +1,63 @@
+"""Smoothed samples, and estimators that make them."""
+
+import numpy as np
+
+from rows.row import Row
+from tractable.distributions import SmoothedEmpirical
+
+TEN = (8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905)
+CLOUD = np.random.default_rng(5).standard_normal((12, 2)) * [1.0, 3.0]
+TRIPLES = np.random.default_rng(6).standard_normal((9, 3))
+
+ROWS = [
+    Row("SmoothedEmpirical-numbers", lambda: SmoothedEmpirical(points=TEN, bandwidth=0.5)),
+    Row(
+        "SmoothedEmpirical-weighted",
+        lambda: SmoothedEmpirical(points=[0.0, 1.0, 5.0], weights=[2.0, 0.0, 0.5], bandwidth=0.7),
+    ),
+    Row(
+        "SmoothedEmpirical-far", lambda: SmoothedEmpirical(points=[1e6, 1e6 + 2.0, 1e6 + 3.0], bandwidth=1.0)
+    ),
+    Row("SmoothedEmpirical-tiny", lambda: SmoothedEmpirical(points=[1e-100, 3e-100], bandwidth=1e-100)),
+    Row(
+        "SmoothedEmpirical-positive",
+        lambda: SmoothedEmpirical(points=[0.1, 0.4, 2.0, 2.5], bandwidth=0.5, bounds=(0.0, np.inf)),
+    ),
+    Row(
+        "SmoothedEmpirical-below",
+        lambda: SmoothedEmpirical(points=[0.1, 0.4, 2.0, 2.9], bandwidth=0.5, bounds=(-np.inf, 3.0)),
+    ),
+    Row(
+        "SmoothedEmpirical-between",
+        lambda: SmoothedEmpirical(points=[0.05, 0.3, 0.9], bandwidth=0.3, bounds=(0.0, 1.0)),
+    ),
+    Row(
+        "SmoothedEmpirical-period",
+        lambda: SmoothedEmpirical(points=[0.1, 1.0, 6.0], bandwidth=0.5, period=(0.0, 2 * np.pi)),
+    ),
+    Row("SmoothedEmpirical", lambda: SmoothedEmpirical(points=CLOUD, bandwidth=0.8)),
+    Row(
+        "SmoothedEmpirical-diagonal",
+        lambda: SmoothedEmpirical(points=CLOUD, bandwidth=[0.5, 1.5], weights=np.arange(12.0)),
+    ),
+    Row(
+        "SmoothedEmpirical-full",
+        lambda: SmoothedEmpirical(points=CLOUD, bandwidth=[[0.5, 0.3], [0.3, 1.0]], names=("a", "b")),
+    ),
+    Row(
+        "SmoothedEmpirical-triples",
+        lambda: SmoothedEmpirical(
+            points=TRIPLES, bandwidth=[[0.5, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 0.4]]
+        ),
+    ),
+    Row(
+        "SmoothedEmpirical-box",
+        lambda: SmoothedEmpirical(
+            points=[[0.1, 0.2], [0.5, 3.0], [0.9, 6.0]],
+            bandwidth=[0.2, 0.6],
+            bounds=((0.0, 1.0), None),
+            period=(None, 2 * np.pi),
+        ),
+    ),
+]
+JOINTS = [row for row in ROWS if row.make().event_shape and row.make().bounds is None]
