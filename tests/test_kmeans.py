@@ -375,3 +375,42 @@ def test_a_start_may_be_a_function():
 
     model = KMeans(3, init=first_rows).fit(EIGHT)
     np.testing.assert_array_equal(model.labels_, KMeans(3, init=EIGHT[:3]).fit(EIGHT).labels_)
+
+
+def test_rows_so_far_away_that_squares_overflow():
+    """The nearest centre is that of the largest c·x, and its distance a number; J is none."""
+    model = KMeans(2, init=[[0.0, 0.0], [5.0, 5.0]]).fit([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0], [6.0, 6.0]])
+    far = np.array([[1e200, 1e200], [-1e200, 3.0], [1e160, 0.0], [6.0, 5.0], [-2e150, 1e150]])
+    assert model.predict(far).tolist() == [1, 0, 1, 1, 0]
+    np.testing.assert_allclose(
+        model.transform(far).T, [np.hypot(*(far - c).T) for c in model.cluster_centers_]
+    )
+    for call in (model.score, model.summarize):
+        with pytest.raises(ValueError, match="X has values so far from the centres"):
+            call(far)
+
+
+def test_weights_are_not_too_small(rng):
+    X = clouds(rng)
+    once = KMeans(5, random_state=0).fit(X)
+    for size in (1e-300, 1e300):
+        tiny = KMeans(5, random_state=0).fit(X, sample_weight=np.full(len(X), size))
+        np.testing.assert_array_equal(tiny.labels_, once.labels_)
+        np.testing.assert_allclose(tiny.inertia_, size * once.inertia_)
+    source = tractable.data.as_source(X, weights=np.full(len(X), 1e-300))
+    with pytest.raises(ValueError, match="sample_weight is so small"):
+        KMeans(5, random_state=0).fit(source)
+
+
+def test_partial_fit_goes_on_with_as_many_clusters(rng):
+    model = KMeans(2, random_state=0).partial_fit(clouds(rng))
+    with pytest.raises(ValueError, match="n_clusters is 3, but the model has learned 2"):
+        model.set_params(n_clusters=3).partial_fit(clouds(rng))
+
+
+@pytest.mark.parametrize("model", [KMeans(2), tractable.GaussianMixture(2)])
+def test_weights_are_called_by_the_name_they_were_given_by(model, rng):
+    X = rng.standard_normal((20, 2))
+    for rows in (X, [X[:9], X[9:]], tractable.data.as_source(X)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            model.fit(rows, sample_weight="w")

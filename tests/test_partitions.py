@@ -106,22 +106,26 @@ def test_the_extremes(rng):
     assert best_partition(x, 1).inertia == pytest.approx(((x - x.mean(axis=0)) ** 2).sum())
     assert best_partition(x, 10).inertia == 0.0
     assert best_partition(np.ones((4, 1)), 3).inertia == 0.0
-    scaled = best_partition(1e100 * x, 2)
-    assert scaled.labels.tolist() == best_partition(x, 2).labels.tolist()
+    for size in (1e100, 1e-100, 2.0**500, 2.0**-500):
+        scaled = best_partition(size * x, 2)
+        assert scaled.labels.tolist() == best_partition(x, 2).labels.tolist()
+        assert scaled.inertia == pytest.approx(size * best_partition(x, 2).inertia * size)
 
 
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: stirling2(-1, 2), "n must not be negative"),
+        (lambda: stirling2(-1, 2), "n must be a whole number from 0"),
         (lambda: stirling2(3, 1.5), "k must be a whole number"),
-        (lambda: bell(-1), "n must not be negative"),
+        (lambda: bell(-1), "n must be a whole number from 0"),
         (lambda: bell("3"), "n must be a whole number"),
         (lambda: best_partition(W02, 9), "n_clusters must lie between 1 and the 8"),
         (lambda: best_partition(W02, 0), "n_clusters must lie between"),
         (lambda: best_partition(W02, 3.0), "n_clusters must be a whole number"),
         (lambda: best_partition(np.ones((11, 2)), 2), "X must have at most 10 rows"),
-        (lambda: best_partition([[np.nan], [1.0]], 1), "X must be rows of finite numbers"),
+        (lambda: best_partition([[np.nan], [1.0]], 1), "X contains NaN"),
+        (lambda: best_partition(1e200 * W02, 2), "X has values so large that their squares overflow"),
+        (lambda: best_partition(1e-200 * W02, 2), "X has columns that vary by so little"),
         (lambda: best_partition(W02[:, 0], 2), "X must be rows of finite numbers"),
         (lambda: best_partition(W02, 2, np.ones(7)), "sample_weight must have one entry a row"),
         (lambda: best_partition(W02, 2, np.zeros(8)), "n_clusters must lie between 1 and the 0"),

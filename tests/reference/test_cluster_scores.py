@@ -181,3 +181,20 @@ def test_reports_of_weights_shifts_and_single_clusters(rng):
     assert metrics.cluster_report([[1.0], [1.0]], [0, 1]).explained == 0.0
     with pytest.raises(ValueError, match="labels"):
         metrics.cluster_report(X, labels[:5])
+
+
+@pytest.mark.parametrize("size", [2.0**600, 2.0**-600, 2.0**1000])
+def test_scores_of_rows_whose_squares_are_no_numbers(size):
+    labels = np.array([2, 1, 0, 2, 0, 0, 1, 2])
+    for ours, _ in PAIRS.values():
+        np.testing.assert_allclose(ours(size * W02, labels), ours(W02, labels), rtol=1e-12)
+    said = "squares overflow" if size > 1.0 else "squares underflow"
+    with pytest.raises(ValueError, match=said):
+        metrics.cluster_report(size * W02, labels)
+    half = 2.0**500 if size > 1.0 else 2.0**-500
+    one, scaled = metrics.cluster_report(W02, labels), metrics.cluster_report(half * W02, labels)
+    np.testing.assert_allclose(scaled.scatter, half * one.scatter * half, rtol=1e-12)
+    np.testing.assert_allclose(scaled.radius, half * one.radius, rtol=1e-12)
+    np.testing.assert_allclose(scaled.separation, half * one.separation, rtol=1e-12)
+    np.testing.assert_allclose(scaled.centers, half * one.centers, rtol=1e-12)
+    assert scaled.explained == pytest.approx(one.explained)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_number"]
+__all__ = ["check_choice", "check_count", "check_number", "check_numbers"]
 
 
 def check_number(
@@ -36,6 +36,35 @@ def check_number(
     good = good and (given > above if above is not None else given >= least)
     if not (good and given < below and (most is None or given <= most)):
         raise ValueError(f"{name} must be {wanted}, got {given!r}")
+
+
+def check_count(name: str, given: Any, *, least: int = 0) -> int:
+    """Return a whole number of at least `least`, or say that it is none.
+
+    Examples
+    --------
+    >>> check_count("n_init", 3, least=1)
+    3
+    """
+    check_number(name, given, least=least, whole=True)
+    return int(given)
+
+
+def check_numbers(name: str, given: Any, *, least: int = 1) -> list[int]:
+    """Return whole numbers to try, each once and in order, or say that they are none.
+
+    Examples
+    --------
+    >>> check_numbers("n_clusters", [3, 2, 3])
+    [2, 3]
+    """
+    try:
+        numbers = sorted({check_count(name, k, least=least) for k in given})
+    except (TypeError, ValueError):
+        numbers = []
+    if not numbers:
+        raise ValueError(f"{name} must be whole numbers from {least}, one at least, got {given!r}")
+    return numbers
 
 
 def check_choice(name: str, given: Any, choices: Any) -> None:

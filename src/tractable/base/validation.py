@@ -8,10 +8,19 @@ from sklearn.utils.validation import check_array, validate_data
 
 from tractable.arrays import weights
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
+from tractable.covariance.rows import as_reals
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.value import value
 
-__all__ = ["Rows", "check_columns", "check_names", "check_rows", "check_targets", "check_weights"]
+__all__ = [
+    "Rows",
+    "check_columns",
+    "check_names",
+    "check_rows",
+    "check_table",
+    "check_targets",
+    "check_weights",
+]
 
 
 @value
@@ -45,9 +54,9 @@ def check_rows(
     """
     y = y if supervised else None
     if isinstance(sample_weight, str) or isinstance(y, str):
-        X, y, sample_weight = as_source(X, y, sample_weight), None, None
+        X, y, sample_weight = _source(X, y, sample_weight), None, None
     if is_streamed(X):
-        source = as_source(X, y, sample_weight)
+        source = _source(X, y, sample_weight)
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
@@ -55,6 +64,31 @@ def check_rows(
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
+
+
+def check_table(X: Any, name: str = "X") -> np.ndarray:
+    """Return rows as a table of finite float64 on the host, for functions that have no estimator."""
+    if is_foreign_array(X):
+        raise ValueError(f"{name} must be an array of NumPy or a frame: move it to the host first")
+    if is_streamed(X) and not isinstance(X, str):
+        raise ValueError(f"{name} is a source or a stream of batches, and must be rows held in memory")
+    x = np.ascontiguousarray(as_reals(name, X), dtype=np.float64)
+    if x.ndim != 2 or not x.size:
+        raise ValueError(f"{name} must be rows of finite numbers, two-dimensional; got shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError(f"{name} contains NaN or infinity, and must be finite numbers")
+    return x
+
+
+def _source(X: Any, y: Any, sample_weight: Any) -> Source:
+    try:
+        return as_source(X, y, sample_weight)
+    except ValueError as error:
+        # Of sources, the argument is `weights`.
+        said = str(error)
+        if sample_weight is None or "weights" not in said or "sample_weight" in said:
+            raise
+        raise ValueError(said.replace("weights", "sample_weight", 1)) from error
 
 
 def check_targets(estimator: Any, y: Any, X: Array) -> Array:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.extreme import squared_units
 from tractable.arrays.namespace import to_numpy
 from tractable.metrics.clusters import as_clusters, summarise
 from tractable.value import value
@@ -95,18 +96,19 @@ def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> Cluster
     """
     clusters = as_clusters(X, labels, sample_weight, least=1)
     found = summarise(clusters)
-    gaps = to_numpy(found.gaps) + np.diag(np.full(clusters.n_clusters, np.inf))
+    unit = clusters.unit
+    gaps = unit * to_numpy(found.gaps) + np.diag(np.full(clusters.n_clusters, np.inf))
     one = clusters.n_clusters == 1
-    sizes, scatter = to_numpy(found.weights), to_numpy(found.scatter)
+    sizes, scatter = to_numpy(found.weights), squared_units(to_numpy(found.scatter), unit)
     return ClusterReport(
         labels=to_numpy(clusters.names),
         sizes=sizes,
-        centers=to_numpy(found.origin + found.centers),
+        centers=unit * to_numpy(found.origin + found.centers),
         scatter=scatter,
         spread=np.sqrt(scatter / sizes),
-        radius=to_numpy(found.radius),
+        radius=unit * to_numpy(found.radius),
         separation=gaps.min(axis=1),
         nearest=np.array([-1]) if one else gaps.argmin(axis=1),
-        within=found.within,
-        between=found.between,
+        within=float(squared_units(found.within, unit)),
+        between=float(squared_units(found.between, unit)),
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.extreme import unit_of_rows
 from tractable.arrays.grouping import tally
 from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of
 from tractable.arrays.weights import check_weights
@@ -23,7 +24,7 @@ class Clusters:
     names : array (K,)
         The labels, in order.
     all_rows : array (n, d)
-        The rows as they came.
+        The rows as they came, in units of `unit`.
     all_weights : array (n,)
     codes : array (n,)
         The number of every row's cluster; of rows that alone bear their label and count for nothing, -1.
@@ -32,6 +33,8 @@ class Clusters:
     weights : array (m,)
     starts : tuple of K + 1 int
         Cluster k is the rows from ``starts[k]`` up to ``starts[k + 1]``.
+    unit : float
+        1, but where squares of the rows would leave the range of numbers.
     """
 
     names: Any
@@ -41,6 +44,7 @@ class Clusters:
     rows: Array
     weights: Array
     starts: tuple[int, ...]
+    unit: float = 1.0
 
     @property
     def n_clusters(self) -> int:
@@ -92,7 +96,8 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
     A score of a clustering compares two clusters at least, and knows nothing where every row is its own.
     """
     x = _finite_rows(X)
-    xp = namespace_of(x)
+    xp, unit = namespace_of(x), unit_of_rows(x)
+    x = x if unit == 1.0 else x / unit
     names, codes = _numbered(labels, x)
     ones = xp.ones(x.shape[0], dtype=xp.float64, device=device(x))
     w = (
@@ -118,6 +123,7 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
         rows=xp.take(x, order, axis=0),
         weights=xp.take(w, order),
         starts=(0, *(int(end) for end in xp.cumulative_sum(sizes))),
+        unit=unit,
     )
 
 

@@ -170,6 +170,11 @@ class KMeans(CenterAnswers):
         """
         self._check_parameters()
         first = not hasattr(self, "cluster_centers_")
+        if not first and len(self.cluster_centers_) != self.n_clusters:
+            raise ValueError(
+                f"n_clusters is {self.n_clusters}, but the model has learned {len(self.cluster_centers_)} "
+                "clusters, which partial_fit goes on with; fit anew"
+            )
         rows = self._rows(X, sample_weight, reset=first)
         frame = frame_of(rows.data, rows.weights)
         if first:

@@ -15,6 +15,9 @@ from tractable.primitives.nearest_centers import assign
 
 __all__ = ["CenterAnswers"]
 
+#: Squares of longer steps are not all numbers.
+FAR = 1e140
+
 
 class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """`predict`, `transform`, `score` and the two steps of a model with `cluster_centers_`."""
@@ -37,7 +40,7 @@ class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         X, frame = self._held(X), self._frame()
         centers = np.ascontiguousarray(frame.inside(self.cluster_centers_))
         with single_threaded_blas():
-            return map_rows(lambda x: assign(x, None, frame.shift, frame.scale, centers).labels, X)
+            return map_rows(lambda x: _nearest(x, frame, centers), X)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre.
@@ -54,9 +57,16 @@ class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         centers = self.cluster_centers_
 
         def distances(x: np.ndarray) -> np.ndarray:
-            return np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in centers], axis=1)
+            found = np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in centers], axis=1)
+            far = ~np.all(found < FAR, axis=1)
+            if np.any(far):  # in units of the longest step, whose square is a number
+                step = x[far][:, None, :] - centers
+                unit = np.maximum(np.max(np.abs(step), axis=2), 1.0)
+                found[far] = unit * np.sqrt(np.sum((step / unit[:, :, None]) ** 2, axis=2))
+            return found
 
-        return map_rows(distances, self._held(X))
+        with np.errstate(over="ignore"):
+            return map_rows(distances, self._held(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return -J of rows at the fitted centres.
@@ -92,7 +102,12 @@ class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         rows, frame = self._rows(X, sample_weight, reset=False, least=1), self._frame()
         centers = np.ascontiguousarray(frame.inside(self.cluster_centers_))
         with single_threaded_blas():
-            return StreamedRows(rows.data, rows.weights, frame).expect(Centers(centers=centers))
+            found = StreamedRows(rows.data, rows.weights, frame).expect(Centers(centers=centers))
+        if not np.isfinite(found.inertia):
+            raise ValueError(
+                "X has values so far from the centres that squares overflow; rescale its columns"
+            )
+        return found
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Clusters) -> Self:
@@ -138,6 +153,22 @@ class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
 
 _COLUMNS = ("n_features_in_", "feature_names_in_")
+
+
+def _nearest(x: np.ndarray, frame: Frame, centers: np.ndarray) -> np.ndarray:
+    """Return the nearest centre of each row, also where squared distances overflow."""
+    labels = assign(x, None, frame.shift, frame.scale, centers).labels
+    if max(float(np.max(x)), -float(np.min(x))) * frame.scale < FAR:
+        return labels
+    step = x - frame.shift
+    size = np.max(np.abs(step), axis=1)
+    far = size > FAR / frame.scale
+    if np.any(far):
+        # |c|² - 2 c·x, over the size of x.
+        unit = size[far, None]
+        scores = np.sum(centers * centers, axis=1) / (unit * frame.scale) - 2.0 * step[far] / unit @ centers.T
+        labels[far] = np.argmin(scores, axis=1)
+    return labels
 
 
 def _refuse_foreign(X: Any) -> None:

@@ -53,6 +53,9 @@ def frame_about(mean: np.ndarray, variances: np.ndarray) -> Frame:
 
 def frame_of(data: Any, weights: Any = None) -> Frame:
     """Return the frame of rows held in memory or in a stream; NaN is refused."""
+    if weights is not None and np.any(weights):
+        # The frame is the same, and no weight so small that squares are lost.
+        weights = np.ldexp(weights, -int(np.frexp(np.max(weights))[1]))
     moments = fold(_moments, data, weights=weights)
     if not float(moments.total) > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")

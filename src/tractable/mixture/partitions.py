@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from math import comb, factorial
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.extreme import squared_units, unit_of_rows
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
+from tractable.base import check_count, check_table
 from tractable.value import value
 
 __all__ = ["BestPartition", "bell", "best_partition", "partitions", "stirling2"]
@@ -56,7 +56,7 @@ def stirling2(n: int, k: int) -> int:
     >>> stirling2(3, 2), stirling2(8, 3), stirling2(10, 4)
     (3, 966, 34105)
     """
-    n, k = _count("n", n), _count("k", k)
+    n, k = check_count("n", n), check_count("k", k)
     if k > n:
         return 0
     return sum((-1) ** i * comb(k, i) * (k - i) ** n for i in range(k + 1)) // factorial(k)
@@ -81,7 +81,7 @@ def bell(n: int) -> int:
     '4.0813e+74'
     """
     line = [1]
-    for _ in range(_count("n", n)):
+    for _ in range(check_count("n", n)):
         longer = [line[-1]]
         for above in line:
             longer.append(longer[-1] + above)
@@ -101,7 +101,7 @@ def partitions(n: int, k: int) -> Iterator[tuple[int, ...]]:
     >>> list(partitions(3, 2))
     [(0, 0, 1), (0, 1, 0), (0, 1, 1)]
     """
-    n, k = _count("n", n), _count("k", k)
+    n, k = check_count("n", n), check_count("k", k)
 
     def extend(labels: tuple[int, ...], used: int) -> Iterator[tuple[int, ...]]:
         if len(labels) == n:
@@ -144,14 +144,16 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     >>> found.labels.tolist(), round(found.inertia, 4), found.n_partitions
     ([0, 1, 2, 0, 2, 2, 1, 0], 14.3333, 966)
     """
-    x = _rows(X)
+    x = check_table(X)
+    unit = unit_of_rows(x)  # squares of extreme rows would leave the range of numbers
+    x = x / unit
     w = (
         np.ones(len(x))
         if sample_weight is None
         else check_weights(sample_weight, len(x), name="sample_weight")
     )
     counted = np.flatnonzero(w > 0)
-    k = _count("n_clusters", n_clusters)
+    k = check_count("n_clusters", n_clusters)
     if len(counted) > MOST_POINTS:
         raise ValueError(
             f"X must have at most {MOST_POINTS} rows for all partitions to be tried, got {len(counted)}"
@@ -173,7 +175,10 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     labels = ((x[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     labels[counted] = best
     return BestPartition(
-        labels=labels, centers=centers, inertia=inertia(tuple(best)), n_partitions=stirling2(len(points), k)
+        labels=labels,
+        centers=centers * unit,
+        inertia=float(squared_units(inertia(tuple(best)), unit)),
+        n_partitions=stirling2(len(points), k),
     )
 
 
@@ -187,20 +192,3 @@ def _group_costs(x: np.ndarray, w: np.ndarray) -> list[float]:
 
 def _mean(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return x[0] + w @ (x - x[0]) / w.sum()
-
-
-def _rows(X: Any) -> np.ndarray:
-    x = np.asarray(as_reals("X", X), dtype=float)
-    if x.ndim != 2 or not x.size or not np.isfinite(x).all():
-        raise ValueError(f"X must be rows of finite numbers, two-dimensional; got shape {x.shape}")
-    return x
-
-
-def _count(name: str, n: Any) -> int:
-    try:
-        n = index(n)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {n!r}") from None
-    if n < 0:
-        raise ValueError(f"{name} must not be negative, got {n}")
-    return n

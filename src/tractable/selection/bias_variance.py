@@ -1,13 +1,13 @@
 """The bias and the variance of a model, measured: fit it to many training sets of a known function."""
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from tractable.arrays.random import as_generator
+from tractable.base import check_count, check_table
 from tractable.distributions import Normal, Univariate
 from tractable.metrics import BiasVariance, decompose
 
@@ -63,14 +63,14 @@ def bias_variance(
         raise ValueError(f"f must be a function of rows, got {f!r}")
     rng = as_generator(rng)
     noise = _as_noise(noise)
-    rows = _rows("X", X(rng) if callable(X) else X)
+    rows = check_table(X(rng) if callable(X) else X)
     if points is None and callable(X):
         raise ValueError("points must be given where X draws new rows for every training set")
-    points = rows if points is None else _rows("points", points)
+    points = rows if points is None else check_table(points, "points")
     truth = _values(f, points)
-    predictions, targets = np.empty((2, _count(n_repeats), len(points)))
+    predictions, targets = np.empty((2, check_count("n_repeats", n_repeats, least=3), len(points)))
     for r in range(n_repeats):
-        rows = _rows("X", X(rng)) if callable(X) and r else rows
+        rows = check_table(X(rng)) if callable(X) and r else rows
         y = _values(f, rows) + noise.sample(len(rows), rng=rng)
         predictions[r] = np.asarray(clone(estimator).fit(rows, y).predict(points)).reshape(-1)
         targets[r] = truth + noise.sample(len(points), rng=rng)
@@ -88,28 +88,8 @@ def _as_noise(noise: Any) -> Univariate:
         raise ValueError(f"noise must be a positive number or a distribution, got {noise!r}") from None
 
 
-def _rows(name: str, x: Any) -> np.ndarray:
-    try:
-        x = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be rows of finite numbers, got {x!r}") from None
-    if x.ndim != 2 or not len(x) or not np.isfinite(x).all():
-        raise ValueError(f"{name} must be rows of finite numbers, two-dimensional; got shape {x.shape}")
-    return x
-
-
 def _values(f: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
     found = np.asarray(f(x), dtype=float)
     if found.shape != (len(x),):
         raise ValueError(f"f must return one number a row, shape ({len(x)},), got {found.shape}")
     return found
-
-
-def _count(n_repeats: Any) -> int:
-    try:
-        n = index(n_repeats)
-    except TypeError:
-        n = 0
-    if n < 3:
-        raise ValueError(f"n_repeats must be an integer of at least 3, got {n_repeats!r}")
-    return n

@@ -1,15 +1,13 @@
 """How many clusters? Fit each number of them, and let an index, the gap or the elbow choose."""
 
 from collections.abc import Iterable, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
+from tractable.base import check_count, check_numbers, check_table
 from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.number_of_clusters import RULES, NumberOfClusters
@@ -84,9 +82,15 @@ def select_n_clusters(
     5 clusters: the largest ratio of scatter between to scatter within
     """
     asked = _criteria(criterion)
-    x, w = _rows(X, sample_weight)
+    x = check_table(X)
+    # Rows that count for nothing stay, with the label of the nearest centre.
+    w = (
+        None
+        if sample_weight is None
+        else check_weights(sample_weight, len(x), name="sample_weight", some=True)
+    )
     numbers = _numbers(n_clusters, asked, x if w is None else x[w > 0])
-    starts, draws = _count("n_init", n_init, 1), _count("n_references", n_references, 2)
+    starts, draws = check_count("n_init", n_init, least=1), check_count("n_references", n_references, least=2)
     rng = as_generator(random_state)
     fits = tuple(kmeans(x, w, k, rng, n_init=starts, max_iter=300) for k in numbers)
     inertias = np.array([fit.inertia for fit in fits])
@@ -133,39 +137,12 @@ def _criteria(criterion: Any) -> list[str]:
     return list(dict.fromkeys(asked))
 
 
-def _rows(X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the rows and weights; rows that count for nothing stay, with the label of the nearest centre."""
-    if is_foreign_array(X):
-        raise ValueError("X must be an array of NumPy or a frame: move it to the host first")
-    x = np.ascontiguousarray(as_reals("X", X), dtype=np.float64)
-    if x.ndim != 2 or not x.size or not np.isfinite(x).all():
-        raise ValueError(f"X must be rows of finite numbers, two-dimensional; got shape {x.shape}")
-    if sample_weight is None:
-        return x, None
-    return x, check_weights(sample_weight, len(x), name="sample_weight", some=True)
-
-
 def _numbers(n_clusters: Any, asked: list[str], x: np.ndarray) -> np.ndarray:
-    try:
-        found = np.array(sorted({index(k) for k in n_clusters}), dtype=np.int64)
-    except TypeError:
-        raise ValueError(f"n_clusters must be whole numbers to try, got {n_clusters!r}") from None
     least = 2 if set(asked) & set(INDICES) else 1
-    if not len(found) or found[0] < least:
-        raise ValueError(f"n_clusters must be numbers from {least} for {asked}, got {n_clusters!r}")
+    found = np.array(check_numbers("n_clusters", n_clusters, least=least), dtype=np.int64)
     if "elbow" in asked and len(found) < 3:
         raise ValueError(f"n_clusters must be at least 3 numbers for an elbow, got {n_clusters!r}")
     different = len(np.unique(x, axis=0))
     if found[-1] >= different:
         raise ValueError(f"n_clusters must stay below the {different} different rows, got {found[-1]}")
     return found
-
-
-def _count(name: str, n: Any, least: int) -> int:
-    try:
-        n = index(n)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {n!r}") from None
-    if n < least:
-        raise ValueError(f"{name} must be at least {least}, got {n}")
-    return n

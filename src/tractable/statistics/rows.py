@@ -9,6 +9,9 @@ from tractable.arrays.weights import check_weights
 
 __all__ = ["as_rows", "as_weights", "check_rate", "check_same_width", "check_squares", "counts", "or_one"]
 
+#: Below, squares may be lost for their weights, however the rows vary.
+SMALLEST_WEIGHT = 1e-100
+
 
 def as_rows(x: Any) -> Array:
     """Return a block as a two-dimensional float64 array of its own library."""
@@ -59,6 +62,11 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
             step > 4.0 * float(limits.eps) * xp.abs(mean)
         )
         if bool(xp.any(lost & (step > float(limits.tiny)))):
+            if weights is not None and float(xp.max(weights)) < SMALLEST_WEIGHT:
+                raise ValueError(
+                    f"sample_weight is so small, at most {float(xp.max(weights)):g}, that weighted squares "
+                    "underflow; divide it by its largest entry"
+                )
             raise ValueError(
                 "X has columns that vary by so little that their squares underflow; rescale them"
             )
