@@ -19,6 +19,7 @@ from tractable.testing.statistic_laws import StatisticOfRows
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tractable"
+POINTS = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -62,6 +63,15 @@ def test_every_conjugate_model_is_in_the_catalogue():
     assert (
         missing_rows("tractable.conjugate", CONJUGATE_MODELS, lambda c: issubclass(c, ConjugateModel)) == []
     )
+
+
+def test_every_index_is_in_the_catalogue():
+    from rows import indexes, plane_indexes
+    from tractable.spatial import Index
+
+    made = {type(row.make()(POINTS)) for row in (*indexes.ROWS, *plane_indexes.ROWS)}
+    wanted = [c for c in public("tractable.spatial").values() if inspect.isclass(c) and issubclass(c, Index)]
+    assert [c for c in wanted if c not in made and not inspect.isabstract(c)] == []
 
 
 def test_every_estimator_is_in_the_catalogue():

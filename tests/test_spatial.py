@@ -18,6 +18,7 @@ from tractable.spatial import (
     minkowski,
     neighbour_graph,
 )
+from tractable.spatial.index import _without
 from tractable.value import replace
 
 SPREAD = np.array([[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]])
@@ -167,6 +168,14 @@ def test_the_graph_of_neighbours(rng):
         distances, indices = neighbour_graph(index, 5)
         np.testing.assert_array_equal(indices, np.argsort(near, axis=1)[:, :5])
         np.testing.assert_allclose(distances, np.sort(near, axis=1)[:, :5])
+
+
+def test_leaving_out_a_point_and_not_finding_one_are_told_apart():
+    """An approximate search names what it did not find -1, and so does a row that leaves out nothing."""
+    distances, indices = np.array([[0.0, 1.0, np.inf]] * 3), np.array([[4, 2, -1]] * 3)
+    found = _without(distances, indices, np.array([-1, 2, 7]))
+    assert found[1].tolist() == [[4, 2], [4, -1], [4, 2]]
+    assert found[0].tolist() == [[0.0, 1.0], [0.0, np.inf], [0.0, 1.0]]
 
 
 def test_values_are_rebuilt_with_changes(rng):

@@ -107,6 +107,8 @@ PUBLIC: dict[str, str] = {
     "negative_log_posterior": "tractable.linear_model",
     "ridge_objective": "tractable.linear_model",
     "tikhonov": "tractable.linear_model",
+    # distances
+    "minkowski": "tractable.spatial",
     # partitions
     "bell": "tractable.mixture",
     "best_partition": "tractable.mixture",

@@ -17,8 +17,8 @@ from tractable.value import value
 
 __all__ = ["SingleRows", "filtered_nearest", "filtered_within", "single_rows"]
 
-#: A tile of products stays in the second-level cache.
-COLUMNS = 1024
+#: Points met at a time. No power of two, whose rows of products would fall on one another in the cache.
+COLUMNS = 960
 
 #: The compiled scan looks at so many columns at once.
 GROUP = 64

@@ -40,6 +40,7 @@ class Brute(Index):
 
     name: ClassVar[str] = "brute"
     exact: ClassVar[bool] = True
+    block: ClassVar[int] = 384  # as many as a matrix product wants
 
     points: np.ndarray
     metric: Metric
