@@ -11,7 +11,7 @@ from tractable.spatial.index import Index
 from tractable.spatial.metric import Metric
 from tractable.value import replace
 
-__all__ = ["PlaneIndex", "as_seed", "as_share", "as_whole"]
+__all__ = ["PlaneIndex", "as_real", "as_seed", "as_whole"]
 
 
 class PlaneIndex(Index):
@@ -120,9 +120,9 @@ def as_whole(name: str, number: Any, least: int) -> int:
     return int(number)
 
 
-def as_share(name: str, number: Any, below: float) -> float:
-    """Return a number from zero to less than `below`."""
+def as_real(name: str, number: Any, least: float, below: float) -> float:
+    """Return a number from `least` to less than `below`."""
     real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
-    if not real or not 0.0 <= number < below:
-        raise ValueError(f"{name} must be a number from 0 to less than {below:g}, got {number!r}")
+    if not real or not least <= number < below:
+        raise ValueError(f"{name} must be a number from {least:g} to less than {below:g}, got {number!r}")
     return float(number)

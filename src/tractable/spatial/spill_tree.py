@@ -7,7 +7,7 @@ import numpy as np
 from tractable.primitives.plane_growth import Split, grow, halve, halved_sizes
 from tractable.primitives.plane_trees import PlaneTrees
 from tractable.spatial.metric import Metric
-from tractable.spatial.plane_index import PlaneIndex, as_seed, as_share, as_whole
+from tractable.spatial.plane_index import PlaneIndex, as_real, as_seed, as_whole
 from tractable.value import value
 
 __all__ = ["SpillTree", "spilled_levels"]
@@ -75,11 +75,10 @@ class SpillTree(PlaneIndex):
         max_copies: float = 16.0,
         random_state: Any = None,
     ) -> None:
-        tau, leaf_size = as_share("tau", tau, 0.5), as_whole("leaf_size", leaf_size, 2)
-        if search not in {"defeatist", "hybrid"}:
+        tau, leaf_size = as_real("tau", tau, 0.0, 0.5), as_whole("leaf_size", leaf_size, 2)
+        if not isinstance(search, str) or search not in {"defeatist", "hybrid"}:
             raise ValueError(f"search must be 'defeatist' or 'hybrid', got {search!r}")
-        if not max_copies >= 1.0:
-            raise ValueError(f"max_copies must be at least 1, got {max_copies!r}")
+        max_copies = as_real("max_copies", max_copies, 1.0, np.inf)
         seed = as_seed(random_state)
         rows = self._about_centre(points, metric)
         spilled = spilled_levels(len(rows), leaf_size, tau, max_copies)
