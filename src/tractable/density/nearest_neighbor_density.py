@@ -29,8 +29,8 @@ class NearestNeighborDensity(Estimator):
 
     **The estimate is no density.** Its tails fall like 1/‖x‖^D, so that its integral is infinite: it cannot
     be sampled, has no `distribution_`, and its likelihood must not be compared with that of densities.
-    `normalized_` says so. It is biased upwards by the factor K / (K - 1), which `correct_bias` takes away, and
-    infinite where K rows coincide, which `fit` warns of: `score_samples` is +inf there.
+    `normalized_` says so. It is biased upwards by the factor K / (K - 1), which `correct_bias` takes away,
+    and infinite where K rows coincide, which `fit` warns of: `score_samples` is +inf there.
     `AdaptiveKernelDensity` is a density whose windows follow the neighbours.
 
     Parameters
