@@ -1,0 +1,271 @@
+"""Mean shift: clusters are the hills of a density."""
+
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    all_or_nothing,
+    check_choice,
+    check_columns,
+    check_fitted,
+    check_number,
+    check_rows,
+    check_weights,
+)
+from tractable.data import Source
+from tractable.density.mean_shift_modes import Modes, flat_modes, gaussian_modes, settled_at
+from tractable.density.mean_shift_rows import (
+    binned,
+    collected,
+    counted,
+    named,
+    nearest,
+    refuse_foreign,
+    total_weight,
+)
+from tractable.density.mean_shift_units import Units, bandwidths, check_bandwidth
+from tractable.primitives.mean_shift import Terrain, terrain_of
+
+__all__ = ["MeanShift"]
+
+
+class MeanShift(ClusterMixin, Estimator):
+    """Clusters as the hills of a density estimate: rows belong together that climb to the same summit.
+
+    Every climb repeats x ← Σ_i w_i k(x_i, x) x_i / Σ_i w_i k(x_i, x), the mean of the rows in the window
+    about x. For the Gaussian window this is gradient ascent on log p, p the kernel density estimate, with
+    step h²: the summits are the modes of p. The flat window counts the rows within the bandwidth alike, and
+    climbs the estimate with Epanechnikov's window. No step ever goes down, and the number of clusters is
+    found, not given.
+
+    A flat climb ends where it stands still (a step of at most 1e-9 bandwidths). A Gaussian one ends in a ball
+    about a known mode inside which every step is proven to come nearer to it, or where its steps are short;
+    modes are then finished by Newton's method until the next step is below 1e-9 bandwidths. Flat
+    modes within one bandwidth of each other are one (the one with the more rows in its window), Gaussian ones
+    within 0.01 bandwidths. The answer does not depend on the number of threads.
+
+    Parameters
+    ----------
+    bandwidth : float, array of shape (n_features,), {"gradient", "silverman", "scott"} or None
+        Radius of the flat window, or standard deviation of the Gaussian; one for each column makes it an
+        ellipsoid. By rule it follows the scale of each column: "gradient" (None) is the best for the slopes
+        of Gaussian rows, h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), and the others for the heights; a flat window
+        is made as wide as smooths alike. Clusters far apart make σ large, and rules then smooth much.
+    kernel : {"flat", "gaussian"}
+    seeds : array of shape (n_seeds, n_features), optional
+        Where climbs begin; at every row when not given.
+    bin_seeding : bool
+        Begin at the mean of the rows in each cell of a grid as fine as the bandwidth instead: faster, and
+        may miss a mode.
+    min_bin_freq : int
+        Cells with less weight are no seeds.
+    cluster_all : bool
+        Whether rows that lie farther from their mode than the window reaches (one bandwidth; √(d + 4) of a
+        Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are orphans, with
+        the label -1.
+    assign : {"basin", "nearest"}
+        Rows belong to the mode they climb to, or to the nearest (in bandwidths), as in scikit-learn. From
+        seeds or bins, "nearest" saves the climbs of the rows.
+    max_iter : int
+        Most steps of a climb.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The modes, the highest first.
+    log_heights_ : array of shape (n_clusters,)
+        Logarithm of the kernel density estimate (with the window as it is, flat or Gaussian) at each mode.
+    labels_ : array of shape (n_samples,)
+    bandwidth_ : float or array of shape (n_features,)
+    n_iter_ : int
+        The most steps of a climb.
+    converged_ : bool
+    capture_radii_ : array of shape (n_clusters,)
+        Radii, in bandwidths, of balls about Gaussian modes that are proven to climb to them.
+    rows_ : array of shape (n_rows, n_features)
+        The rows that make the density, as `predict` climbs it.
+    row_weights_ : array of shape (n_rows,) or None
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.KMeans : a given number of clusters about their means.
+    tractable.Mixture : whose `modes` are those of the Gaussian window.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 1.0], [2.0, 1.0], [1.0, 0.0], [4.0, 7.0], [3.0, 5.0], [3.0, 6.0]])
+    >>> model = tractable.MeanShift(bandwidth=2).fit(X)
+    >>> model.labels_.tolist()
+    [1, 1, 1, 0, 0, 0]
+    >>> model.cluster_centers_.round(3).tolist()
+    [[3.333, 6.0], [1.333, 0.667]]
+    >>> model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist()
+    [1, 0]
+    """
+
+    model_tags = ModelTags(kind="mapping", parametric=False, streaming="no")
+
+    def __init__(
+        self,
+        *,
+        bandwidth: Any = None,
+        kernel: str = "flat",
+        seeds: Any = None,
+        bin_seeding: bool = False,
+        min_bin_freq: int = 1,
+        cluster_all: bool = True,
+        assign: str = "basin",
+        max_iter: int = 300,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.seeds = seeds
+        self.bin_seeding = bin_seeding
+        self.min_bin_freq = min_bin_freq
+        self.cluster_all = cluster_all
+        self.assign = assign
+        self.max_iter = max_iter
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the modes, and which rows climb to which.
+
+        Parameters
+        ----------
+        X : array, frame or source, of shape (n_samples, n_features)
+            A source is read into memory.
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, weights = self._held_rows(X, sample_weight)
+        self.rows_, self.row_weights_ = counted(X, weights)
+        flat = self.kernel == "flat"
+        self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
+        units, terrain = self._terrain()
+        starts, all_rows = self._starts(units), self.seeds is None and not self.bin_seeding
+        find = flat_modes if flat else gaussian_modes
+        modes, reached = find(terrain, starts, self.max_iter)
+        if not len(modes.centers):
+            raise ValueError("seeds must lie near rows of X: the windows of all are empty")
+        self._adopt(modes, units)
+        if all_rows and self.assign == "basin" and len(self.rows_) == len(X):
+            labels = reached if not flat else nearest(reached, modes.centers)
+            self.labels_ = self._without_orphans(units.inside(X), modes, labels)
+        else:
+            self.labels_ = self.predict(named(X, self))
+        if not modes.settled:
+            warnings.warn(
+                f"mean shift did not settle in {self.max_iter} steps; raise max_iter",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each row: the mode it climbs to (or the nearest, see `assign`).
+
+        A climb that ends elsewhere than at a known mode, or that has no rows in its window to begin with,
+        belongs to the mode nearest to where it ends.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) of int
+            -1 for orphans, where `cluster_all` is False.
+        """
+        check_fitted(self)
+        refuse_foreign(X)
+        units, terrain = self._terrain()
+        x, modes = units.inside(check_columns(self, X)), self._modes(units)
+        if self.assign == "nearest":
+            return self._without_orphans(x, modes, nearest(x, modes.centers))
+        flat = self.kernel == "flat"
+        basins, ends = settled_at(terrain, modes, x, flat=flat, max_iter=self.max_iter)
+        labels = np.where(basins >= 0, basins, nearest(ends, modes.centers))
+        return self._without_orphans(x, modes, labels)
+
+    def _check_parameters(self) -> None:
+        check_bandwidth(self.bandwidth)
+        check_choice("kernel", self.kernel, ["flat", "gaussian"])
+        check_choice("assign", self.assign, ["basin", "nearest"])
+        check_number("min_bin_freq", self.min_bin_freq, least=1, whole=True)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+
+    def _held_rows(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        refuse_foreign(X)
+        rows = check_rows(self, X, None, sample_weight, reset=True)
+        x, weights = rows.data, rows.weights
+        if isinstance(x, Source):
+            x, weights = collected(x)
+            x = check_columns(self, named(x, self), reset=False)
+            weights = check_weights(weights, x)
+        return np.ascontiguousarray(x, dtype=np.float64), weights
+
+    def _terrain(self) -> tuple[Units, Terrain]:
+        units = Units.of(self.rows_, self.row_weights_, self.bandwidth_)
+        return units, terrain_of(units.inside(self.rows_), self.row_weights_)
+
+    def _starts(self, units: Units) -> np.ndarray:
+        if self.seeds is not None:
+            seeds = np.asarray(self.seeds, dtype=np.float64)
+            if seeds.ndim != 2 or seeds.shape[1] != self.n_features_in_ or not np.all(np.isfinite(seeds)):
+                raise ValueError(
+                    f"seeds must be finite rows of {self.n_features_in_} columns, as X has, "
+                    f"got shape {seeds.shape}"
+                )
+            if not len(seeds):
+                raise ValueError("seeds must have at least one row, got none")
+            return units.inside(seeds, "seeds")
+        z = units.inside(self.rows_)
+        return binned(z, self.row_weights_, self.min_bin_freq) if self.bin_seeding else z
+
+    def _adopt(self, modes: Modes, units: Units) -> None:
+        self.cluster_centers_ = units.outside(modes.centers)
+        d, total = self.n_features_in_, total_weight(self.rows_, self.row_weights_)
+        log_volume = (
+            0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
+            if self.kernel == "flat"
+            else 0.5 * d * math.log(2.0 * math.pi)
+        )
+        self.log_heights_ = (
+            modes.log_masses - math.log(total) - log_volume - float(np.sum(np.log(units.bandwidth)))
+        )
+        self.capture_radii_ = modes.radii
+        self.n_iter_, self.converged_ = modes.n_iter, modes.settled
+
+    def _modes(self, units: Units) -> Modes:
+        return Modes(
+            centers=np.ascontiguousarray(units.inside(self.cluster_centers_)),
+            log_masses=self.log_heights_,
+            radii=self.capture_radii_,
+            n_iter=self.n_iter_,
+            settled=self.converged_,
+        )
+
+    def _without_orphans(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
+        """Give -1 to rows that lie too far from their modes."""
+        labels = labels.astype(np.int64)
+        if self.cluster_all:
+            return labels
+        reach = 1.0 if self.kernel == "flat" else self.n_features_in_ + 4.0
+        apart = np.sum((x - modes.centers[labels]) ** 2, axis=1)
+        return np.where(apart <= reach * (1.0 + 1e-12), labels, -1)
