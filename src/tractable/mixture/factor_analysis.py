@@ -11,8 +11,12 @@ __all__ = ["fit_factors"]
 #: Steps in one M-step of a mixture.
 STEPS = 5
 
-#: The least variance left on the diagonal, as a share of a column's.
-LEAST = 1e-10
+#: How much better, in nats a row, the faster proposal must be.
+MARGIN = 1e-9
+
+#: The least variance left on the diagonal, as a share of the column's: where factors explain a column whole
+#: (a Heywood case), every rounding would count.
+LEAST = 1e-6
 
 
 def fit_factors(average: np.ndarray, rank: int, before: Any = None) -> LowRankPlusDiagonal:
@@ -25,7 +29,8 @@ def fit_factors(average: np.ndarray, rank: int, before: Any = None) -> LowRankPl
     found = _principal(average, rank) if before is None else before
     for _ in range(STEPS):
         steady, bold = _em_step(average, found), _best_factors(average, _left_over(average, found), rank)
-        better = (_loss(average, bold) < _loss(average, steady))[:, None]
+        # By more than rounding, which must not decide.
+        better = (_loss(average, bold) < _loss(average, steady) - MARGIN)[:, None]
         found = LowRankPlusDiagonal(
             factor=np.where(better[:, :, None], bold.factor, steady.factor),
             variances=np.where(better, bold.variances, steady.variances),
