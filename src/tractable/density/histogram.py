@@ -48,7 +48,8 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
         - "blocks", Bayesian blocks (Scargle et al., 2013): for each column by itself, uneven bins of greatest
           penalised likelihood, by an exact dynamic programme;
         - "loo": of many even widths, the one of greatest leave-one-out likelihood, with half a count in every
-          bin in advance, as one row alone in its bin would otherwise rule a width out;
+          bin in advance, as one row alone in its bin would otherwise rule a width out. Not for rounded rows:
+          where many are equal, bins narrower than the rounding foretell them ever better;
         - a tuple, or a list of arrays: one of these for each column ("loo" for all or none).
     bounds : pair (low, high), or array of shape (n_features, 2), optional
         What lies beyond is left out, and counted in `n_outside_`. Edges that are given need none.

@@ -77,7 +77,7 @@ def _search(x: BinSearch, ax: Any) -> Any:
     n, best = x.n_bins.max(axis=1), int(np.argmax(x.scores))
     ax.plot(n, x.scores, color=COLOURS[0])
     ax.plot(n[best], x.scores[best], "o", color=COLOURS[5], label=f"{n[best]} bins")
-    ax.set(xscale="log", xlabel="bins", ylabel="leave-one-out log-likelihood a row, relative to one bin")
+    ax.set(xscale="log", xlabel="bins", ylabel="leave-one-out log-likelihood of a row")
     quiet(ax)
     legend(ax)
     return ax
