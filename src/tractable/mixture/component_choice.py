@@ -13,6 +13,9 @@ __all__ = ["ComponentChoice"]
 class ComponentChoice:
     """Which mixture was chosen, and the criteria of all that were tried; lower is better.
 
+    Mixtures with a collapsed component are not chosen, unless there are no others: their likelihood has no
+    bound, and no criterion means anything there. The table marks them with ``!``, and the chosen with ``*``.
+
     Parameters
     ----------
     n_components : array (m,) of int
@@ -44,20 +47,47 @@ class ComponentChoice:
         return self.models[i][j]
 
     @property
-    def _place(self) -> tuple[int, int]:
-        i, j = np.unravel_index(np.argmin(self.scores[self.criterion]), self.scores[self.criterion].shape)
+    def collapsed(self) -> np.ndarray:
+        """Which mixtures have a collapsed component, (t, m)."""
+        return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
+
+    def place(self, criterion: str) -> tuple[int, int]:
+        """Return where the mixture that a criterion chooses stands in the table.
+
+        Parameters
+        ----------
+        criterion : {"bic", "icl", "aic"}
+
+        Returns
+        -------
+        i, j : int
+            Of `covariance_types` and of `n_components`.
+        """
+        table, collapsed = self.scores[criterion], self.collapsed
+        open_to = np.ones_like(collapsed) if collapsed.all() else ~collapsed
+        i, j = np.unravel_index(np.argmin(np.where(open_to, table, np.inf)), table.shape)
         return int(i), int(j)
 
+    @property
+    def _place(self) -> tuple[int, int]:
+        return self.place(self.criterion)
+
     def __repr__(self) -> str:
-        table = self.scores[self.criterion]
+        table, marks = self.scores[self.criterion], np.where(self.collapsed, "!", " ")
+        marks[self._place] = "*"
         lines = [("K", *self.covariance_types)]
         for j, k in enumerate(self.n_components):
-            best = [(i, j) == self._place for i in range(len(table))]
-            marks = (f"{x:.6g}{'*' if b else ' '}" for x, b in zip(table[:, j], best, strict=True))
-            lines.append((str(k), *marks))
+            cells = (f"{x:.6g}{mark}" for x, mark in zip(table[:, j], marks[:, j], strict=True))
+            lines.append((str(k), *cells))
         width = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = ["  ".join(cell.rjust(w) for cell, w in zip(line, width, strict=True)) for line in lines]
+        return "\n".join([*(row.rstrip() for row in rows), *self._words()])
+
+    def _words(self) -> list[str]:
         number, kind = self.best
-        return "\n".join(
-            [*(row.rstrip() for row in rows), f"{number} components, {kind}: lowest {self.criterion}"]
-        )
+        chosen = f"{number} component{'s' if number > 1 else ''}, {kind}: lowest {self.criterion}"
+        if not self.collapsed.any():
+            return [chosen]
+        if self.collapsed.all():
+            return [chosen, "components collapsed in all of them: no criterion means much"]
+        return [chosen, "! components collapsed: left out of the choice"]

@@ -1,15 +1,17 @@
 """How many components, and of which shape? Fit each, and let a criterion choose."""
 
+import warnings
 from collections.abc import Iterable
-from operator import index
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from tractable.base import check_choice
+from tractable.arrays.namespace import is_foreign_array
+from tractable.base import check_choice, check_columns, check_numbers, check_weights
+from tractable.data import is_streamed
 from tractable.engines.progress import progress
-from tractable.mixture import GaussianMixture
+from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.component_choice import ComponentChoice
 from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES
 
@@ -30,13 +32,16 @@ def select_components(
     """Choose the number of components of a Gaussian mixture, and the shape of their covariances.
 
     BIC asks for a good density; ICL for components that are apart, hence for clusters; AIC for prediction.
+    A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice unless all
+    have one. What the fits warn of is said once, with the fits it is true of.
 
     Parameters
     ----------
     X : array or frame (n_samples, n_features)
-        Missing entries (NaN) are marginalised.
+        Held in memory. Missing entries (NaN) are marginalised.
     n_components : iterable of int
-    covariance_types : iterable of str
+        At most as many as there are rows that count.
+    covariance_types : str or iterable of str
         Of "full", "tied", "diag", "spherical" and "low_rank".
     criterion : {"bic", "icl", "aic"}
         The one that decides; all are reported.
@@ -65,25 +70,24 @@ def select_components(
     3 components, tied: lowest bic
     """
     check_choice("criterion", criterion, CRITERIA)
-    numbers, kinds = _numbers(n_components), list(dict.fromkeys(covariance_types))
-    if not kinds:
-        raise ValueError("covariance_types must name at least one shape, got none")
-    for kind in kinds:
-        check_choice("covariance_types", kind, COVARIANCE_TYPES)
+    numbers, kinds = check_numbers("n_components", n_components), _kinds(covariance_types)
     base = GaussianMixture(n_init=3, random_state=0) if estimator is None else estimator
     if not isinstance(base, GaussianMixture):
         raise ValueError(f"estimator must be a GaussianMixture, got {type(base).__name__}")
+    _check_rows(base, X, sample_weight, numbers)
+    heard: dict[type[Warning], dict[str, str]] = {}
     models, scores = [], {name: np.empty((len(kinds), len(numbers))) for name in CRITERIA}
     with progress("mixtures", len(kinds) * len(numbers)) as line:
         for i, kind in enumerate(kinds):
             fits = []
             for j, number in enumerate(numbers):
                 model = clone(base).set_params(n_components=number, covariance_type=kind)
-                fits.append(model.fit(X, sample_weight=sample_weight))
+                fits.append(_fitted(model, X, sample_weight, heard))
                 for name in CRITERIA:
                     scores[name][i, j] = getattr(model, name)(X, sample_weight)
                 line.advance(note=f"{number} {kind}")
             models.append(tuple(fits))
+    _say(heard)
     return ComponentChoice(
         n_components=np.asarray(numbers),
         covariance_types=tuple(kinds),
@@ -93,11 +97,41 @@ def select_components(
     )
 
 
-def _numbers(given: Any) -> list[int]:
-    try:
-        numbers = sorted({index(k) for k in given})
-    except TypeError:
-        raise ValueError(f"n_components must be whole numbers, got {given!r}") from None
-    if not numbers or numbers[0] < 1:
-        raise ValueError(f"n_components must be whole numbers from 1, got {given!r}")
-    return numbers
+def _kinds(given: Any) -> list[str]:
+    kinds = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+    if not kinds:
+        raise ValueError("covariance_types must name at least one shape, got none")
+    for kind in kinds:
+        check_choice("covariance_types", kind, COVARIANCE_TYPES)
+    return kinds
+
+
+def _check_rows(base: GaussianMixture, X: Any, sample_weight: Any, numbers: list[int]) -> None:
+    """Refuse, before the first fit, what the last could not be made of."""
+    if is_streamed(X) or is_foreign_array(X):
+        raise ValueError("X must be an array of NumPy or a frame, held in memory: criteria look at it again")
+    rows = check_columns(clone(base), X, reset=True)
+    weights = None if isinstance(sample_weight, str) else check_weights(sample_weight, rows)
+    n = len(rows) if weights is None else int(np.count_nonzero(weights))
+    if numbers[-1] > n:
+        raise ValueError(f"n_components must be at most the {n} rows of X that count, got {numbers[-1]}")
+
+
+def _fitted(model: GaussianMixture, X: Any, sample_weight: Any, heard: dict[Any, dict[str, str]]) -> Any:
+    """Fit a mixture, and note what it warns of under its name."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, sample_weight=sample_weight)
+    for warning in caught:
+        name = f"{model.n_components} {model.covariance_type}"
+        heard.setdefault(warning.category, {}).setdefault(name, str(warning.message))
+    return model
+
+
+def _say(heard: dict[type[Warning], dict[str, str]]) -> None:
+    """Warn once of every kind, with the fits it is true of."""
+    for category, fits in heard.items():
+        said = next(iter(fits.values()))
+        if category is CollapsedComponentWarning:
+            said = "components collapsed; these mixtures are chosen only where all are such"
+        warnings.warn(f"{', '.join(fits)}: {said}", category, stacklevel=3)

@@ -28,7 +28,11 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
     table = x.scores[name]
     for n, kind in enumerate(x.covariance_types):
         ax.plot(x.n_components, table[n], ".-", color=COLOURS[n % len(COLOURS)], label=kind)
-    i, j = np.unravel_index(np.argmin(table), table.shape)
+    bad = x.collapsed
+    if bad.any():
+        numbers = np.broadcast_to(x.n_components, bad.shape)
+        ax.plot(numbers[bad], table[bad], "x", ms=8, mew=1.5, color="0.4", label="collapsed: left out")
+    i, j = x.place(name)
     label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
     ax.set(xlabel="number of components", ylabel=f"{name.upper()}, lower is better")
