@@ -1,7 +1,5 @@
 """Modes of sums of windows: where mean shift ends, all in units of the bandwidth."""
 
-from typing import Any
-
 import numpy as np
 
 from tractable.primitives.mean_shift import Terrain, climb, expand
@@ -95,17 +93,19 @@ def gaussian_modes(terrain: Terrain, starts: np.ndarray, max_iter: int) -> tuple
     return modes, np.argsort(order)[labels]
 
 
-def settled_at(terrain: Terrain, modes: Modes, x: np.ndarray, *, flat: bool, max_iter: int) -> Any:
+def settled_at(
+    terrain: Terrain, modes: Modes, x: np.ndarray, *, flat: bool, max_iter: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Climb from x; return the modes known to be reached, or -1, and where climbs ended."""
-    found = climb(
-        terrain,
-        x,
-        flat=flat,
-        tol=STILL if flat else NEAR,
-        max_iter=max_iter,
-        modes=modes.centers,
-        radii=modes.radii,
-    )
+    if flat:
+        found = climb(terrain, x, flat=True, tol=STILL, max_iter=max_iter)
+        return found.basins, found.ends
+    known = {"modes": modes.centers, "radii": modes.radii}
+    found = climb(terrain, x, flat=False, tol=NEAR, max_iter=max_iter, **known)
+    open_ = np.flatnonzero(found.basins < 0)
+    if len(open_):
+        tops, owner, _ = summits(terrain, found.ends[open_])
+        found.ends[open_] = tops[owner]
     return found.basins, found.ends
 
 
