@@ -194,6 +194,7 @@ ESTIMATORS = [
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
     *neighbors.ROWS,
+    *smoothed.ESTIMATORS,
     *student_t_mixture.ROWS,
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),

@@ -25,6 +25,7 @@ PUBLIC: dict[str, str] = {
     "GaussianMixture": "tractable.mixture",
     "Histogram": "tractable.density",
     "KMeans": "tractable.mixture",
+    "KernelDensity": "tractable.density",
     "KNeighborsClassifier": "tractable.neighbors",
     "KNeighborsRegressor": "tractable.neighbors",
     "Lasso": "tractable.linear_model",
@@ -167,6 +168,7 @@ PACKAGES = (
     "mixture",
     "neighbors",
     "spatial",
+    "smoothing",
     "statistics",
     "testing",
 )

@@ -5,7 +5,7 @@ import numpy as np
 from rows.compound import PAIR
 from rows.row import Row
 from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
-from tractable.density import GaussianDensity, Histogram
+from tractable.density import GaussianDensity, Histogram, KernelDensity
 from tractable.distributions import (
     Bernoulli,
     Beta,
@@ -22,6 +22,7 @@ from tractable.distributions import (
     NormalGamma,
     Poisson,
     Product,
+    SmoothedEmpirical,
     StudentT,
     Uniform,
     compare_likelihood,
@@ -132,6 +133,9 @@ PICTURES = [
     row("HistogramDensity", lambda: HistogramDensity(edges=[0.0, 1.0, 3.0], counts=[4, 3]), label="wait"),
     row("BinSearch", lambda: Histogram("loo").fit(ROWS[:, :2]).search_),
     row("GaussianDensity", lambda: GaussianDensity().fit(ROWS), data=ROWS),
+    row("KernelDensity", lambda: KernelDensity().fit(ROWS), data=ROWS),
+    row("KernelDensity-column", lambda: KernelDensity().fit(ROWS), dims=[1], data=ROWS),
+    row("SmoothedEmpirical", lambda: SmoothedEmpirical(points=NUMBERS, bandwidth=0.4), label="wait"),
     row("KMeans", lambda: KMeans(3, random_state=0).fit(ROWS[:, :2]), data=ROWS[:, :2]),
     row("KMeans-columns", lambda: KMeans(9, random_state=0).fit(ROWS), data=ROWS, dims=[2, 0]),
     row("BernoulliModel", lambda: COIN),

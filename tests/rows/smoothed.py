@@ -3,6 +3,7 @@
 import numpy as np
 
 from rows.row import Row
+from tractable.density import KernelDensity
 from tractable.distributions import SmoothedEmpirical
 
 TEN = (8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905)
@@ -61,3 +62,13 @@ ROWS = [
     ),
 ]
 JOINTS = [row for row in ROWS if row.make().event_shape and row.make().bounds is None]
+
+ESTIMATORS = [
+    Row("KernelDensity", KernelDensity),
+    Row("KernelDensity-scott", lambda: KernelDensity(bandwidth="scott", kernel="laplace")),
+    Row("KernelDensity-isj", lambda: KernelDensity(bandwidth="isj")),
+    Row("KernelDensity-loo", lambda: KernelDensity(bandwidth="loo")),
+    Row("KernelDensity-grid", lambda: KernelDensity(bandwidth="loo", search="grid")),
+    Row("KernelDensity-lscv", lambda: KernelDensity(bandwidth="lscv")),
+    Row("KernelDensity-biweight", lambda: KernelDensity(kernel="biweight")),
+]

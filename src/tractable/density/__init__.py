@@ -4,6 +4,7 @@ from tractable.density.adaptive_kernel_density import AdaptiveKernelDensity
 from tractable.density.bin_search import BinSearch
 from tractable.density.gaussian import DegenerateCovarianceWarning, GaussianDensity
 from tractable.density.histogram import Histogram
+from tractable.density.kernel_density import KernelDensity
 from tractable.density.mean_shift import MeanShift
 from tractable.density.nearest_neighbor_density import InfiniteDensityWarning, NearestNeighborDensity
 from tractable.density.places import Places
@@ -15,6 +16,7 @@ __all__ = [
     "GaussianDensity",
     "Histogram",
     "InfiniteDensityWarning",
+    "KernelDensity",
     "MeanShift",
     "NearestNeighborDensity",
     "Places",

@@ -241,6 +241,20 @@ class SmoothedEmpirical(SmoothedDensity):
             points=points, bandwidth=structure, weights=weights, window=self.window, **self._named(rest)
         )
 
+    def as_univariate(self) -> Any:
+        """Return vectors of one coordinate as numbers, which have `cdf`, `icdf` and `interval`."""
+        if self.dim != 1:
+            raise ValueError(f"as_univariate needs one coordinate, and there are {self.dim}")
+        xp = namespace_of(self.points)
+        given = {"bounds": self.bounds, "period": self.period}
+        return SmoothedEmpirical(
+            points=self.points[:, 0],
+            bandwidth=xp.sqrt(self.structure.diagonal)[0],
+            weights=self.weights,
+            window=self.window,
+            **{name: None if end is None else end[0] for name, end in given.items()},
+        )
+
     def __getitem__(self, index: Any) -> Self:
         if index not in ((), Ellipsis):
             raise IndexError(f"{type(self).__name__} has no batch to take {index!r} of")

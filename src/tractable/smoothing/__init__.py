@@ -1,8 +1,9 @@
 """Windows, sums of them, and how wide they should be."""
 
 from tractable.smoothing.cross_validation import loo_nll, lscv
+from tractable.smoothing.grid import GridDensity, binned_density
 from tractable.smoothing.rules import scott, silverman
-from tractable.smoothing.selection import BandwidthSearch, select_bandwidth
+from tractable.smoothing.selection import BandwidthSearch, UnsettledBandwidthWarning, select_bandwidth
 from tractable.smoothing.sheather_jones import improved_sheather_jones
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.window import Window
@@ -11,8 +12,11 @@ from tractable.smoothing.windows import WINDOWS, check_window
 __all__ = [
     "WINDOWS",
     "BandwidthSearch",
+    "GridDensity",
+    "UnsettledBandwidthWarning",
     "Window",
     "WindowSums",
+    "binned_density",
     "check_window",
     "improved_sheather_jones",
     "loo_nll",

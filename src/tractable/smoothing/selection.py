@@ -1,6 +1,7 @@
 """The bandwidth that cross-validation chooses, by a grid of candidates or by the root of the slope."""
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,9 @@ from tractable.primitives.kernel_sums import left_out_scales
 from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
 from tractable.smoothing.rules import scott, silverman
 from tractable.smoothing.sheather_jones import improved_sheather_jones
-from tractable.value import value
+from tractable.value import replace, value
 
-__all__ = ["BandwidthSearch", "select_bandwidth"]
+__all__ = ["BandwidthSearch", "UnsettledBandwidthWarning", "select_bandwidth"]
 
 #: Candidates of a grid, eight an octave: every rate is then twice the fourth before it, and its exponentials
 #: are squares.
@@ -26,6 +27,10 @@ _MOST_MOVES = 6
 RULES = {"silverman": silverman, "scott": scott, "isj": improved_sheather_jones}
 
 
+class UnsettledBandwidthWarning(UserWarning):
+    """Cross-validation found no bandwidth; a rule's was taken."""
+
+
 @value
 class BandwidthSearch:
     """A chosen bandwidth, and the criterion at every candidate that was tried."""
@@ -34,6 +39,7 @@ class BandwidthSearch:
     criterion: float
     candidates: np.ndarray  # (k, d)
     criteria: np.ndarray  # (k,)
+    settled: bool = True  # False where no candidate was best, and Silverman's is given
 
 
 def select_bandwidth(
@@ -60,6 +66,7 @@ def select_bandwidth(
         window, by golden section for others.
     grid : array (k,) or (k, d), optional
         Candidates; 40, eight an octave about Silverman's, when not given, and more where the last is best.
+        Where ever narrower windows are ever better, Silverman's is given with a warning.
     weights : array (n,), optional
         How often each row counts.
     kernel : str, Window or callable
@@ -88,39 +95,71 @@ def select_bandwidth(
     rows = prepared(columns, weights, window)
     if method == "lscv" and rows.window is not GAUSSIAN:
         raise ValueError('method="lscv" has a closed form for kernel="gaussian" alone; use "loo"')
-    found = _on_grid(rows, method, grid, weights)
-    return found if search == "grid" else _refined(rows, method, found)
+    candidates = None if grid is None else _as_candidates(grid, rows.dim)
+    # In units of a bandwidth near the best, densities are numbers of ordinary size.
+    unit = silverman(columns, weights, window) if candidates is None else candidates[len(candidates) // 2]
+    scaled = replace(rows, X=rows.X / unit)
+    found = _on_grid(scaled, method) if candidates is None else _of(scaled, method, candidates / unit)
+    found = found if search == "grid" or not found.settled else _refined(scaled, method, found)
+    return _in_units(found, method, unit)
 
 
-def _on_grid(rows: Prepared, method: str, grid: Any, weights: Any) -> BandwidthSearch:
-    if grid is not None:
-        candidates = np.asarray(grid, dtype=np.float64)
-        candidates = np.broadcast_to(
-            candidates[:, None] if candidates.ndim == 1 else candidates, (len(candidates), rows.dim)
-        )
-        if not np.all((candidates > 0) & np.isfinite(candidates)):
-            raise ValueError("grid must hold positive and finite bandwidths")
-        return _best(method, candidates, np.array([_criterion(rows, method, h) for h in candidates]))
-    reference = silverman(rows.X, weights, rows.window)
+def _as_candidates(grid: Any, dim: int) -> np.ndarray:
+    candidates = np.asarray(grid, dtype=np.float64)
+    if candidates.ndim not in (1, 2) or not candidates.size:
+        raise ValueError(f"grid must hold bandwidths (k,) or (k, {dim}), got shape {candidates.shape}")
+    candidates = candidates[:, None] if candidates.ndim == 1 else candidates
+    if candidates.shape[1] not in (1, dim) or not np.all((candidates > 0) & np.isfinite(candidates)):
+        raise ValueError(f"grid must hold positive and finite bandwidths, (k,) or (k, {dim})")
+    return np.broadcast_to(candidates, (len(candidates), dim))
+
+
+def _of(rows: Prepared, method: str, candidates: np.ndarray) -> BandwidthSearch:
+    return _best(method, candidates, np.array([_criterion(rows, method, h) for h in candidates]))
+
+
+def _on_grid(rows: Prepared, method: str) -> BandwidthSearch:
+    """Return the best of candidates about one; where the last is best, of more."""
     octaves = np.arange(N_CANDIDATES) / _AN_OCTAVE - 3.5
-    factors = 2.0**octaves
-    criteria = _curve(rows, method, reference, factors)
+    criteria = _curve(rows, method, 2.0**octaves)
+    tried = octaves
     for _ in range(_MOST_MOVES):
         best = _chosen(method, criteria)
-        if 0 < best < len(factors) - 1:
-            break
-        more = 2.0 ** (octaves - 5.0) if best == 0 else 2.0 ** (octaves + 5.0)
+        if 0 < best < len(tried) - 1:
+            return _best(method, _common(tried, rows.dim), criteria)
         octaves = octaves - 5.0 if best == 0 else octaves + 5.0
-        more_criteria = _curve(rows, method, reference, more)
-        order = (more, factors) if best == 0 else (factors, more)
-        found = (more_criteria, criteria) if best == 0 else (criteria, more_criteria)
-        factors, criteria = np.concatenate(order), np.concatenate(found)
-    else:
-        raise ValueError(
-            f'X has no best bandwidth by "{method}": the criterion falls to the end of the search '
-            "(most rows are repeated); use a rule or a number"
-        )
-    return _best(method, factors[:, None] * reference, criteria)
+        more = _curve(rows, method, 2.0**octaves)
+        parts = ((octaves, tried), (more, criteria)) if best == 0 else ((tried, octaves), (criteria, more))
+        tried, criteria = (np.concatenate(part) for part in parts)
+    warnings.warn(
+        f'"{method}" finds no best bandwidth: it falls to the end of the search, as where most rows of X are '
+        "repeated; Silverman's is taken",
+        UnsettledBandwidthWarning,
+        stacklevel=4,
+    )
+    ones = np.ones(rows.dim)
+    found = _best(method, _common(tried, rows.dim), criteria)
+    return replace(found, bandwidth=ones, criterion=_criterion(rows, method, ones), settled=False)
+
+
+def _common(octaves: np.ndarray, dim: int) -> np.ndarray:
+    return np.broadcast_to(2.0 ** octaves[:, None], (len(octaves), dim))
+
+
+def _in_units(found: BandwidthSearch, method: str, unit: np.ndarray) -> BandwidthSearch:
+    """Return what was found in units of a bandwidth, in those of the data."""
+    shift = float(np.sum(np.log(unit)))
+    with np.errstate(over="ignore"):
+        told = [
+            c + shift if method == "loo" else c * np.exp(-shift) for c in (found.criterion, found.criteria)
+        ]
+    return replace(
+        found,
+        bandwidth=found.bandwidth * unit,
+        candidates=found.candidates * unit,
+        criterion=float(told[0]),
+        criteria=np.asarray(told[1]),
+    )
 
 
 def _best(method: str, candidates: np.ndarray, criteria: np.ndarray) -> BandwidthSearch:
@@ -157,17 +196,17 @@ def _golden(function: Callable[[float], float], low: float, high: float) -> floa
     return 0.5 * (low + high)
 
 
-def _curve(rows: Prepared, method: str, reference: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def _curve(rows: Prepared, method: str, factors: np.ndarray) -> np.ndarray:
     """Return the criterion at every factor, (k,); in space all Gaussian ones from one pass over the pairs."""
     if rows.dim == 1 or rows.window is not GAUSSIAN:
-        return np.array([_criterion(rows, method, s * reference) for s in factors])
+        return np.array([_criterion(rows, method, np.full(rows.dim, s)) for s in factors])
     # Rates rise by a quarter of an octave; four before the first serve windows √2 as wide.
     wide = factors[-1] * 2.0 ** (np.arange(4, 0, -1) / _AN_OCTAVE)
     rates = 0.5 / np.concatenate([wide, factors[::-1]]) ** 2
-    log_sums = _log_left_out_scales(rows, reference, rates)
+    log_sums = _log_left_out_scales(rows, rates)
     found = []
     for k in range(len(factors)):
-        h, logs = factors[::-1][k] * reference, log_sums[:, k + 4]
+        h, logs = np.full(rows.dim, factors[::-1][k]), log_sums[:, k + 4]
         if method == "loo":
             own = rows.weights - rows.left
             found.append(rows.nll(_with_own(logs, own), h))
@@ -182,9 +221,9 @@ def _with_own(logs: np.ndarray, own: np.ndarray) -> np.ndarray:
         return np.logaddexp(logs, np.log(np.maximum(own, 0.0)))
 
 
-def _log_left_out_scales(rows: Prepared, reference: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
     """Return log Σ_{i ≠ j} w_i exp(-rate |x_j - x_i|²), (n, K), in logarithms where it underflows."""
-    points = np.asfortranarray(rows.X / reference)
+    points = np.asfortranarray(rows.X)
     n = len(points)
     step = max(1, 2**21 // n)
 
@@ -196,7 +235,7 @@ def _log_left_out_scales(rows: Prepared, reference: np.ndarray, rates: np.ndarra
     with np.errstate(divide="ignore"):
         logs = np.log(sums)
     for k in np.flatnonzero(np.any(sums < 1e-280, axis=0)):
-        again = rows.sums(reference / math.sqrt(2.0 * rates[k])).log_left_out(rows.weights)
+        again = rows.sums(np.full(rows.dim, 1.0 / math.sqrt(2.0 * rates[k]))).log_left_out(rows.weights)
         logs[:, k] = np.where(sums[:, k] < 1e-280, again, logs[:, k])
     return logs
 
@@ -231,4 +270,4 @@ def _refined(rows: Prepared, method: str, found: BandwidthSearch) -> BandwidthSe
     value = _criterion(rows, method, h)
     if not value <= found.criterion:
         return found
-    return BandwidthSearch(bandwidth=h, criterion=value, candidates=found.candidates, criteria=found.criteria)
+    return replace(found, bandwidth=h, criterion=value)

@@ -1,0 +1,44 @@
+"""Density estimates: a curve of one column, regions of two."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tractable.base import check_fitted
+from tractable.density import KernelDensity
+from tractable.distributions import SmoothedEmpirical, Univariate, UnivariateSmoothedEmpirical
+from tractable.plotting.columns import check_coverages, chosen_columns, named_columns, shown_data
+from tractable.plotting.plot import draw
+from tractable.plotting.regions import draw_plane
+
+__all__: list[str] = []
+
+COVERAGES = (0.5, 0.9)
+
+
+@draw.register
+def _estimator(x: KernelDensity, ax: Any, **options: Any) -> Any:
+    check_fitted(x)
+    return draw(x.distribution_, ax, **options)
+
+
+@draw.register
+def _numbers(x: UnivariateSmoothedEmpirical, ax: Any, **options: Any) -> Any:
+    return draw.dispatch(Univariate)(x, ax, **options)
+
+
+@draw.register
+def _smoothed(
+    x: SmoothedEmpirical,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    coverages: Sequence[float] = COVERAGES,
+) -> Any:
+    columns, coverages = chosen_columns(x, dims), check_coverages(coverages)
+    names, rows = named_columns(x, columns), shown_data(x, data, columns)
+    shown = x if columns == list(range(x.dim)) else x.marginal(columns)
+    if len(columns) > 1:
+        return draw_plane(shown, ax, data=rows, names=names, coverages=coverages)
+    number, given = shown.as_univariate(), None if rows is None else rows[:, 0]
+    return draw(number, ax, data=given, label=names[0], coverage=max(coverages))
