@@ -30,7 +30,7 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
     rows, (n, d) = len(x), points.shape
     cap = 2 * k + _TILE
     found_d, found_i = np.empty((rows, cap)), np.empty((rows, cap), np.int64)
-    count, limit = np.zeros(rows, np.int64), np.full(rows, np.inf)
+    count, limit, worst = np.zeros(rows, np.int64), np.full(rows, np.inf), np.full(rows, np.inf)
     tile, keys = np.empty((d, _TILE)), np.empty(_TILE)
     for start in range(0, n, _TILE):
         end = min(start + _TILE, n)
@@ -44,13 +44,15 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
                 continue
             for j in range(end - start):
                 if keys[j] <= most:
-                    found_d[r, m] = finished(keys[j], x[r], points[start + j], form, order)
-                    found_i[r, m] = start + j
-                    m += 1
+                    distance = finished(keys[j], x[r], points[start + j], form, order)
+                    if m < k or distance < worst[r]:  # of equals the earlier ones stay
+                        found_d[r, m], found_i[r, m] = distance, start + j
+                        m += 1
             if m > cap - _TILE:
                 cut_back(found_d[r], found_i[r], m, k)
                 m = k
-                limit[r] = key_limit(found_d[r, :k].max(), d, form)
+                worst[r] = found_d[r, :k].max()
+                limit[r] = key_limit(worst[r], d, form)
             count[r] = m
     for r in range(rows):
         cut_back(found_d[r], found_i[r], count[r], k)
