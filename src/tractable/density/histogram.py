@@ -75,8 +75,8 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
     Notes
     -----
     A region of volume V that holds K of N rows has the density K / (N V), about: large enough for K to be
-    sure, small enough for the density to be constant in it. Histograms and kernel densities fix V and count K;
-    densities by nearest neighbours fix K and find V. Beyond its bins a histogram has density 0, and
+    sure, small enough for the density to be constant in it. Histograms and kernel densities fix V and count
+    K; densities by nearest neighbours fix K and find V. Beyond its bins a histogram has density 0, and
     `score_samples` says -inf there; `bounds` that hold all rows to come avoid it in cross-validation.
 
     See Also
