@@ -5,7 +5,7 @@ import numpy as np
 from rows.compound import PAIR
 from rows.row import Row
 from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
-from tractable.density import GaussianDensity, Histogram, KernelDensity
+from tractable.density import GaussianDensity, Histogram, KernelDensity, MeanShift
 from tractable.distributions import (
     Bernoulli,
     Beta,
@@ -138,6 +138,8 @@ PICTURES = [
     row("SmoothedEmpirical", lambda: SmoothedEmpirical(points=NUMBERS, bandwidth=0.4), label="wait"),
     row("KMeans", lambda: KMeans(3, random_state=0).fit(ROWS[:, :2]), data=ROWS[:, :2]),
     row("KMeans-columns", lambda: KMeans(9, random_state=0).fit(ROWS), data=ROWS, dims=[2, 0]),
+    row("MeanShift", lambda: MeanShift(bandwidth=1.0, cluster_all=False).fit(ROWS[:, :2]), n_cells=30),
+    row("MeanShift-columns", lambda: MeanShift(kernel="gaussian").fit(ROWS), dims=[2, 0]),
     row("BernoulliModel", lambda: COIN),
     row(
         "NormalModel",
