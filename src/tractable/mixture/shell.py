@@ -17,12 +17,12 @@ from tractable.base import (
     ModelTags,
     Rows,
     all_or_nothing,
-    check_columns,
     check_number,
     check_rows,
 )
 from tractable.engines import EMResult, best_of, em
 from tractable.engines.threads import single_threaded_blas
+from tractable.mixture.answers import MixtureAnswers
 from tractable.mixture.criteria import CriteriaMixin
 
 __all__ = ["OF_A_SEARCH", "OF_A_STREAM", "EMMixture", "Problem"]
@@ -48,7 +48,7 @@ class Problem(Protocol):
         """Return the parameters that expected statistics suggest."""
 
 
-class EMMixture(CriteriaMixin, DensityMixin, Estimator):
+class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
     """`fit`, restarts, labels, criteria and steps of a mixture p(x) = Σ_k π_k p_k(x).
 
     A model supplies `_check_parameters`, `_survey` (one look at the rows, for their units), `_problem` (the
@@ -156,60 +156,6 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
         """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the component that most likely made each row, argmax_k p(k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
-        return np.argmax(self.predict_proba(X), axis=1)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x) of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        return self._density().responsibilities(self._events(X))
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._density().log_prob(self._events(X))
-
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
-        """Draw new rows and the components they come from.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        labels : array of int, shape (n_samples,)
-        """
-        return self._density().sample_labelled(n_samples, rng=random_state)
-
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the rows' expected statistics under the fitted model: one E-step; the model stays as it is.
 
@@ -269,11 +215,6 @@ class EMMixture(CriteriaMixin, DensityMixin, Estimator):
                 f"n_components={self.n_components} needs as many rows, but X has n_samples={n} rows"
             )
         return rows
-
-    def _events(self, X: Any) -> Any:
-        """Return checked rows as events of `distribution_`."""
-        self._density()
-        return check_columns(self, X)
 
     def _climb(self, problem: Problem, start: Any) -> EMResult:
         # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
