@@ -18,7 +18,8 @@ def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[No
 
     Run the same code again after a kill: finished searches (restarts, say) are read, the one that was under
     way goes on, and the answer is the one that an undisturbed run would have given. The same code means the
-    same data, parameters and seed. When the block ends well, the file is removed.
+    same data, parameters and seed; a search of another kind or size is refused. When the block ends well, the
+    file is removed.
 
     Parameters
     ----------
