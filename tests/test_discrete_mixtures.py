@@ -128,3 +128,29 @@ def test_a_parametric_model_does_not_grow_with_its_rows():
     assert tractable.tags(few).parametric
     # No closed form: the likelihood is a sum of logarithms of sums, and EM climbs it.
     assert np.all(np.diff(many.lower_bounds_) > -1e-9)
+
+
+def test_what_is_given_is_compared_with_the_threshold():
+    x = np.random.default_rng(0).normal(size=(100, 3))
+    model = tractable.BernoulliMixture(2, binarize=0.5, random_state=0).fit(x)
+    for given, bit in ((5.0, 1.0), (0.4, 0.0), (np.nan, np.nan)):
+        raw, plain = model.condition({0: given}), model.distribution_.condition({0: bit})
+        np.testing.assert_array_equal(raw.mean, plain.mean)
+    assert model.score([x[:50], x[50:]]) == pytest.approx(model.score(x))
+    assert model.summarize(x).objective == pytest.approx(model.lower_bound_ * 100, rel=1e-4)
+    bits_alone = tractable.BernoulliMixture(2, binarize=None, random_state=0).fit((x > 0).astype(float))
+    with pytest.raises(ValueError, match="zeros and ones"):
+        bits_alone.condition({0: 5.0})
+    with pytest.raises(ValueError, match="zeros and ones"):
+        bits_alone.predict([[7.0, 0.0, 0.0]])
+
+
+def test_categories_that_were_not_fitted_may_be_missing():
+    x, _ = words()
+    model = tractable.CategoricalMixture(2, unseen="missing", random_state=0).fit(x)
+    with pytest.warns(UserWarning, match="taken as missing"):
+        found = model.predict_proba(np.array([["pink", "long"]], dtype=object))
+    np.testing.assert_array_equal(found, model.predict_proba(np.array([[None, "long"]], dtype=object)))
+    codes = tractable.CategoricalMixture(2, random_state=0).fit(bits())
+    with pytest.raises(ValueError, match="no category 9"):
+        codes.predict([[9, 0, 0, 0, 0]])

@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from rows.row import Row
 from tractable.base import Rows
@@ -50,6 +51,19 @@ def table(n=150, holes=0.1, seed=0):
         rng.normal(1e4 - 50.0 * z, 20.0),
     ])  # fmt: skip
     return np.where(rng.random(x.shape) < holes, np.nan, x)
+
+
+def frame(n=150):
+    """The same as a frame: numbers, text and yes-or-no."""
+    x = table(n)
+    names = {0.0: "low", 1.0: "mid", 2.0: "high"}
+    return pd.DataFrame({
+        "size": x[:, 0],
+        "visits": x[:, 1],
+        "class": pd.Series([names.get(v) for v in x[:, 2]], dtype=object),
+        "member": pd.array([None if np.isnan(v) else bool(v) for v in x[:, 3]], dtype="boolean"),
+        "price": x[:, 4],
+    })  # fmt: skip
 
 
 def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None):

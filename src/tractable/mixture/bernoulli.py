@@ -1,14 +1,13 @@
 """Mixtures of independent yes and no."""
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.base import Rows, check_number
-from tractable.data import Batch, Source
 from tractable.mixture.table_shell import TableShell
-from tractable.value import replace, value
+from tractable.mixture.table_source import mapped
+from tractable.value import replace
 
 __all__ = ["BernoulliMixture"]
 
@@ -99,42 +98,25 @@ class BernoulliMixture(TableShell):
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         return X  # a frame of numbers or booleans is read as it is
 
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other columns, given the values of some.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or positions
+            Values are compared with `binarize`, as entries of rows are.
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer; a missing value (NaN, None) says nothing.
+
+        Returns
+        -------
+        Mixture
+        """
+        return self._conditioned(dims, values)
+
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
         rows = super()._rows(X, sample_weight, reset=reset)
-        if self.binarize is None:
-            return rows
-        if isinstance(rows.data, Source):
-            return replace(rows, data=_Binarized(source=rows.data, above=self.binarize))
-        return replace(rows, data=_binarized(rows.data, self.binarize))
+        return replace(rows, data=mapped(rows.data, self._prepared)) if reset else rows
 
-    def _events(self, X: Any) -> np.ndarray:
-        found = super()._events(X)
-        return found if self.binarize is None else _binarized(found, self.binarize)
-
-
-def _binarized(x: np.ndarray, above: float) -> np.ndarray:
-    return np.where(np.isnan(x), np.nan, x > above)
-
-
-@value
-class _Binarized(Source):
-    """A source of which the entries are zeros and ones."""
-
-    source: Source
-    above: float
-
-    @property
-    def n_rows(self) -> int | None:
-        return self.source.n_rows
-
-    @property
-    def n_features(self) -> int:
-        return self.source.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.source.feature_names
-
-    def batches(self) -> Iterator[Batch]:
-        for batch in self.source.batches():
-            yield replace(batch, X=_binarized(batch.X, self.above))
+    def _prepared(self, x: np.ndarray) -> np.ndarray:
+        return x if self.binarize is None else np.where(np.isnan(x), np.nan, x > self.binarize)

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.data import is_frame
-from tractable.mixture.table_columns import TableColumns, coded_frame, learn_columns
+from tractable.mixture.table_columns import TableColumns
+from tractable.mixture.table_reading import coded_frame, learn_columns
 from tractable.mixture.table_shell import TableShell
 from tractable.value import replace
 
@@ -34,6 +35,9 @@ class CategoricalMixture(TableShell):
     max_iter, n_init : int
         Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the coded
         rows.
+    unseen : {"error", "missing"}
+        What becomes of a category that a column did not have in `fit`: it is refused, or taken as missing
+        with a warning (in cross-validation, a fold may lack a rare one).
     warm_start : bool
         Begin at the earlier fit.
     random_state : None, int, RandomState or Generator
@@ -77,6 +81,7 @@ class CategoricalMixture(TableShell):
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
+        unseen: str = "error",
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -85,6 +90,7 @@ class CategoricalMixture(TableShell):
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init
+        self.unseen = unseen
         self.warm_start = warm_start
         self.random_state = random_state
 
@@ -119,15 +125,15 @@ class CategoricalMixture(TableShell):
         -------
         Mixture
         """
-        return self._density().condition(self.columns_.given(dims, values))
+        return self._conditioned(dims, values)
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         rows = None if is_frame(X) else _text(X)
         if rows is None:
             return super()._coded(X, leave, reset=reset)
         if reset:
-            self.columns_ = replace(learn_columns(rows, None, codes=True), library=None)
-        return coded_frame(rows, self.columns_).to_numpy()
+            self.columns_ = replace(learn_columns(rows, None, codes=True), library=None, types=None)
+        return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
 
     def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
         return learn_columns(frame, None, leave, codes=True)

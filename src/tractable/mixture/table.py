@@ -7,8 +7,9 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import check_number
-from tractable.mixture.table_impute import drawn, expected, filled
+from tractable.mixture.table_impute import drawn, expected
 from tractable.mixture.table_shell import TableShell
+from tractable.mixture.table_writing import filled, table_of
 
 __all__ = ["TableMixture"]
 
@@ -32,7 +33,8 @@ class TableMixture(TableShell):
     kinds : mapping or sequence, optional
         ``{"visits": "poisson", "age": "normal"}``, by name or position, or one kind a column; of "normal",
         "categorical", "poisson" and "bernoulli". Columns of a frame that are not told: text and categories
-        are categorical, booleans Bernoulli, and all other numbers normal. Columns of arrays: normal; a
+        are categorical, booleans Bernoulli, and all other numbers normal (decimals too); dates must be told,
+        or given as numbers. Columns of arrays: normal; a
         categorical column of an array holds the codes 0, 1, ….
     alpha : float
         Pseudo-observations; 0 is maximum likelihood.
@@ -43,6 +45,9 @@ class TableMixture(TableShell):
     max_iter, n_init : int
         Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the rows,
         standardised, with an indicator for each category.
+    unseen : {"error", "missing"}
+        What becomes of a category that a column did not have in `fit`: it is refused, or taken as missing
+        with a warning (in cross-validation, a fold may lack a rare one).
     warm_start : bool
         Begin at the earlier fit.
     random_state : None, int, RandomState or Generator
@@ -94,6 +99,7 @@ class TableMixture(TableShell):
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
+        unseen: str = "error",
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -104,8 +110,15 @@ class TableMixture(TableShell):
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init
+        self.unseen = unseen
         self.warm_start = warm_start
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.input_tags.categorical = True
+        found.input_tags.string = True
+        return found
 
     @property
     def kinds_(self) -> dict[Any, str]:
@@ -134,7 +147,7 @@ class TableMixture(TableShell):
         labels : array of int, shape (n_samples,)
         """
         codes, labels = super().sample(n_samples, random_state=random_state)
-        return self.columns_.table(codes), labels
+        return table_of(self.columns_, codes), labels
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
@@ -151,7 +164,7 @@ class TableMixture(TableShell):
         Mixture
             Of a `Product` over the other columns, in order; categories by their codes, see `categories_`.
         """
-        return self._density().condition(self.columns_.given(dims, values))
+        return self._conditioned(dims, values)
 
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its holes filled, by what each row's observed entries say of the others.

@@ -1,18 +1,35 @@
 """What the columns of a table hold, and how their values become numbers and values again."""
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tractable.data import is_frame
 from tractable.data.columns import check_known
 from tractable.value import value
 
-__all__ = ["KINDS", "TableColumns", "coded_frame", "columns_of", "kinds_of", "learn_columns"]
+__all__ = [
+    "KINDS",
+    "MOST_CATEGORIES",
+    "TableColumns",
+    "columns_of",
+    "kinds_of",
+    "many_categories",
+    "warn_unseen",
+]
 
 #: What a column may be.
 KINDS = ("normal", "categorical", "poisson", "bernoulli")
+
+#: More categories than this are no categories, but names or numbers.
+MOST_CATEGORIES = 65_536
+
+#: How to name categories that rows to learn from may lack.
+DECLARE = (
+    "categories that rows may lack are known from the column's type (pandas' CategoricalDtype, polars' Enum, "
+    'Arrow\'s dictionary), and unseen="missing" takes others as missing'
+)
 
 
 @value
@@ -26,14 +43,17 @@ class TableColumns:
     categories : tuple
         For each column a tuple of values, of which position k is category k; None where a column has none, or
         where its values are the numbers 0, 1, … themselves.
-    library : {"pandas", "polars"}, optional
+    library : {"pandas", "polars", "pyarrow"}, optional
         Whose frame the table was.
+    types : tuple of str, optional
+        What that library calls the type of each column.
     """
 
     names: tuple[Any, ...] | None
     kinds: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
     library: str | None = None
+    types: tuple[str, ...] | None = None
 
     def position(self, column: Any) -> int:
         """Return where a column stands, by its name or its position."""
@@ -44,15 +64,16 @@ class TableColumns:
         check_known([column], self.names or range(len(self.kinds)), "dims", "the table")
         raise AssertionError  # unreachable: the check has raised
 
-    def code(self, position: int, values: Any) -> np.ndarray:
-        """Return values of one column as numbers, NaN where one is missing."""
-        table = self.categories[position]
-        name = position if self.names is None else self.names[position]
-        return (
-            _numbers(values, name)
-            if table is None
-            else _looked_up(np.asarray(values, dtype=object), table, name)
-        )
+    def label(self, position: int) -> Any:
+        """Return what users call a column: its name, or its position."""
+        return position if self.names is None else self.names[position]
+
+    def code(self, position: int, values: Any, unseen: str = "error") -> np.ndarray:
+        """Return values of one column as numbers, NaN where one is missing; `unseen` categories may be."""
+        table, name = self.categories[position], self.label(position)
+        if table is None:
+            return _numbers(values, name)
+        return _looked_up(np.asarray(values, dtype=object), table, name, unseen)
 
     def values(self, position: int, codes: np.ndarray) -> np.ndarray:
         """Return numbers of one column as the values they stand for."""
@@ -70,49 +91,20 @@ class TableColumns:
         if isinstance(dims, Mapping):
             if values is not None:
                 raise ValueError("values must not be given twice: dims is a mapping that has them")
-            known = dims
+            known = list(dims.items())
         else:
             dims = [dims] if isinstance(dims, (str, int)) else list(dims)
             values = np.asarray(values, dtype=object)
             if values.ndim < 1 or values.shape[-1] != len(dims):
                 raise ValueError(f"values must have {len(dims)} entries on the last axis, got {values.shape}")
-            known = {column: values[..., i] for i, column in enumerate(dims)}
-        return {(j := self.position(column)): self.code(j, v) for column, v in known.items()}
-
-    def table(self, codes: np.ndarray) -> Any:
-        """Return rows of numbers as a table like the one that was read: a frame, or as they are."""
-        if self.library is None:
-            return codes
-        names = self.names or range(codes.shape[1])
-        made = {name: self.values(j, codes[:, j]) for j, name in enumerate(names)}
-        if self.library == "polars":
-            import polars as pl
-
-            return pl.DataFrame({name: column.tolist() for name, column in made.items()})
-        import pandas as pd
-
-        return pd.DataFrame(made)
-
-
-def learn_columns(frame: Any, kinds: Any, leave: Any = None, *, codes: bool = False) -> TableColumns:
-    """Return what the columns of a frame are: as told, or else by their types.
-
-    Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
-    not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
-    numbers are codes of categories.
-    """
-    pandas, library = _as_pandas(frame)
-    if not pandas.columns.is_unique:
-        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
-    names = tuple(name for name in pandas.columns if name != leave)
-    told = kinds_of(["categorical"] * len(names) if codes else kinds, names, len(names))
-    found = tuple(kind or _kind(pandas[name]) for name, kind in zip(names, told, strict=True))
-    numbers = {name for name in names if codes and _kind(pandas[name]) in ("normal", "bernoulli")}
-    tables = tuple(
-        _table(pandas[name]) if kind == "categorical" and name not in numbers else None
-        for name, kind in zip(names, found, strict=True)
-    )
-    return TableColumns(names=names, kinds=found, categories=tables, library=library)
+            known = [(column, values[..., i]) for i, column in enumerate(dims)]
+        found: dict[int, np.ndarray] = {}
+        for column, v in known:
+            j = self.position(column)
+            if j in found:
+                raise ValueError(f"dims gives the column {self.label(j)!r} twice")
+            found[j] = self.code(j, v)
+        return found
 
 
 def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> TableColumns:
@@ -120,21 +112,6 @@ def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> T
     names = None if names is None else tuple(names)
     told = kinds_of(kinds, names, width)
     return TableColumns(names=names, kinds=tuple(k or default for k in told), categories=(None,) * width)
-
-
-def coded_frame(frame: Any, columns: TableColumns) -> Any:
-    """Return a frame as a pandas frame of floats, by the categories that its columns have."""
-    import pandas as pd
-
-    pandas, _ = _as_pandas(frame)
-    known = columns.names or ()
-    coded = {
-        name: columns.code(known.index(name), _plain(pandas[name]))
-        if name in known
-        else pandas[name]  # scikit-learn will say that it does not belong here
-        for name in pandas.columns
-    }
-    return pd.DataFrame(coded, index=pandas.index)
 
 
 def kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[str | None]:
@@ -154,56 +131,15 @@ def kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[s
         if kind not in KINDS:
             raise ValueError(f"kinds must be of {list(KINDS)}, got {kind!r} for {column!r}")
         if names is not None and column in names:
-            told[names.index(column)] = kind
+            j = names.index(column)
         elif isinstance(column, int) and 0 <= column < width:
-            told[column] = kind
+            j = column
         else:
             check_known([column], names or range(width), "kinds", "the table")
+        if told[j] is not None:
+            raise ValueError(f"kinds names the column {column!r} twice, by name and by position")
+        told[j] = kind
     return told
-
-
-def _as_pandas(frame: Any) -> tuple[Any, str]:
-    if hasattr(frame, "iloc"):
-        return frame, "pandas"
-    library = "polars" if type(frame).__module__.startswith("polars") else "pandas"
-    assert is_frame(frame)
-    return frame.to_pandas(), library
-
-
-def _kind(column: Any) -> str:
-    dtype = column.dtype
-    if hasattr(dtype, "categories"):
-        return "categorical"
-    if getattr(dtype, "kind", "O") == "b":
-        return "bernoulli"
-    if getattr(dtype, "kind", "O") in "fiu":
-        return "normal"
-    if getattr(dtype, "kind", "O") in "mMc":
-        raise ValueError(f"X: the column {column.name!r} holds {dtype}, neither numbers nor categories")
-    seen = column.dropna()
-    return "bernoulli" if len(seen) and all(isinstance(v, (bool, np.bool_)) for v in seen) else "categorical"
-
-
-def _table(column: Any) -> tuple[Any, ...]:
-    """Return the categories of a column: those of its type, or those that occur, sorted."""
-    if hasattr(column.dtype, "categories"):
-        found = list(column.dtype.categories)
-    else:
-        found = _sorted(column.dropna().unique().tolist())
-    if not found:
-        raise ValueError(f"X has no observed value in the column {column.name!r}")
-    return tuple(v.item() if isinstance(v, np.generic) else v for v in found)
-
-
-def _sorted(values: list[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:  # values of several types
-        return sorted(values, key=lambda v: (type(v).__name__, str(v)))
-
-
-def _plain(column: Any) -> Any:
-    return column.astype(object).to_numpy()
 
 
 def _numbers(values: Any, name: Any) -> np.ndarray:
@@ -218,16 +154,43 @@ def _numbers(values: Any, name: Any) -> np.ndarray:
         raise ValueError(f"X: the column {name!r} must be numbers: {error}") from None
 
 
-def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any) -> np.ndarray:
+def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: str) -> np.ndarray:
     import pandas as pd
 
     place = {category: float(k) for k, category in enumerate(table)}
     missing = np.asarray(pd.isna(values))
-    flat = [np.nan if gone else place.get(v) for v, gone in zip(values.ravel(), missing.ravel(), strict=True)]
+    try:
+        flat = [
+            np.nan if gone else place.get(v) for v, gone in zip(values.ravel(), missing.ravel(), strict=True)
+        ]
+    except TypeError as error:
+        raise ValueError(f"X: the column {name!r} holds values that are no categories: {error}") from None
     if None in flat:
         unknown = values.ravel()[flat.index(None)]
-        raise ValueError(f"X: the column {name!r} has no category {unknown!r}; it has {list(table)[:12]}")
+        if unseen == "error":
+            known = f"{list(table)[:12]}" + (f" and {len(table) - 12} more" if len(table) > 12 else "")
+            raise ValueError(f"X: the column {name!r} has no category {unknown!r}; it has {known}; {DECLARE}")
+        warn_unseen(name, unknown)
+        flat = [np.nan if code is None else code for code in flat]
     return np.asarray(flat, dtype=np.float64).reshape(values.shape)
+
+
+def warn_unseen(name: Any, unknown: Any) -> None:
+    """Say that a category was taken as missing."""
+    warnings.warn(
+        f"X: the column {name!r} has categories that it did not have when the model was fitted, such as "
+        f"{unknown!r}: they are taken as missing",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def many_categories(name: Any, number: float) -> ValueError:
+    """Return what to raise where a column has too many categories."""
+    return ValueError(
+        f"X: the column {name!r} has {number:g} categories, more than {MOST_CATEGORIES}: leave it out if it "
+        "names the rows, or group its values"
+    )
 
 
 def _dtype(table: tuple[Any, ...]) -> Any:

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal
-from tractable.mixture.table_columns import TableColumns
 
-__all__ = ["drawn", "expected", "filled"]
+__all__ = ["drawn", "expected"]
+
+#: Entries of the arrays that a block of rows makes.
+BLOCK_ENTRIES = 2**20
 
 
 def expected(mixture: Mixture, x: np.ndarray) -> np.ndarray:
@@ -27,47 +29,18 @@ def drawn(mixture: Mixture, x: np.ndarray, rng: np.random.Generator) -> np.ndarr
     found = x.copy()
     for j, part in enumerate(mixture.components.parts):  # type: ignore[attr-defined]
         holes = np.isnan(x[:, j])
-        if holes.any():
-            found[holes, j] = part[labels[holes]].sample(1, rng=rng)[0]
+        for k in np.unique(labels[holes]):
+            of_k = holes & (labels == k)
+            found[of_k, j] = part[k].sample(int(of_k.sum()), rng=rng)
     return found
-
-
-def filled(table: Any, columns: TableColumns, x: np.ndarray, codes: np.ndarray) -> Any:
-    """Return a table with values in its holes, and all else as it was."""
-    if columns.library is None or isinstance(table, (np.ndarray, list, tuple)):
-        return codes
-    if columns.library == "pandas" and not hasattr(table, "iloc"):
-        table = table.to_pandas()
-    frame = table.copy() if hasattr(table, "iloc") else table
-    for j, name in enumerate(columns.names or ()):
-        holes = np.isnan(x[:, j])
-        if holes.any():
-            frame = _with_column(frame, name, holes, columns.values(j, codes[holes, j]))
-    return frame
 
 
 def _best(part: Any, shares: np.ndarray) -> np.ndarray:
     if isinstance(part, Categorical):
-        return np.argmax(shares @ part.probabilities, axis=1)
+        rows = max(1, BLOCK_ENTRIES // part.probabilities.shape[1])
+        blocks = [shares[i : i + rows] for i in range(0, len(shares), rows)]
+        return np.concatenate([np.zeros(0), *(np.argmax(r @ part.probabilities, axis=1) for r in blocks)])
     mean = shares @ part.mean
     if isinstance(part, Bernoulli):
         return mean > 0.5
     return mean if isinstance(part, Normal) else np.rint(mean)
-
-
-def _with_column(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
-    if not hasattr(frame, "iloc"):
-        import polars as pl
-
-        entries = frame[name].to_list()
-        for i, v in zip(np.flatnonzero(holes), values.tolist(), strict=True):
-            entries[i] = v
-        same = None if values.dtype.kind in "fi" else frame.schema[name]
-        return frame.with_columns(pl.Series(name, entries, dtype=same, strict=False))
-    column = frame[name]
-    if getattr(column.dtype, "kind", "O") in "iu" and values.dtype.kind == "f":
-        column = column.astype("Float64")  # a nullable integer: means are no integers
-    column = column.copy()
-    column[holes] = values
-    frame[name] = column
-    return frame

@@ -5,15 +5,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.base import ModelTags, Rows, check_columns, check_number
-from tractable.data import is_frame
+from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number
+from tractable.data import is_frame, is_streamed
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
 from tractable.mixture.gaussian import CollapsedComponentWarning
 from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
-from tractable.mixture.table_columns import TableColumns, coded_frame, columns_of, learn_columns
+from tractable.mixture.table_columns import TableColumns, columns_of
+from tractable.mixture.table_reading import coded_frame, learn_columns
+from tractable.mixture.table_source import mapped
 from tractable.mixture.table_steps import TableParameters, TableSteps
-from tractable.mixture.table_units import TableUnits, survey_table
+from tractable.mixture.table_units import TableUnits, checked_column, survey_table
+from tractable.value import replace
 
 __all__ = ["TableShell"]
 
@@ -38,9 +41,14 @@ class TableShell(EMMixture):
         check_number("alpha", self.alpha, least=0.0)
         if self._reg_covar() is not None:
             check_number("reg_covar", self._reg_covar(), least=0.0)
+        check_choice("unseen", self._unseen(), ("error", "missing"))
 
     def _reg_covar(self) -> float | None:
         return None
+
+    def _unseen(self) -> str:
+        """Return what becomes of categories that were not fitted."""
+        return str(getattr(self, "unseen", "error"))
 
     def _kinds(self) -> Any:
         """Return what the user says of the columns."""
@@ -52,11 +60,49 @@ class TableShell(EMMixture):
         if reset and not hasattr(self, "columns_"):
             names = getattr(self, "feature_names_in_", None)
             self.columns_ = columns_of(names, self.n_features_in_, self._kinds(), self._usual_kind)
-        return rows
+        return rows if reset else replace(rows, data=mapped(rows.data, self._asked))
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
-        return check_columns(self, self._coded(on_host(X)))
+        return self._asked(check_columns(self, self._coded(on_host(X))))
+
+    def _prepared(self, x: np.ndarray) -> np.ndarray:
+        """Return entries as the model takes them."""
+        return x
+
+    def _asked(self, x: np.ndarray) -> np.ndarray:
+        """Return rows that are asked about, unless no row of the table could have their entries."""
+        x, unseen = self._prepared(np.asarray(x)), self._unseen()
+        for j in range(x.shape[1]):
+            column = x[:, j]
+            found = checked_column(self.units_, j, column, "X", unseen)
+            if found is not column:
+                x = x.copy()
+                x[:, j] = found
+        return x
+
+    def _conditioned(self, dims: Any, values: Any) -> Any:
+        given = self.columns_.given(dims, values)
+        return self._density().condition({
+            j: checked_column(self.units_, j, self._prepared(v), "values") for j, v in given.items()
+        })  # fmt: skip
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        if not is_streamed(X):
+            return super().score(X)
+        density, rows = self._density(), self._rows(X, None, reset=False)
+        return float(np.mean(np.concatenate([density.log_prob(b.X) for b in rows.data.batches()])))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         """Return a table as numbers: those of frames by the kinds and categories of their columns."""
@@ -64,7 +110,7 @@ class TableShell(EMMixture):
             return X
         if reset:
             self.columns_ = self._learned_columns(X, leave)
-        return coded_frame(X, self.columns_)
+        return coded_frame(X, self.columns_, self._unseen())
 
     def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
         return learn_columns(frame, self._kinds(), leave)

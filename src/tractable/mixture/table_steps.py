@@ -12,6 +12,7 @@ from tractable.data import sample_rows
 from tractable.engines import fold
 from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.table_design import Design, log_floor
+from tractable.mixture.table_lookup import MANY, indicators, log_terms, totals
 from tractable.mixture.table_units import TableUnits
 from tractable.primitives.mixture_pass import LINEAR, mixture_pass
 from tractable.value import parameters, value
@@ -82,7 +83,7 @@ class TableSteps:
 
     def expect(self, params: TableParameters) -> TableSums:
         """Sum over rows what their responsibilities weight."""
-        width = int(self.units.sizes.sum()) + len(self.units.sizes)
+        width = len(self.units.sizes) + (0 if self._many() else int(self.units.sizes.sum()))
         width += self.n_components * (1 + len(self.normal))
         of = partial(self._of, params, self._penalty(params))
         block = max(256, BLOCK_ENTRIES // width)
@@ -115,10 +116,10 @@ class TableSteps:
     def begin(self, x: np.ndarray, weights: Any, shares: np.ndarray) -> TableParameters:
         """Take an M-step from given shares (n, K) of the components in rows."""
         one = np.ones(len(x)) if weights is None else weights
-        design = self._design(x)
-        features, z = design.rows(x), self._standard(x)
-        average = self._average(design.totals(one.sum(keepdims=True), one[None] @ features)[0])
-        return self.maximize(self._sums(design, features, z, one[:, None] * shares, average))
+        average = self._average(totals(self.units, x, one[:, None])[0])
+        shares = one[:, None] * shares
+        counted = self._counted_sums(shares.sum(axis=0), totals(self.units, x, shares), average)
+        return self.maximize(self._sums(self._standard(x), shares, counted))
 
     def _average(self, tallies: np.ndarray) -> TableParameters:
         """Return components that are all like the average row."""
@@ -136,27 +137,54 @@ class TableSteps:
         """Return rows as points between which distances mean something: columns alike, holes at the mean."""
         z = (x - self.units.mean) * self.units.scale
         flat = np.where(np.isnan(z), 0.0, z)[:, np.concatenate([self.normal, self.counted])]
-        codes = [x[:, j, None] == np.arange(size) for j, size in enumerate(self.units.sizes) if size]
+        codes = [indicators(x[:, j], size) for j, size in enumerate(self.units.sizes) if size]
         return np.concatenate([flat, *codes], axis=1, dtype=np.float64, casting="unsafe")
 
     def _of(self, params: TableParameters, penalty: float, x: Any, weights: Any = None) -> TableSums:
         x, w = _seen_rows(np.asarray(x, dtype=np.float64), weights)
         design = self._design(x)
+        said = {"penalty": penalty, "base": design.log_base(x, w)}
+        if self._many():
+            joint = log_floor(params.weights) + log_terms(self.units, x, params.shares, params.rates)
+            return self._of_joint(design, None, x, w, joint, params, **said)
         features = design.rows(x)
         constant, slopes = design.natural(params.shares, params.rates)
-        constant = constant + np.log(np.maximum(params.weights, np.finfo(np.float64).tiny))
-        said = {"penalty": penalty, "base": design.log_base(x, w)}
+        constant = constant + log_floor(params.weights)
         if not len(self.normal):
             natural, P = np.concatenate([constant[:, None], slopes], axis=1), features.shape[1]
             found, evidence = mixture_pass(features, w, np.zeros(P), np.ones(P), natural, LINEAR)
-            return self._counted_sums(design, found, params, evidence=evidence, **said)
+            return self._counted_sums(
+                found[:, 0], design.totals(found[:, 0], found[:, 1:]), params, evidence, **said
+            )
+        return self._of_joint(design, features, x, w, constant + features @ slopes.T, params, **said)
+
+    def _of_joint(
+        self,
+        design: Design,
+        features: np.ndarray | None,
+        x: np.ndarray,
+        w: np.ndarray | None,
+        joint: np.ndarray,
+        params: TableParameters,
+        **said: float,
+    ) -> TableSums:
+        """Return sums from the log of π_k and of what the counted columns say, (n, K)."""
         z = self._standard(x)
-        joint = constant + features @ slopes.T + self._of_normals(z, params)
+        joint = joint + self._of_normals(z, params)
         evidence = log_sum_exp(joint)
         shares = np.exp(joint - evidence[:, None])
         if w is not None:
             evidence, shares = evidence * w, shares * w[:, None]
-        return self._sums(design, features, z, shares, params, evidence=float(evidence.sum()), **said)
+        weight = shares.sum(axis=0)
+        if features is None:
+            found = totals(self.units, x, shares)
+        else:
+            found = design.totals(weight, shares.T @ features)
+        return self._sums(z, shares, self._counted_sums(weight, found, params, float(evidence.sum()), **said))
+
+    def _many(self) -> bool:
+        """Whether a column has so many categories that indicators would be too wide."""
+        return bool(self.units.sizes.max(initial=0) > MANY)
 
     def _of_normals(self, z: np.ma.MaskedArray, params: TableParameters) -> np.ndarray:
         """Return Σ_j log N(z_j | k) over the observed columns, (n, K), as densities of x."""
@@ -175,38 +203,29 @@ class TableSteps:
     def _design(self, x: np.ndarray) -> Design:
         return Design(units=self.units, complete=~np.isnan(x).any(axis=0))
 
-    def _sums(
-        self,
-        design: Design,
-        features: np.ndarray,
-        z: np.ma.MaskedArray,
-        shares: np.ndarray,
-        params: TableParameters,
-        **said: float,
-    ) -> TableSums:
-        weight = shares.sum(axis=0)
-        found = self._counted_sums(design, np.hstack([weight[:, None], shares.T @ features]), params, **said)
-        away = [np.where(z.mask, 0.0, z.data - m) for m in params.means]
+    def _sums(self, z: np.ma.MaskedArray, shares: np.ndarray, counted: TableSums) -> TableSums:
+        """Add to the sums of counted columns those of the normal ones."""
+        away = [np.where(z.mask, 0.0, z.data - m) for m in counted.params.means]
         sums = {
             "mass": shares.T @ (~z.mask).astype(np.float64),
             "first": np.stack([r @ step for r, step in zip(shares.T, away, strict=True)]),
             "second": np.stack([r @ (step * step) for r, step in zip(shares.T, away, strict=True)]),
         }
-        return TableSums(**{**parameters(found), **sums})
+        return TableSums(**{**parameters(counted), **sums})
 
     def _counted_sums(
         self,
-        design: Design,
-        sums: np.ndarray,
+        weight: np.ndarray,
+        counted: tuple[np.ndarray, np.ndarray, np.ndarray],
         params: TableParameters,
         evidence: float = 0.0,
         base: float = 0.0,
         penalty: float = 0.0,
     ) -> TableSums:
-        tallies, seen, counts = design.totals(sums[:, 0], sums[:, 1:])
-        none = np.zeros((len(sums), 0))
+        tallies, seen, counts = counted
+        none = np.zeros((len(weight), 0))
         return TableSums(
-            weight=sums[:, 0],
+            weight=weight,
             mass=none,
             first=none,
             second=none,

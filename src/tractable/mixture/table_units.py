@@ -6,17 +6,19 @@ import numpy as np
 
 from tractable.base import Rows
 from tractable.engines import fold
-from tractable.mixture.table_columns import TableColumns
+from tractable.mixture.table_columns import (
+    DECLARE,
+    MOST_CATEGORIES,
+    TableColumns,
+    warn_unseen,
+)
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 
-__all__ = ["TableUnits", "survey_table"]
+__all__ = ["TableUnits", "checked_column", "survey_table"]
 
 #: A column that never varies is given so many roundings of its values as a standard deviation.
 ROUNDINGS = 8.0
-
-#: More categories than this are not codes, but numbers.
-MOST_CATEGORIES = 65_536
 
 
 @value
@@ -55,12 +57,17 @@ def survey_table(rows: Rows, columns: TableColumns) -> TableUnits:
     found: _Survey = fold(_Survey.of, rows.data, weights=rows.weights)
     moments = found.moments
     if not np.all(moments.weight > 0):
-        empty = np.flatnonzero(moments.weight == 0).tolist()
+        empty = [columns.label(int(j)) for j in np.flatnonzero(moments.weight == 0)]
         reason = "no observed value" if np.any(moments.weight > 0) else "no row of positive weight"
         raise ValueError(f"X (with sample_weight) has {reason} in the columns {empty}")
     counted = [j for j, kind in enumerate(columns.kinds) if kind != "normal"]
     for j in sorted(counted, key=lambda j: found.low[j] >= 0):  # what is negative is said first
-        _check(columns.kinds[j], j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
+        _check(columns, j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
+        if columns.kinds[j] == "categorical" and found.high[j] >= MOST_CATEGORIES:
+            raise ValueError(
+                f"X has the code {found.high[j]:g} in the column {columns.label(j)!r}: codes of categories "
+                f"are 0, 1, 2, …, fewer than {MOST_CATEGORIES}"
+            )
     stddev = np.sqrt(moments.scatter / moments.weight)
     limits = np.finfo(np.float64)
     varies = stddev > limits.eps * np.abs(moments.mean)
@@ -86,15 +93,43 @@ def _size(columns: TableColumns, j: int, high: float) -> int:
     return int(high) + 1 if table is None else len(table)
 
 
-def _check(kind: str, j: int, low: float, high: float, *, whole: bool) -> None:
+def checked_column(
+    units: TableUnits, j: int, values: np.ndarray, argument: str, unseen: str = "error"
+) -> np.ndarray:
+    """Return entries of one column, unless it cannot have them; `unseen` categories may become missing."""
+    columns, kind = units.columns, units.columns.kinds[j]
+    seen = values[~np.isnan(values)]
+    if not np.all(np.isfinite(seen)):
+        raise ValueError(f"{argument} must be finite in the column {columns.label(j)!r}")
+    if kind == "normal" or not len(seen):
+        return values
+    high, whole = float(seen.max()), bool(np.all(seen == np.floor(seen)))
+    _check(columns, j, float(seen.min()), high, whole=whole, argument=argument)
+    if kind != "categorical" or high < units.sizes[j]:
+        return values
+    if unseen == "error":
+        raise ValueError(
+            f"{argument}: the column {columns.label(j)!r} has no category {high:g}; "
+            f"it has the codes 0 to {units.sizes[j] - 1}; {DECLARE}"
+        )
+    warn_unseen(columns.label(j), high)
+    return np.where(values < units.sizes[j], values, np.nan)
+
+
+def _check(
+    columns: TableColumns, j: int, low: float, high: float, *, whole: bool, argument: str = "X"
+) -> None:
+    kind, name = columns.kinds[j], columns.label(j)
     if low < 0:
-        raise ValueError(f"Negative values in data: X has {low:g} in the column {j}, which is {kind}")
+        raise ValueError(
+            f"Negative values in data: {argument} has {low:g} in the column {name!r}, which is {kind}"
+        )
     if not whole:
-        raise ValueError(f"X must have whole numbers in the column {j}, which is {kind}")
+        raise ValueError(f"{argument} must have whole numbers in the column {name!r}, which is {kind}")
     if kind == "bernoulli" and high > 1:
-        raise ValueError(f"X must have zeros and ones in the column {j}, which is bernoulli; got {high:g}")
-    if kind == "categorical" and high >= MOST_CATEGORIES:
-        raise ValueError(f"X has the code {high:g} in the column {j}: codes of categories are 0, 1, 2, …")
+        raise ValueError(
+            f"{argument} must have zeros and ones in the column {name!r}, which is bernoulli; got {high:g}"
+        )
 
 
 @value

@@ -1,0 +1,131 @@
+"""Frames as rows of numbers: what each column is, by what is told or by its type."""
+
+import datetime as dt
+import numbers
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from tractable.data import is_frame
+from tractable.mixture.table_columns import MOST_CATEGORIES, TableColumns, kinds_of, many_categories
+
+__all__ = ["coded_frame", "learn_columns"]
+
+#: Values that tell when, or how long.
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
+
+def learn_columns(frame: Any, kinds: Any, leave: Any = None, *, codes: bool = False) -> TableColumns:
+    """Return what the columns of a frame are: as told, or else by their types.
+
+    Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
+    not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
+    numbers are codes of categories.
+    """
+    pandas, library = _as_pandas(frame)
+    if not pandas.columns.is_unique:
+        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
+    names = tuple(name for name in pandas.columns if name != leave)
+    told = kinds_of(None if codes else kinds, names, len(names))
+    found = [kind or _kind(pandas[name]) for name, kind in zip(names, told, strict=True)]
+    numeric = {name for name in names if codes and getattr(pandas[name].dtype, "kind", "O") in "fiub"}
+    found = ["categorical"] * len(names) if codes else found
+    tables = tuple(
+        _table(pandas[name]) if kind == "categorical" and name not in numeric else None
+        for name, kind in zip(names, found, strict=True)
+    )
+    return TableColumns(
+        names=names,
+        kinds=tuple(found),
+        categories=tables,
+        library=library,
+        types=tuple(_type_name(frame, library, name) for name in names),
+    )
+
+
+def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error") -> Any:
+    """Return a frame as a pandas frame of floats, by the categories that its columns have."""
+    import pandas as pd
+
+    pandas, _ = _as_pandas(frame)
+    known = columns.names or ()
+    coded = {
+        name: columns.code(known.index(name), pandas[name].astype(object).to_numpy(), unseen)
+        if name in known
+        else pandas[name]  # scikit-learn will say that it does not belong here
+        for name in pandas.columns
+    }
+    return pd.DataFrame(coded, index=pandas.index)
+
+
+def _as_pandas(frame: Any) -> tuple[Any, str]:
+    if hasattr(frame, "iloc"):
+        return frame, "pandas"
+    assert is_frame(frame)
+    return frame.to_pandas(), type(frame).__module__.split(".")[0]
+
+
+def _type_name(frame: Any, library: str, name: Any) -> str:
+    """Return what a library calls the type of a column, and of categories whether they are ordered."""
+    if library == "pyarrow":
+        return str(frame.schema.field(name).type)
+    if library == "polars":
+        return str(frame.schema[name]).split("(")[0]
+    dtype = frame[name].dtype
+    return "category, ordered" if str(dtype) == "category" and dtype.ordered else str(dtype)
+
+
+def _kind(column: Any) -> str:
+    kind = getattr(column.dtype, "kind", "O")
+    if hasattr(column.dtype, "categories"):
+        return "categorical"
+    if kind in "bfiu":
+        return "bernoulli" if kind == "b" else "normal"
+    seen = column.dropna().tolist() if kind == "O" else []
+    if kind in "mM" or _holds(seen, DATES, some=True) or _is_period(column.dtype):
+        raise ValueError(
+            f"X: the column {column.name!r} holds dates or times: give a number instead (days since some "
+            'day, the hour), or say in kinds that each is a "categorical" value of its own'
+        )
+    if seen and _holds(seen, (bool, np.bool_)):
+        return "bernoulli"
+    if seen and _holds(seen, (numbers.Real, Decimal)):
+        return "normal"
+    if kind in "OUST" and _holds(seen, (str, bytes, numbers.Real, Decimal)):
+        return "categorical"
+    odd = next(
+        (type(v).__name__ for v in seen if not isinstance(v, (str, bytes, numbers.Real))), column.dtype
+    )
+    raise ValueError(f"X: the column {column.name!r} holds {odd}, neither numbers nor text nor categories")
+
+
+def _holds(values: list[Any], types: tuple[type, ...], *, some: bool = False) -> bool:
+    return (any if some else all)(isinstance(v, types) for v in values)
+
+
+def _is_period(dtype: Any) -> bool:
+    return str(dtype).startswith("period[")
+
+
+def _table(column: Any) -> tuple[Any, ...]:
+    """Return the categories of a column: those of its type, or those that occur, sorted."""
+    if hasattr(column.dtype, "categories"):
+        found = list(column.dtype.categories)
+    else:
+        try:
+            found = _sorted(column.dropna().unique().tolist())
+        except TypeError as error:  # values that have no hash
+            raise ValueError(f"X: the column {column.name!r} holds no categories: {error}") from None
+    if not found:
+        raise ValueError(f"X has no observed value in the column {column.name!r}")
+    if len(found) > MOST_CATEGORIES:
+        raise many_categories(column.name, len(found))
+    return tuple(v.item() if isinstance(v, np.generic) else v for v in found)
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:  # values of several types
+        return sorted(values, key=lambda v: (type(v).__name__, str(v)))
