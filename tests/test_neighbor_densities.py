@@ -265,6 +265,8 @@ def test_constant_columns_are_said(rng):
         ({"shrinkage": 1.5}, EIGHT, "shrinkage"),
         ({"shrinkage": 0.0, "n_neighbors": 1}, EIGHT, "shrinkage"),
         ({}, EIGHT[:1], "X"),
+        ({}, EIGHT * 1e200, "X.*units"),
+        ({}, EIGHT * 1e-200, "X.*units"),
         ({}, EIGHT[[0, 0, 0]], "X"),
     ],
 )

@@ -279,6 +279,22 @@ def test_one_class_is_certain_and_duplicates_vote_as_often_as_they_are():
     assert constant.predict([[0.9, 0.0, 3.0]]).tolist() == [4]
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["a"] * 7 + [None],
+        np.array(["a"] * 7 + [np.nan], dtype=object),
+        ["a"] * 7 + [1.5, 2.0],
+        np.array([1, "a"] * 4, dtype=object),
+        np.linspace(0.1, 1.7, 8),
+        np.zeros((8, 2)),
+    ],
+)
+def test_labels_that_are_none(y):
+    with pytest.raises(ValueError, match="y "):
+        tractable.KNeighborsClassifier(3).fit(POINTS, y)
+
+
 def test_rows_that_do_not_count_are_no_neighbours():
     model = tractable.NearestNeighbors(n_neighbors=3).fit(POINTS, sample_weight=[0, 2, 1, 1, 1, 1, 1, 1])
     assert model.kneighbors([[2.0, 5.0]])[1].tolist() == [[1, 1, 6]]

@@ -26,7 +26,7 @@ from tractable.density.local_windows import (
     sample_point,
     whitening,
 )
-from tractable.density.neighbor_cv import balloon_scores, candidates, cross_validated, sample_point_scores
+from tractable.density.neighbor_cv import balloon_scores, climbed, sample_point_scores
 from tractable.density.places import Places, places_of
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.counted import nearest_counted
@@ -57,13 +57,15 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     be sampled; `mass` says what its integral over a box is.
 
     Columns are measured in their standard deviations, so that units change nothing. Covariances are drawn
-    towards a ball, (1 - λ) Σ + λ (tr Σ / D) I, so that they are regular even where neighbours span no volume.
-    Copies of a row are not its neighbours: they tell nothing of its surroundings.
+    towards a ball, (1 - λ) Σ + λ (tr Σ / D) I, so that they are regular even where neighbours span no volume,
+    and no window is narrower than eight roundings of the columns' spread. Copies of a row are not its
+    neighbours: they tell nothing of its surroundings.
 
     Parameters
     ----------
     n_neighbors : "cv" or int
-        K, counted by weight. "cv" takes that which makes rows left out most likely, in five folds.
+        K, counted by weight. "cv" takes that which makes rows left out most likely, in five folds: larger
+        and larger ones are tried, up to half of the rows, until the likelihood falls.
     variant : {"sample_point", "balloon"}
     shrinkage : float
         λ, from 0 to 1. On a line it changes nothing.
@@ -192,8 +194,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         if len(self.places_.points) < FEW:
             return 1
         scores = sample_point_scores if _is_distribution(self) else balloon_scores
-        self.cv_n_neighbors_ = candidates(self.places_)
-        found = cross_validated(self.places_, self.cv_n_neighbors_, self.shrinkage, scores)
+        self.cv_n_neighbors_, found = climbed(self.places_, self.shrinkage, scores)
         self.cv_scores_ = found - np.sum(np.log(self.places_.spread))
         return int(self.cv_n_neighbors_[np.argmax(found)])
 
@@ -202,7 +203,11 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         near = neighbours_of_places(places, self.index_, self.n_neighbors_)
         inside = local_covariances(places.points, places.points, near, self.shrinkage)
         whitening(inside)  # refuses windows without volume
-        self.covariances_ = inside * (places.spread[:, None] * places.spread)
+        with np.errstate(over="ignore", under="ignore"):
+            self.covariances_ = inside * places.spread[:, None] * places.spread
+        variances = np.diagonal(self.covariances_, axis1=1, axis2=2)
+        if not np.all(np.isfinite(variances) & (variances >= np.finfo(float).tiny)):
+            raise ValueError("X must have columns in units whose squares are numbers; scale them")
         self.distribution_ = Mixture(
             weights=places.weights / places.weights.sum(),
             components=MultivariateNormal(

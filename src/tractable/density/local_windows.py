@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tractable.arrays.special import log_sum_exp
 from tractable.density.places import Places
+from tractable.primitives.local_windows import log_local_windows
 from tractable.primitives.threads import ordered_map
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
@@ -13,8 +13,11 @@ from tractable.spatial.index import Index
 
 __all__ = ["balloon", "index_of", "local_covariances", "neighbours_of_places", "sample_point", "whitening"]
 
-#: Pairs of a point and a window whose differences are held at a time.
+#: Entries of differences held at a time.
 BLOCK = 2**19
+
+#: Rows asked at a time by a thread.
+ROWS = 64
 
 #: The narrowest window, in the spread of the columns: rows that differ by less are one to the eye.
 NARROWEST = 8.0 * float(np.finfo(float).eps)
@@ -58,11 +61,7 @@ def sample_point(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.n
     whiten, log_scale = whitening(covariances)
     heights = np.log(places.weights / places.weights.sum()) + log_scale
 
-    def some(rows: np.ndarray) -> np.ndarray:
-        away = (rows[None, :, :] - places.points[:, None, :]) @ np.swapaxes(whiten, 1, 2)
-        return log_sum_exp(heights - 0.5 * np.einsum("iqd,iqd->qi", away, away))
-
-    return _in_blocks(lambda part: some(x[part]), len(x), len(places.points) * x.shape[1])
+    return _in_blocks(lambda part: log_local_windows(x[part], places.points, whiten, heights), len(x))
 
 
 def balloon(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarray:
@@ -71,10 +70,9 @@ def balloon(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarra
     heights = np.log(places.weights / places.weights.sum())
 
     def some(part: slice) -> np.ndarray:
-        away = (x[part, None, :] - places.points) @ np.swapaxes(whiten[part], 1, 2)
-        return log_scale[part] + log_sum_exp(heights - 0.5 * np.einsum("qid,qid->qi", away, away))
+        return log_local_windows(x[part], places.points, whiten[part], heights, of_rows=True)
 
-    return _in_blocks(some, len(x), len(places.points) * x.shape[1])
+    return log_scale + _in_blocks(some, len(x))
 
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,14 +88,14 @@ def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.linalg.inv(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
 
 
-def _in_blocks(function: Callable[[slice], np.ndarray], n_rows: int, width: int) -> np.ndarray:
+def _in_blocks(function: Callable[[slice], np.ndarray], n_rows: int) -> np.ndarray:
     """Fill an answer for each row in blocks, on all cores."""
-    out, step = np.empty(n_rows), max(1, BLOCK // width)
+    out = np.empty(n_rows)
 
     def fill(start: int) -> None:
-        part = slice(start, min(start + step, n_rows))
+        part = slice(start, min(start + ROWS, n_rows))
         out[part] = function(part)
 
-    for _ in ordered_map(fill, range(0, n_rows, step)):
+    for _ in ordered_map(fill, range(0, n_rows, ROWS)):
         pass
     return out

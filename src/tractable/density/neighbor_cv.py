@@ -14,10 +14,13 @@ from tractable.density.local_windows import (
 from tractable.density.places import Places
 from tractable.spatial.counted import nearest_counted
 
-__all__ = ["balloon_scores", "candidates", "cross_validated", "sample_point_scores"]
+__all__ = ["balloon_scores", "candidates", "climbed", "cross_validated", "sample_point_scores"]
 
 N_FOLDS = 5
 N_CANDIDATES = 12
+
+#: Candidates judged by one search; where the best is not among the last of them, larger ones are not tried.
+TOGETHER, LAST = 3, 2
 
 Scores = Callable[[Places, np.ndarray, np.ndarray, float], list[np.ndarray]]
 
@@ -36,6 +39,15 @@ def candidates(places: Places) -> np.ndarray:
     most = max(1.0, np.floor(rows / 2.0))
     least = min(places.points.shape[1] + 1.0, most)
     return np.unique(np.rint(np.geomspace(least, most, N_CANDIDATES)).astype(np.int64))
+
+
+def climbed(places: Places, shrinkage: float, scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of neighbours tried, from small to large, and their scores, until these fall."""
+    every, found = candidates(places), np.zeros(0)
+    while len(found) < len(every) and not (len(found) and np.argmax(found) < len(found) - LAST):
+        some = every[len(found) : len(found) + TOGETHER]
+        found = np.concatenate([found, cross_validated(places, some, shrinkage, scores)])
+    return every[: len(found)], found
 
 
 def cross_validated(places: Places, tried: np.ndarray, shrinkage: float, scores: Scores) -> np.ndarray:

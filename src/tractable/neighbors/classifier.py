@@ -181,7 +181,12 @@ class KNeighborsClassifier(ClassifierMixin, KeptRows):
 def _classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels in order and the number of each row's."""
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y):  # noqa: PLR0124
+        raise ValueError("y contains NaN or None, which are no labels")
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be labels of one kind: {error}") from None
     return classes, codes
