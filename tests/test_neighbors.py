@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 
 import tractable
 from tractable.neighbors import NeighborTargets
-from tractable.spatial import Mahalanobis, Minkowski
+from tractable.spatial import Mahalanobis, Minkowski, RandomizedForest, SpillTree
 from tractable.testing import check_distribution
 
 POINTS = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
@@ -98,6 +98,23 @@ def test_metrics_are_values(rng, metric):
     X, at = rng.normal(size=(50, 2)), rng.normal(size=(5, 2))
     distances, indices = tractable.NearestNeighbors(n_neighbors=50, metric=metric).fit(X).kneighbors(at)
     np.testing.assert_allclose(distances, np.take_along_axis(metric(at, X), indices, axis=1))
+
+
+@pytest.mark.parametrize("index", [SpillTree, RandomizedForest])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_approximate_searches_serve_too(rng, index, weighted):
+    X, w = rng.normal(size=(2000, 4)), rng.uniform(0.5, 2.0, 2000) if weighted else None
+    y = (X[:, 0] + 0.5 * rng.normal(size=2000) > 0).astype(int)
+    exact = tractable.KNeighborsClassifier("loo").fit(X, y, sample_weight=w)
+    model = tractable.KNeighborsClassifier("loo", index=index).fit(X, y, sample_weight=w)
+    assert not model.index_.exact
+    assert np.mean(model.predict(X) == exact.predict(X)) > 0.9
+    assert abs(model.loo_curve_.best_score - exact.loo_curve_.best_score) < 0.03
+    assert model.loo_scores_.min() > 0.7
+    found = tractable.NearestNeighbors(n_neighbors=50, index=index).fit(X)
+    assert found.kneighbors_graph().shape == (2000, 2000)
+    density = tractable.NearestNeighborDensity(10, index=index).fit(X)
+    assert np.isfinite(density.score_samples(X)).all()
 
 
 def left_out(make, X, y, k):

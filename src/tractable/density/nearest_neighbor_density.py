@@ -132,12 +132,12 @@ class NearestNeighborDensity(Estimator):
         """
         check_fitted(self)
         X = check_held_columns(self, X)
-        k, dim = self.n_neighbors, X.shape[1]
-        radius = nearest_counted(self.index_, X, k, self.sample_weight_).farthest
+        dim, near = X.shape[1], nearest_counted(self.index_, X, self.n_neighbors, self.sample_weight_)
+        held = near.counts.sum(axis=1)  # K, or what an approximate search finds of them
         n = total_weight(Rows(data=self.index_.points, weights=self.sample_weight_))
         unit = log_ball_volume(self.index_.metric, dim)
         with np.errstate(divide="ignore"):
-            return np.log(k - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(radius)
+            return np.log(held - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(near.farthest)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of `score_samples`. It is no likelihood.

@@ -90,7 +90,9 @@ def judged(
     for start in range(0, len(weights), BLOCK):
         own = np.arange(start, min(start + BLOCK, len(weights)))
         near = nearest_counted(index, rows.data[own], most, rows.weights, own)
-        for k, worth in zip(range(most), worths(own, near), strict=False):
+        steps, worth = worths(own, near), np.zeros(len(own))
+        for k in range(most):
+            worth = next(steps, worth)  # an approximate search may find no more neighbours
             sums[k] += weights[own] @ worth
             squares[k] += weights[own] @ worth**2
     total = weights.sum()
