@@ -77,9 +77,9 @@ class ForgetsItsSeed(RandomizedForest):
 
 
 class AnswersInSquares(RandomizedForest):
-    def _measured(self, lists, k, n_threads):
-        distances, indices = super()._measured(lists, k, n_threads)
-        return distances**2, indices
+    def graph(self, k, **options):
+        distances, *rest = super().graph(k, **options)
+        return distances**2, *rest
 
 
 class FewerThanAsked(RandomizedForest):

@@ -1,7 +1,7 @@
 """Neighbour lists of points: all pairs of a tree's leaf are measured, then lists are mended.
 
-Squared distances are kept in single precision, each leaf about a point of its own, and measured in double
-precision where they are too small for that; they only rank candidates.
+Squared distances are kept in single precision, each leaf about its own mean, and measured in double precision
+where they are too small for that; they only rank candidates.
 """
 
 from itertools import pairwise
@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from tractable.primitives.plane_trees import PlaneTrees
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 
-__all__ = ["NeighbourLists", "join_leaves", "mend_lists"]
+__all__ = ["NeighbourLists", "finish_lists", "join_leaves", "mend_lists"]
 
 #: Leaves, or points, that a thread takes at a time.
 LEAVES, POINTS = 16, 4096
@@ -64,10 +64,11 @@ def join_leaves(
         ptr = ends[leaves[0] : leaves[1] + 1]
         join(x, ptr, trees.members, lists.scale, lists.near, lists.ids, lists.measured)
 
-    for first, last in pairwise(per_tree):
-        parts = ((start, min(start + LEAVES, last)) for start in range(first, last, LEAVES))
-        for _ in ordered_map(part, parts, n_threads):
-            pass
+    with single_threaded_blas():
+        for first, last in pairwise(per_tree):
+            parts = ((start, min(start + LEAVES, last)) for start in range(first, last, LEAVES))
+            for _ in ordered_map(part, parts, n_threads):
+                pass
 
 
 def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = None) -> None:
@@ -92,6 +93,34 @@ def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = Non
 
     for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
         pass
+
+
+def finish_lists(
+    x: np.ndarray, order: np.ndarray, lists: NeighbourLists, k: int, n_threads: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances and indices of the k nearest candidates, measured in double precision, (n, k).
+
+    Point i is called ``order[i]`` outside. Where there are fewer candidates, the last are infinity and -1.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [3.0]])
+    >>> lists = NeighbourLists.empty(3, 2, 1.0)
+    >>> lists.ids[:] = [[2, 1], [0, 2], [1, -1]]
+    >>> distances, indices = finish_lists(x, np.arange(3), lists, 2)
+    >>> distances.tolist(), indices.tolist()
+    ([[1.0, 3.0], [1.0, 2.0], [2.0, inf]], [[1, 2], [0, 2], [1, -1]])
+    """
+    from tractable.primitives._compiled.leaf_join import finish
+
+    distances, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
+
+    def part(start: int) -> None:
+        finish(x, start, min(start + POINTS, len(x)), order, lists.ids, distances, indices)
+
+    for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
+        pass
+    return distances, indices
 
 
 def _pieces(ptr: np.ndarray, most: int) -> np.ndarray:

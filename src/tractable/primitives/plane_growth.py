@@ -1,13 +1,18 @@
 """Growing a tree of planes, level by level."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from tractable.primitives.plane_trees import PlaneTrees
+from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
 
 __all__ = ["Split", "grow", "halve", "halved_sizes"]
+
+#: Rows of the groups that a thread halves at a time.
+ROWS = 8192
 
 
 @value
@@ -88,6 +93,7 @@ def halve(
     margin: float = 0.0,
     far: bool = False,
     look_back: bool = False,
+    n_threads: int | None = None,
 ) -> Split:
     """Part groups of rows at the medians of their projections on the direction from one row to another.
 
@@ -107,6 +113,7 @@ def halve(
         Whether the two rows are the farthest from the first, and the farthest from that one.
     look_back : bool
         Whether searches may look behind these planes.
+    n_threads : int, optional
 
     Returns
     -------
@@ -122,19 +129,33 @@ def halve(
     """
     from tractable.primitives._compiled.plane_trees import halve as compiled
 
-    groups, sizes = len(ptr) - 1, np.diff(ptr)
-    normals, offsets = np.empty((groups, x.shape[1])), np.empty(groups)
-    parts = np.empty(int(np.sum(sizes + 2 * np.floor(margin * sizes))), np.int32)
-    ends = np.zeros(2 * groups + 1, np.int64)
-    compiled(x, ids.copy(), ptr, uniforms, margin, far, normals, offsets, parts, ends[1:])
+    groups, d = len(ptr) - 1, x.shape[1]
+    normals, offsets = np.empty((groups, d)), np.empty(groups)
+
+    def part(some: slice) -> tuple[np.ndarray, np.ndarray]:
+        ends = ptr[some.start : some.stop + 1]
+        sizes = np.diff(ends)
+        halves = np.empty(int(np.sum(sizes + 2 * np.floor(margin * sizes))), np.int32)
+        cuts = np.empty(2 * len(sizes), np.int64)
+        compiled(x, ids, ends, uniforms[some], margin, far, normals[some], offsets[some], halves, cuts)
+        return halves[: cuts[-1]], np.diff(cuts, prepend=0)
+
+    found = list(ordered_map(part, _even_parts(ptr), n_threads))
+    sizes = np.concatenate([sizes for _, sizes in found])
     return Split(
         normals=normals,
         offsets=offsets,
-        ids=parts[: ends[-1]],
-        ptr=ends,
-        whole=np.diff(ends)[1::2] == 0,
+        ids=np.concatenate([halves for halves, _ in found]),
+        ptr=np.concatenate([[0], np.cumsum(sizes)]),
+        whole=sizes[1::2] == 0,
         look_back=look_back,
     )
+
+
+def _even_parts(ptr: np.ndarray) -> list[slice]:
+    """Return consecutive groups, together of some thousands of rows."""
+    cuts = np.unique(np.searchsorted(ptr, np.arange(0, ptr[-1], ROWS)))
+    return [slice(int(a), int(b)) for a, b in pairwise([*cuts, len(ptr) - 1]) if a < b]
 
 
 def halved_sizes(n: int, margin: float) -> tuple[int, int]:

@@ -4,11 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.leaf_join import NeighbourLists, join_leaves, mend_lists
-from tractable.primitives.nearest import pair_distances
+from tractable.primitives.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
 from tractable.primitives.plane_growth import grow, halve
 from tractable.primitives.plane_trees import PlaneTrees
-from tractable.primitives.threads import ordered_map
 from tractable.spatial.checks import as_count
 from tractable.spatial.metric import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
@@ -17,7 +15,7 @@ from tractable.value import value
 __all__ = ["RandomizedForest"]
 
 #: Lists are so much longer while a graph is made, which helps its repair.
-EXTRA = 5
+EXTRA = 3
 
 
 @value
@@ -82,8 +80,7 @@ class RandomizedForest(PlaneIndex):
         self._set(n_trees=n_trees, leaf_size=leaf_size, repair=repair, random_state=seed)
         first = self._tree(rows, 0)
         local = self._arrange(first)
-        others = ordered_map(lambda t: self._tree(local, t), range(1, n_trees))
-        self._keep(first, *others)
+        self._keep(first, *(self._tree(local, t) for t in range(1, n_trees)))
 
     def _tree(self, rows: np.ndarray, number: int) -> PlaneTrees:
         rng = np.random.default_rng([self.random_state, number])
@@ -112,7 +109,7 @@ class RandomizedForest(PlaneIndex):
         join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)
         for _ in range(self.repair):
             mend_lists(self._local, lists, n_threads)
-        distances, indices = self._measured(lists, k, n_threads)
+        distances, indices = finish_lists(self._local, self._order, lists, k, n_threads)
         distances = self.metric.outer(distances / self._unit)
         if not report:
             return distances, indices
@@ -126,20 +123,3 @@ class RandomizedForest(PlaneIndex):
         """What brings differences of points below one."""
         largest = float(np.ptp(self._local, axis=0).max())
         return float(2.0 ** -np.ceil(np.log2(largest))) if largest else 1.0
-
-    def _measured(
-        self, lists: NeighbourLists, k: int, n_threads: int | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k nearest of the candidates in double precision, for the points in their own order."""
-        distances, indices = np.empty((len(self), k)), np.empty((len(self), k), np.int64)
-
-        def measure(part: slice) -> None:
-            local = lists.ids[part]
-            apart = pair_distances(self._local[part], self._local, local)
-            names = np.where(local >= 0, self._order[local], -1)
-            ranks = np.lexsort((names, apart), axis=1)[:, :k]
-            distances[self._order[part]] = np.take_along_axis(apart, ranks, axis=1)
-            indices[self._order[part]] = np.take_along_axis(names, ranks, axis=1)
-
-        self._blocks(measure, len(self), n_threads)
-        return distances, indices

@@ -29,29 +29,6 @@ def projection(row, normal):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _part(key, ids, lo, hi, rank):  # type: ignore[no-untyped-def]
-    """Reorder key[lo:hi] with its ids so that none before `rank` is larger than any from it on (Hoare)."""
-    hi -= 1
-    while lo < hi:
-        pivot, i, j = key[(lo + hi) >> 1], lo, hi
-        while i <= j:
-            while key[i] < pivot:
-                i += 1
-            while key[j] > pivot:
-                j -= 1
-            if i <= j:
-                key[i], key[j], ids[i], ids[j] = key[j], key[i], ids[j], ids[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            hi = j
-        elif rank >= i:
-            lo = i
-        else:
-            break
-
-
-@njit(nogil=True, cache=True)
 def _farthest(x, ids, row):  # type: ignore[no-untyped-def]
     best, place = -1.0, ids[0]
     for i in ids:
@@ -102,28 +79,69 @@ def _cut(key, n):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _select(key, rank):  # type: ignore[no-untyped-def]
+    """Reorder keys so that none before `rank` is larger than any from it on (Hoare)."""
+    lo, hi = 0, len(key) - 1
+    while lo < hi:
+        pivot, i, j = key[(lo + hi) >> 1], lo, hi
+        while i <= j:
+            while key[i] < pivot:
+                i += 1
+            while key[j] > pivot:
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            hi = j
+        elif rank >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
+    """Write both parts, the nearest of either side in both of them; return where the first ends."""
+    n = len(ids)
+    both = max(0, min(int(margin * n), left - 1, n - left - 1))
+    ranks = np.argsort(key, kind="mergesort")
+    for t in range(left + both):
+        out[t] = ids[ranks[t]]
+    for t in range(left - both, n):
+        out[2 * both + t] = ids[ranks[t]]
+    return left + both, n + 2 * both
+
+
+@njit(nogil=True, cache=True)
 def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.plane_growth.halve`; ids are reordered in place."""
-    key, end = np.empty(len(ids)), 0
+    """See `tractable.primitives.plane_growth.halve`. Parts keep the order of rows: memory is read one way."""
+    key, work, end = np.empty(len(ids)), np.empty(len(ids)), 0
     for s in range(len(ptr) - 1):
-        lo, hi = ptr[s], ptr[s + 1]
-        n, normal = hi - lo, normals[s]
-        _direction(x, ids[lo:hi], uniforms[s], far, normal)
-        for i in range(lo, hi):
-            key[i] = projection(x[ids[i]], normal)
-        _part(key, ids, lo, hi, lo + n // 2)
-        left, offsets[s] = _cut(key[lo:hi], n)
-        _part(key, ids, lo, hi, lo + left)
-        both = max(0, min(int(margin * n), left - 1, n - left - 1))
-        if both:
-            _part(key, ids, lo, lo + left, lo + left - both)
-            _part(key, ids, lo + left, hi, lo + left + both)
-        halves[end : end + left + both] = ids[lo : lo + left + both]
-        end += left + both
-        ends[2 * s] = end
-        halves[end : end + n - left + both] = ids[lo + left - both : hi]
-        end += n - left + both
-        ends[2 * s + 1] = end
+        held = ids[ptr[s] : ptr[s + 1]]
+        n, normal = len(held), normals[s]
+        _direction(x, held, uniforms[s], far, normal)
+        for i in range(n):
+            key[i] = projection(x[held[i]], normal)
+            work[i] = key[i]
+        _select(work[:n], n // 2)
+        left, offset = _cut(work[:n], n)
+        offsets[s] = offset
+        if margin > 0.0:
+            first, both = _spill(key[:n], held, left, margin, halves[end:])
+        else:
+            i, j = end, end + left
+            for t in range(n):
+                if key[t] > offset:
+                    halves[j] = held[t]
+                    j += 1
+                else:
+                    halves[i] = held[t]
+                    i += 1
+            first, both = left, n
+        ends[2 * s], ends[2 * s + 1] = end + first, end + both
+        end += both
 
 
 @njit(nogil=True, cache=True)
