@@ -32,10 +32,10 @@ ax.set(xlabel="x", ylabel="density")
 ax.legend(frameon=False)
 
 # %%
-# In the plane: three crescents of rows, and a bandwidth for each column, which makes the window an ellipse. The
-# picture shows the part of the plane that climbs to each mode. With the flat window, rows count alike up to
-# the bandwidth and not beyond; with the Gaussian, less and less. Rows farther from their mode than the window
-# reaches may be left out as orphans.
+# In the plane: three crescents of rows, and a bandwidth for each column, which makes the window an ellipse.
+# The picture shows the part of the plane that climbs to each mode. With the flat window, rows count alike up
+# to the bandwidth and not beyond; with the Gaussian, less and less. Rows farther from their mode than the
+# window reaches may be left out as orphans.
 
 rng = np.random.default_rng(0)
 turns = rng.uniform(0.2, 0.8, 900) * np.pi

@@ -221,3 +221,15 @@ def test_tables_and_sources(rng, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     source = tractable.scan(tmp_path / "rows.parquet", features=["a", "b"], weight="w")
     np.testing.assert_array_equal(MeanShift(bandwidth=1.5).fit(source).labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("h", [0.3, 0.6, 1.0])
+def test_rows_on_a_lattice_with_many_ties(h, rng):
+    """Flat summits and ridges: Newton's steps settle, and the modes are those of the density."""
+    X, times = np.unique(rng.integers(0, 6, (300, 2)).astype(float), axis=0, return_counts=True)
+    model = MeanShift(bandwidth=h, kernel="gaussian").fit(X, sample_weight=times)
+    assert model.converged_
+    expected = kde(X, h, times).modes()
+    assert len(model.cluster_centers_) == len(expected)
+    for center in expected:
+        assert np.sqrt(np.sum((model.cluster_centers_ - center) ** 2, axis=1)).min() < 1e-6

@@ -18,8 +18,8 @@ from tractable.value import value
 
 __all__ = ["Climbs", "Terrain", "climb", "expand", "terrain_of"]
 
-#: The share of a Gaussian sum that may be left out.
-TRUNCATION = 1e-10
+#: The share of a Gaussian sum that may be left out, in climbs and in expansions.
+TRUNCATION, EXACT = 1e-10, 1e-16
 
 #: Starts that a thread is handed at a time.
 BLOCK = 128
@@ -32,7 +32,8 @@ class Terrain:
     points: Array  # (n, d)
     weights: Array  # (n,)
     leaves: tuple[np.ndarray, ...] = ()  # columns, weights, first, low, high, sums about low, masses
-    reach: float = math.inf  # of a Gaussian window
+    reach: float = math.inf  # of a Gaussian window in climbs
+    exact_reach: float = math.inf  # and in expansions
     floor: float = 0.0  # a Gaussian sum below it is summed over all points
 
 
@@ -70,9 +71,20 @@ def terrain_of(points: Array, weights: Array | None = None, leaf_size: int = 48)
     sums = np.add.reduceat(mine[:, None] * (rows - np.repeat(low, sizes, axis=0)), first)
     bounds = np.append(first, len(rows))
     leaves = np.ascontiguousarray(rows.T), mine, bounds, low, high, sums, np.add.reduceat(mine, first)
-    # Beyond the reach all points together weigh less than TRUNCATION of the lightest alone.
-    reach = math.sqrt(2.0 * (math.log(math.fsum(w)) - math.log(float(w.min())) - math.log(TRUNCATION)))
-    return Terrain(points=points, weights=w, leaves=leaves, reach=reach, floor=float(w.min()))
+    return Terrain(
+        points=points,
+        weights=w,
+        leaves=leaves,
+        reach=_reach(w, TRUNCATION),
+        exact_reach=_reach(w, EXACT),
+        floor=float(w.min()),
+    )
+
+
+def _reach(weights: np.ndarray, share: float) -> float:
+    """Return how far off all points together weigh less than a share of the lightest alone."""
+    lightness = math.log(math.fsum(weights)) - math.log(float(weights.min()))
+    return math.sqrt(2.0 * (lightness - math.log(share)))
 
 
 def climb(
@@ -169,7 +181,7 @@ def expand(terrain: Terrain, x: Array, tilt: float = 0.0) -> tuple[Any, Any, Any
     def task(start: int) -> None:
         part = slice(start, start + BLOCK)
         out = heights[part], steps[part], spreads[part]
-        compiled(*terrain.leaves[:5], terrain.reach, terrain.floor, tilt, x[part], *out)
+        compiled(*terrain.leaves[:5], terrain.exact_reach, terrain.floor, tilt, x[part], *out)
 
     for _ in ordered_map(task, range(0, m, BLOCK)):
         pass
