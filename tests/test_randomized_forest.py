@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.spatial import Brute, KDTree, RandomizedForest, TSVQTree, neighbour_graph, recall
+from tractable.spatial.plane_cells import plane_cells
 
 
 def curved(rng, n, inner, outer):
@@ -70,6 +71,39 @@ def test_exact_trees_look_at_everything_in_many_dimensions(rng):
             assert recall(index, x, 5) > 0.75
     assert shares["kd_tree", 2] < 0.02
     assert shares["kd_tree", 50] > 5 * max(shares["tsvq_tree", 50], shares["randomized_forest", 50])
+
+
+def area(cell):
+    x, y = cell.T
+    return 0.5 * abs(x @ np.roll(y, 1) - y @ np.roll(x, 1))
+
+
+@pytest.mark.spec("TREE-01", "E000-31")
+def test_cells_part_the_box(rng):
+    """Cells fill the box and do not overlap; each holds the points of its leaf, at most as many as it may."""
+    points = rng.standard_normal((500, 2))
+    low, high = points.min(axis=0), points.max(axis=0)
+    forest = RandomizedForest(points, n_trees=2, leaf_size=20, random_state=0)
+    for tree in (0, 1):
+        cells = plane_cells(forest, tree, room=0.0)
+        assert sum(map(area, cells.values())) == pytest.approx(np.prod(high - low))
+        middles = np.array([cell.mean(axis=0) for cell in cells.values()])
+        assert forest.leaves(middles, tree).tolist() == list(cells)
+    kd = KDTree(points, leaf_size=20)
+    boxes = kd.cells()
+    assert np.prod(boxes[:, 1] - boxes[:, 0], axis=1).sum() == pytest.approx(np.prod(high - low))
+    inside = (points >= boxes[:, None, 0]) & (points <= boxes[:, None, 1])
+    held = inside.all(axis=2).sum(axis=1)
+    assert held.sum() == 500
+    assert held.max() <= 20
+    assert held.max() - held.min() <= 1, "halves are equal at a median"
+    assert kd.n_nodes == 2 * len(boxes) - 1
+    assert kd.depth == np.ceil(np.log2(500 / 20))
+    for bad in ({"tree": 2}, {"tree": -1}):
+        with pytest.raises(ValueError, match="tree"):
+            plane_cells(forest, **bad)
+    with pytest.raises(ValueError, match="two columns"):
+        plane_cells(RandomizedForest(np.eye(3)))
 
 
 @pytest.mark.spec("TREE-04")

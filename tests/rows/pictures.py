@@ -41,6 +41,7 @@ from tractable.metrics import calibration_curve, cluster_report
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.selection import bias_variance, select_components, select_n_clusters
+from tractable.spatial import KDTree, RandomizedForest, SpillTree, TSVQTree
 from tractable.testing.picture_laws import Picture
 
 RNG = np.random.default_rng(0)
@@ -178,6 +179,10 @@ PICTURES = [
         y=NUMBERS,
     ),
     row("NeighborCurve", lambda: KNeighborsClassifier("loo").fit(ROWS, NUMBERS > 0.0).loo_curve_),
+    row("KDTree", lambda: KDTree(ROWS[:, :2], leaf_size=8)),
+    row("SpillTree", lambda: SpillTree(ROWS[:, :2], tau=0.1, leaf_size=16, random_state=0), row=[0.5, 0.0]),
+    row("TSVQTree", lambda: TSVQTree(ROWS[:, :2], leaf_size=8, random_state=0)),
+    row("RandomizedForest", lambda: RandomizedForest(ROWS[:, :2], leaf_size=8, random_state=0), tree=2),
     row("NumberOfClusters", lambda: number_of_clusters("silhouette")),
     row("NumberOfClusters-gap", lambda: number_of_clusters("gap")),
     row("NumberOfClusters-elbow", lambda: number_of_clusters("silhouette", "elbow"), criterion="elbow"),

@@ -1,0 +1,68 @@
+"""Space subdivision: the cells of the plane that the leaves of a tree hold."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.plotting.plot import draw
+from tractable.plotting.style import COLOURS, quiet
+from tractable.spatial import KDTree
+from tractable.spatial.plane_cells import plane_cells
+from tractable.spatial.plane_index import PlaneIndex
+
+__all__: list[str] = []
+
+
+@draw.register
+def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None) -> Any:
+    """Draw the cells of one tree; points that are kept more than once there; what a search for `row` sees."""
+    cells = plane_cells(x, tree)
+    _cells(ax, list(cells.values()))
+    kept = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
+    _points(ax, x.points[kept == 1], "0.25", "points")
+    if np.any(kept > 1):
+        _points(ax, x.points[kept > 1], COLOURS[5], "kept on both sides")
+    if row is not None:
+        at = np.asarray(row, dtype=float).reshape(1, -1)
+        seen = x.query_radius(at, np.inf).indices
+        ax.scatter(*x.points[seen].T, s=34, fc="none", ec=COLOURS[0], lw=0.9, label="looked at")
+        ax.scatter(*at.T, s=90, marker="*", c="black", ec="white", lw=0.8, zorder=3, label="searched for")
+    return _finished(ax)
+
+
+@draw.register
+def _boxes(x: KDTree, ax: Any) -> Any:
+    """Draw the boxes of the leaves."""
+    if x.points.shape[1] != 2 or x.metric.rows("points", x.points) is not x.points:
+        raise ValueError("x must be of points of two columns, neither whitened nor scaled, to be drawn")
+    _cells(ax, [_corners(low, high) for low, high in x.cells()])
+    _points(ax, x.points, "0.25", "points")
+    return _finished(ax)
+
+
+def _corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+
+
+def _cells(ax: Any, cells: list[np.ndarray]) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+
+    colours = [to_rgba(COLOURS[i % 6], 0.18) for i in range(len(cells))]
+    ax.add_collection(PolyCollection(cells, facecolors=colours, edgecolors="0.45", linewidths=0.7))
+    every = np.concatenate(cells)
+    ax.update_datalim(every)
+    (left, bottom), (right, top) = every.min(axis=0), every.max(axis=0)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+
+
+def _points(ax: Any, points: np.ndarray, colour: str, label: str) -> None:
+    ax.scatter(*points.T, s=7, color=colour, lw=0, label=label)
+
+
+def _finished(ax: Any) -> Any:
+    ax.set(xlabel="x0", ylabel="x1")
+    quiet(ax)
+    if len(ax.get_legend_handles_labels()[0]) > 1:
+        ax.legend(loc="best", framealpha=0.9)  # in a box: its marks are no points
+    return ax
