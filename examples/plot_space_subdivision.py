@@ -19,7 +19,7 @@ points = np.concatenate([ring, 0.6 * rng.standard_normal((150, 2))])
 row = [2.2, 2.0]
 
 # %%
-# A k-d tree halves its points at the median of the widest side: boxes, each with as many points as the others.
+# A k-d tree halves its points at the median of the widest side: boxes, all with as many points.
 # No labels are involved (that would be CART). A spill tree keeps the points near a cut on both of its sides.
 # Vector quantisation cuts between the centres of 2-means, in any direction. A randomised forest has several
 # trees of random directions; a search looks at the points of its leaf in each (ringed: what is looked at for
@@ -41,8 +41,9 @@ for ax, (title, (tree, options)) in zip(axes.flat, trees.items(), strict=True):
 
 # %%
 # A k-d tree looks back until no cell can hide a nearer point: exact, but in many dimensions most cells can.
-# The others go down to one leaf, some log n nodes, and miss what lies behind a cut. More trees, a wider margin or
-# larger leaves find more for more work; a wide margin also takes memory, (1 + 2τ) times as much a level.
+# The others go down to one leaf, some log n nodes, and miss what lies behind a cut. More trees, a wider
+# margin or larger leaves find more for more work; a wide margin also takes memory, (1 + 2τ) times as
+# much a level.
 
 flat = rng.standard_normal((20_000, 6)) @ rng.standard_normal((6, 30))
 points = np.tanh(flat) + 0.02 * rng.standard_normal((20_000, 30))
@@ -66,12 +67,12 @@ for name, indexes in families.items():
     shares = [recall(index, x, 10) for index in indexes]
     reports = [index.query(x, 10, report=True)[2] for index in indexes]
     axes[0].semilogx([report.visited.mean() for report in reports], shares, "o-")
-    axes[1].semilogx([report.measured.mean() for report in reports], shares, "o-", label=name)
-    axes[2].plot([report.memory / 1e6 for report in reports], shares, "o-")
+    axes[1].semilogx([report.measured.mean() for report in reports], shares, "o-")
+    axes[2].plot([report.memory / 1e6 for report in reports], shares, "o-", label=name)
 axes[0].set(xlabel="nodes visited", ylabel="recall of 10 neighbours")
 axes[1].set(xlabel="points looked at")
 axes[2].set(xlabel="memory beside the points, MB")
-axes[1].legend(loc="lower right")
+axes[2].legend(loc="lower right")
 plt.show()
 
 # %%
