@@ -316,6 +316,14 @@ def test_an_arrow_table_is_a_frame():
     np.testing.assert_allclose(model.score_samples(frame()), fitted(frame()).score_samples(frame()))
 
 
+def test_the_prior_of_large_counts_is_told_from_usual_ones():
+    """Counts near 1e12 say of a row what any number does: some units, not 1e12 of them."""
+    x = np.random.default_rng(0).poisson(1e12, size=(200, 1)).astype(float)
+    model = tractable.TableMixture(1, kinds=["poisson"]).fit(x)
+    assert model.lower_bound_ == pytest.approx(model.score(x), abs=1e-3)
+    assert -20.0 < model.lower_bound_ < 0.0
+
+
 def test_rows_far_from_the_origin_fit_as_well():
     x = table(holes=0.0)[:, [0, 4]]
     near, far = (tractable.TableMixture(3, random_state=0).fit(x + shift) for shift in (0.0, 1e8))

@@ -1,13 +1,11 @@
 """Where rows with far outliers lie and how wide they are: medians, which outliers do not move."""
 
-import math
-
 import numpy as np
 
 from tractable.base import Rows
 from tractable.data import sample_rows
 from tractable.mixture.gaussian_start import START_ROWS
-from tractable.mixture.units import Units, survey
+from tractable.mixture.units import Units, seen_in, survey
 from tractable.value import replace
 
 __all__ = ["drawn_in", "place", "survey_by_medians"]
@@ -26,12 +24,12 @@ def survey_by_medians(rows: Rows) -> Units:
     location, away = place(x, np.ones(len(x)) if weights is None else weights)
     width = NORMAL_WIDTH * away
     told = found.varies & (width > np.finfo(np.float64).eps * np.abs(location))
-    return replace(
+    by_medians = replace(
         found,
         shift=np.where(told, location, found.shift),
         scale=np.where(told, 1.0 / np.where(told, width, 1.0), found.scale),
-        reach=math.inf,  # outliers may lie anywhere
     )
+    return seen_in(rows, by_medians)
 
 
 def place(z: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

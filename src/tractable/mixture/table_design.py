@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.distributions import Poisson
 from tractable.mixture.table_units import TableUnits
 from tractable.value import value
 
@@ -65,10 +66,10 @@ class Design:
 
     def natural(self, shares: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return constants (K,) and coefficients (K, P) of log p(x | k), but for what all k have alike."""
-        log_shares, log_rates = log_floor(shares), log_floor(rates)
+        log_shares, log_rates = log_floor(shares), self.log_times(rates)
         base = np.zeros((len(shares), len(self.units.sizes)))  # of the first category, of no counts
         base[:, self.categorical] = log_shares[:, self.edges[:-1]]
-        base[:, self.counted] = -rates
+        base[:, self.counted] = self.usual - rates
         steps = [log_shares[:, a + 1 : b] - log_shares[:, a, None] for a, b in self._spans()]
         return base[:, self.complete].sum(axis=1), np.concatenate(
             [base[:, self.incomplete], *steps, log_rates], axis=1
@@ -101,12 +102,24 @@ class Design:
         ]
         return np.concatenate(parts, axis=1) if parts else tallies
 
-    def log_base(self, x: np.ndarray, weights: Any = None) -> float:
-        """Return Σ_n w_n log h(x_n), which all components have alike: -log x! of the counts."""
-        from scipy.special import gammaln
+    @cached_property
+    def usual(self) -> np.ndarray:
+        """The average counts, about which others are told: rates of 1e12 must not drown what is learnt."""
+        average = self.units.mean[self.counted]
+        return np.where(average > 0, average, 1.0)
 
+    def log_times(self, rates: np.ndarray) -> np.ndarray:
+        """Return log(rate / usual rate)."""
+        times = np.maximum(rates / self.usual, np.finfo(np.float64).tiny)
+        near = np.abs(times - 1.0) < 0.5
+        return np.where(near, np.log1p(np.where(near, (rates - self.usual) / self.usual, 0.0)), np.log(times))
+
+    def log_base(self, x: np.ndarray, weights: Any = None) -> float:
+        """Return Σ_n w_n log h(x_n), which all components have alike: what the usual rates say of counts."""
         counts = x[:, self.counted]
-        each = -np.sum(np.where(np.isnan(counts), 0.0, gammaln(counts + 1.0)), axis=1)
+        seen = ~np.isnan(counts)
+        found = Poisson(rate=self.usual).log_prob(np.where(seen, counts, 0.0))
+        each = np.sum(found, axis=1, where=seen)
         return float(each.sum() if weights is None else each @ weights)
 
     def _spans(self) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.mixture.table_design import log_floor
+from tractable.mixture.table_design import Design, log_floor
 from tractable.mixture.table_units import TableUnits
 
 __all__ = ["MANY", "indicators", "log_terms", "totals"]
@@ -11,16 +11,16 @@ __all__ = ["MANY", "indicators", "log_terms", "totals"]
 MANY = 128
 
 
-def log_terms(units: TableUnits, x: np.ndarray, shares: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def log_terms(design: Design, x: np.ndarray, shares: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Return Σ_j log p(x_j | k) over categories and counts, (n, K), but for what all k have alike."""
     found, edge, log_shares = np.zeros((len(x), len(shares))), 0, log_floor(shares).T
-    for j in units.where("categorical", "bernoulli"):
+    for j in design.categorical:
         seen = ~np.isnan(x[:, j])
         found[seen] += log_shares[edge + x[seen, j].astype(np.int64)]
-        edge += units.sizes[j]
-    counts = x[:, units.where("poisson")]
+        edge += design.units.sizes[j]
+    counts = x[:, design.counted]
     seen = ~np.isnan(counts)
-    return found + np.where(seen, counts, 0.0) @ log_floor(rates).T - seen @ rates.T
+    return found + np.where(seen, counts, 0.0) @ design.log_times(rates).T - seen @ (rates - design.usual).T
 
 
 def totals(units: TableUnits, x: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -145,7 +145,7 @@ class TableSteps:
         design = self._design(x)
         said = {"penalty": penalty, "base": design.log_base(x, w)}
         if self._many():
-            joint = log_floor(params.weights) + log_terms(self.units, x, params.shares, params.rates)
+            joint = log_floor(params.weights) + log_terms(design, x, params.shares, params.rates)
             return self._of_joint(design, None, x, w, joint, params, **said)
         features = design.rows(x)
         constant, slopes = design.natural(params.shares, params.rates)
@@ -238,9 +238,12 @@ class TableSteps:
         )
 
     def _penalty(self, params: TableParameters) -> float:
-        """Return α Σ log shares + α Σ (usual log rate - rate): the log prior, but for a constant."""
-        counts = self.usual * log_floor(params.rates) - params.rates
-        return self.alpha * float(log_floor(params.shares).sum() + counts.sum()) if self.alpha else 0.0
+        """Return α Σ log shares + α Σ (usual log rate - rate), less what usual rates give: the log prior."""
+        if not self.alpha:
+            return 0.0
+        design = self._design(np.zeros((1, len(self.units.sizes))))
+        counts = self.usual * design.log_times(params.rates) - (params.rates - self.usual)
+        return self.alpha * float(log_floor(params.shares).sum() + counts.sum())
 
 
 def _seen_rows(x: np.ndarray, weights: Any) -> tuple[np.ndarray, np.ndarray | None]:
