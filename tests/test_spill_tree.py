@@ -22,7 +22,7 @@ def test_recall_grows_with_the_margin(points):
     assert np.all(np.diff(shares) > 0.02)
 
 
-@pytest.mark.spec("TREE-02", "E000-33")
+@pytest.mark.spec("TREE-02")
 def test_points_within_the_margin_are_on_both_sides(rng):
     points = rng.standard_normal((400, 2))
     tree = SpillTree(points, tau=0.1, leaf_size=250, random_state=0)
