@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.threads import ordered_map
-from tractable.primitives.kernel_sums import left_out_scales
+from tractable.primitives.kernel_sums import left_out_scales, log_kernel_sums
 from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
 from tractable.smoothing.rules import scott, silverman
 from tractable.smoothing.sheather_jones import improved_sheather_jones
@@ -226,18 +226,24 @@ def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
     points = np.asfortranarray(rows.X)
     n = len(points)
     step = max(1, 2**21 // n)
+    weights = np.empty(0) if np.all(rows.weights == 1.0) else rows.weights
 
     def block(start: int) -> np.ndarray:
         queries = points[start : start + step]
-        return left_out_scales(queries, points, rows.weights, start, rates, _AN_OCTAVE // 2)
+        return left_out_scales(queries, points, weights, start, rates, _AN_OCTAVE // 2)
 
     sums = np.concatenate(list(ordered_map(block, range(0, n, step))))
     with np.errstate(divide="ignore"):
         logs = np.log(sums)
-    for k in np.flatnonzero(np.any(sums < 1e-280, axis=0)):
-        again = rows.sums(np.full(rows.dim, 1.0 / math.sqrt(2.0 * rates[k]))).log_left_out(rows.weights)
-        logs[:, k] = np.where(sums[:, k] < 1e-280, again, logs[:, k])
+    for j, k in np.argwhere(sums < 1e-280):
+        logs[j, k] = _lone(points * math.sqrt(2.0 * rates[k]), rows.weights, int(j))
     return logs
+
+
+def _lone(points: np.ndarray, weights: np.ndarray, j: int) -> float:
+    """Return the log of a sum that underflows, for a row far from all others."""
+    row, own = points[j : j + 1], weights[j : j + 1]
+    return float(log_kernel_sums(row, points, weights, GAUSSIAN.log_profile, "gaussian", own, j)[0])
 
 
 def _criterion(rows: Prepared, method: str, h: np.ndarray) -> float:
