@@ -191,6 +191,7 @@ def _summed(values, weights, start, size, own):  # type: ignore[no-untyped-def]
         for j in range(size):
             total += values[j]
     else:
+        heavy = weights[start : start + size]
         for j in range(size):
-            total += values[j] * weights[start + j]
+            total += values[j] * heavy[j]
     return total
