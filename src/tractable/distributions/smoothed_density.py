@@ -15,6 +15,7 @@ from tractable.distributions.distribution import Distribution
 from tractable.distributions.folded_domain import FoldedDomain, as_domain
 from tractable.distributions.missing import over_observed
 from tractable.distributions.smoothed_parts import REACH, folded_moments, weighted_means
+from tractable.distributions.vectors import taken
 from tractable.smoothing import Window, WindowSums, check_window
 
 __all__ = ["SmoothedDensity"]
@@ -131,6 +132,23 @@ class SmoothedDensity(Distribution):
         scale = self._window.log_normaliser(self.dim) + xp.log(xp.sum(self._sums.weights))
         found = sums - scale - 0.5 * xp.astype(self.structure.log_det, xp.float64)
         return xp.where(near, found, xp.full_like(found, -xp.inf))
+
+    def _log_explained(self, given: tuple[int, ...], values: Array) -> Array:
+        """Return log w_i + log K(values - x_i) of the given coordinates, (*batch, n), up to a constant."""
+        xp = namespace_of(values)
+        structure = self.structure.marginal(given)
+        points, weights = taken(self._rows, given), self._sums.weights
+        domain = None if self._domain is None else self._domain.taken(given)
+        images = [(np.ones(len(given)), np.zeros(len(given)))] if domain is None else domain.images
+        terms = []
+        for sign, offset in images:
+            image = values * xp.asarray(sign, device=device(values)) + xp.asarray(
+                offset, device=device(values)
+            )
+            terms.append(-0.5 * structure.mahalanobis(image[..., None, :] - points))
+        some = weights > 0
+        log_weights = xp.where(some, xp.log(xp.where(some, weights, xp.ones_like(weights))), -xp.inf)
+        return log_sum_exp(xp.stack(terms, axis=-1)) + log_weights
 
     def _event(self, x: Any, name: str = "x") -> Array:
         like = self.points[0, ...]

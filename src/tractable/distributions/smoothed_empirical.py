@@ -272,23 +272,6 @@ class SmoothedEmpirical(SmoothedDensity):
         found = found if self._domain is None else self._domain.fold(found)
         return self._as_given(found)
 
-    def _log_explained(self, given: tuple[int, ...], values: Array) -> Array:
-        """Return log w_i + log K(values - x_i) of the given coordinates, (*batch, n), up to a constant."""
-        xp = namespace_of(values)
-        structure = self.structure.marginal(given)
-        points, weights = taken(self._rows, given), self._sums.weights
-        domain = None if self._domain is None else self._domain.taken(given)
-        images = [(np.ones(len(given)), np.zeros(len(given)))] if domain is None else domain.images
-        terms = []
-        for sign, offset in images:
-            image = values * xp.asarray(sign, device=device(values)) + xp.asarray(
-                offset, device=device(values)
-            )
-            terms.append(-0.5 * structure.mahalanobis(image[..., None, :] - points))
-        some = weights > 0
-        log_weights = xp.where(some, xp.log(xp.where(some, weights, xp.ones_like(weights))), -xp.inf)
-        return log_sum_exp(xp.stack(terms, axis=-1)) + log_weights
-
     def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
         x = self.sample(N_DRAWS if n_samples is None else as_count(n_samples), rng=rng)
         return namespace_of(x).mean(f(x))
