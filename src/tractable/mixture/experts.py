@@ -38,8 +38,7 @@ class MixtureOfExperts(PlanesEstimator):
     fit_intercept : bool
         Of the planes; the gate always has one.
     noise_floor : float, optional
-        The least variance of the noise; 1e-12 of the variance of y by default, or 1e-6 of it where noises are
-        separate.
+        The least variance of the noise; 1e-12 of the variance of y by default.
     coef_init : array of shape (n_components, n_features), optional
         Planes to begin with; by default they are scattered about the one of least squares.
     intercept_init : array of shape (n_components,), optional
@@ -65,7 +64,7 @@ class MixtureOfExperts(PlanesEstimator):
     lower_bounds_ : list of float
         The same before the first step and after each.
     collapsed_ : array of bool, shape (n_components,)
-        Whose noise is at its floor.
+        Whose noise is at its floor, or next to nothing about a few rows.
     n_parameters_ : int
         Free ones, for `bic`.
     n_iter_ : int

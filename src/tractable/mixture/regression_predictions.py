@@ -95,6 +95,21 @@ class PlanesPredictions(PredictiveMixin):
         weights = check_weights(sample_weight, per_row[:, None])
         return float(np.sum(per_row) if weights is None else weights @ per_row)
 
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
+
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better.
 

@@ -29,13 +29,16 @@ from tractable.value import replace
 
 __all__ = ["NoiseCollapsedWarning", "PlanesEstimator"]
 
-#: The least noise when none is given, in units of the variance of the targets: of one noise, which vanishes
-#: only where planes go through all rows; and of each its own, which vanishes where one meets a few.
-FLOORS = {"shared": 1e-12, "separate": 1e-6}
+#: The least noise when none is given, in units of the variance of the targets.
+FLOOR = 1e-12
+
+#: Where noises are separate, so small a one about few rows comes by chance, and the likelihood has no bound:
+#: fewer than so many a parameter of a plane and this share of all, which may lie in so thin a strip.
+SMALL_NOISE, FEW_ROWS, FEW_SHARE = 1e-6, 10.0, 1e-2
 
 
 class NoiseCollapsedWarning(UserWarning):
-    """Rows lie on a plane of a mixture without error, so that its noise is what `noise_floor` leaves."""
+    """Rows lie on a plane of a mixture without error, or they are few: its noise says nothing."""
 
 
 class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
@@ -63,7 +66,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, least=1, whole=True)
-        check_choice("noise", self.noise, FLOORS)
+        check_choice("noise", self.noise, ("shared", "separate"))
         check_number("alpha", self.alpha, least=0.0)
         if self.noise_floor is not None:
             check_number("noise_floor", self.noise_floor, above=0.0)
@@ -112,7 +115,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         return replace(rows, y=column_or_1d(rows.y, warn=True))
 
     def _problem(self, rows: Rows, units: RegressionUnits) -> RegressionProblem:
-        floor = FLOORS[self.noise] if self.noise_floor is None else self.noise_floor / units.width**2
+        floor = FLOOR if self.noise_floor is None else self.noise_floor / units.width**2
         return RegressionProblem(
             rows=rows,
             units=units,
@@ -130,9 +133,16 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         return best_of(
             lambda _: self._climb(problem, problem.start(rng)),
             self.n_init,
-            # The likelihood of a collapsed noise says how small the floor is, not how good the model.
-            sound=lambda params: not bool(np.any(params.noise <= problem.floor)),
+            sound=lambda params: not bool(np.any(self._chance(params, problem))),
         )
+
+    def _chance(self, params: RegressionMixture, problem: RegressionProblem) -> np.ndarray:
+        """Return which planes go through a few rows, almost: how good that is says nothing of the model."""
+        small = params.noise <= max(problem.floor, SMALL_NOISE)
+        if problem.shared or not small.any():
+            return np.zeros(len(small), dtype=bool)
+        few = FEW_ROWS * (1 + params.coef.shape[1]) + FEW_SHARE * problem.total
+        return small & (problem.expect(params).mass < few)
 
     def _climb(self, problem: RegressionProblem, start: RegressionMixture) -> EMResult:
         return em(
@@ -159,7 +169,8 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
     def _conclude(self, result: EMResult, problem: RegressionProblem) -> None:
         self.units_ = problem.units
         self._adopt(result.params)
-        self.collapsed_ = result.params.noise <= problem.floor
+        at_floor = result.params.noise <= problem.floor
+        self.collapsed_ = at_floor | (False if result.interrupted else self._chance(result.params, problem))
         self.lower_bounds_ = [objective / problem.total for objective in result.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.log_likelihood_ = result.objective + problem.penalty(result.params)
@@ -194,8 +205,10 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         if self.collapsed_.any():
             planes = np.flatnonzero(self.collapsed_).tolist()
             warnings.warn(
-                f"the rows of planes {planes} lie on them without error, so that their noise is only what "
-                'noise_floor leaves; use fewer components, noise="shared", alpha > 0 or a larger noise_floor',
+                f"the noise of planes {planes} is next to nothing, or what noise_floor leaves, a variance of "
+                f"{self.noise_variance_.min():.3g}: their rows lie on them without error, or are few. Use "
+                'fewer components, noise="shared" or alpha > 0; where noise may be so small, a smaller '
+                "noise_floor",
                 NoiseCollapsedWarning,
                 stacklevel=5,
             )

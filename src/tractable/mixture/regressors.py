@@ -26,8 +26,9 @@ class MixtureOfRegressors(PlanesEstimator):
     on x, see :class:`MixtureOfExperts`.
 
     The likelihood is bounded while one noise is shared, unless the planes go through all rows. With separate
-    ones it is not: a plane through few rows, without error, would make it as large as one likes. Then a
-    noise stops at `noise_floor`, starts that lead there are passed over, and where all do it is said.
+    ones it is not: a plane through few rows, without error, would make it as large as one likes. Starts
+    that lead to a plane through few rows are passed over, and where all do it is said; there its noise stops
+    at `noise_floor`.
 
     Parameters
     ----------
@@ -39,8 +40,7 @@ class MixtureOfRegressors(PlanesEstimator):
         the objective is log-likelihood - ½ Σ_k alpha |coef_k|² / σ_k².
     fit_intercept : bool
     noise_floor : float, optional
-        The least variance of the noise; 1e-12 of the variance of y by default, or 1e-6 of it where noises are
-        separate.
+        The least variance of the noise; 1e-12 of the variance of y by default.
     coef_init : array of shape (n_components, n_features), optional
         Where to begin; by default planes scattered about the one of least squares.
     intercept_init : array of shape (n_components,), optional
@@ -66,7 +66,7 @@ class MixtureOfRegressors(PlanesEstimator):
     lower_bounds_ : list of float
         The same before the first step and after each.
     collapsed_ : array of bool, shape (n_components,)
-        Whose noise is at its floor.
+        Whose noise is at its floor, or next to nothing about a few rows.
     n_parameters_ : int
         Free ones, for `bic`.
     n_iter_ : int
