@@ -324,6 +324,17 @@ def test_the_prior_of_large_counts_is_told_from_usual_ones():
     assert -20.0 < model.lower_bound_ < 0.0
 
 
+def test_one_column_given_the_others_has_intervals(any_frame):
+    model = fitted(any_frame)
+    given = model.condition({"class": "mid", "visits": 6})
+    price = given.marginal(["price"]).as_univariate()
+    low, high = price.interval(0.9)
+    np.testing.assert_allclose(price.cdf(high) - price.cdf(low), 0.9)
+    np.testing.assert_allclose(price.mean, given.mean[2])
+    with pytest.raises(ValueError, match="as_univariate needs one column"):
+        given.as_univariate()
+
+
 def test_rows_far_from_the_origin_fit_as_well():
     x = table(holes=0.0)[:, [0, 4]]
     near, far = (tractable.TableMixture(3, random_state=0).fit(x + shift) for shift in (0.0, 1e8))

@@ -71,6 +71,14 @@ class Distribution(ABC):
     def log_prob(self, x: Any) -> Array:
         """Return the log density (or log probability) of x; -inf outside the support."""
 
+    def as_univariate(self) -> Any:
+        """Return vectors of one column as numbers, which have `cdf`, `icdf` and `interval`."""
+        from tractable.distributions.one_column import of_one_column
+
+        if self.event_shape not in ((), (1,)):
+            raise ValueError(f"as_univariate needs one column, but events have shape {self.event_shape}")
+        return of_one_column(self)
+
     @abstractmethod
     def entropy(self) -> Array:
         """Return -E[log p(x)] in nats, (*batch,)."""
