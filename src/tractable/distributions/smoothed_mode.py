@@ -16,6 +16,9 @@ __all__ = ["highest"]
 #: The densest points from which the search climbs, and how many are looked at.
 _STARTS, _LOOKED_AT = 64, 20_000
 
+#: The most points over which Newton's method, which sums them densely, is worth its last digits.
+_MOST_COMPONENTS = 2_000
+
 
 def highest(d: Any) -> Array:
     """Return the best point, (d,), that climbing from the densest points of the sample leads to."""
@@ -26,15 +29,14 @@ def highest(d: Any) -> Array:
     rows = xp.concat([rows, _between_edges(d, rows)], axis=0)
     order = xp.argsort(-d._density(rows), stable=True)[: min(_STARTS, rows.shape[0])]
     starts = xp.take(rows, order, axis=0)
-    found = _climbed(d, starts) if d._window.name != "gaussian" else _normal_modes(d, starts)
+    exact = d._window.name == "gaussian" and d._rows.shape[0] <= _MOST_COMPONENTS
+    found = _normal_modes(d, starts) if exact else _climbed(d, starts)
     found = xp.concat([starts[:1, :], found], axis=0)
     found = found if d._domain is None else d._domain.fold(found)
     heights = d._density(found)
     # Of points that are equally high up to rounding, take one that was climbed to.
     close = heights >= xp.max(heights) - 1e-13 * xp.abs(xp.max(heights)) - 1e-14
-    return found[
-        int(xp.max(xp.nonzero(close)[0])) if d._window.name == "gaussian" else int(xp.argmax(heights)), :
-    ]
+    return found[int(xp.max(xp.nonzero(close)[0])) if exact else int(xp.argmax(heights)), :]
 
 
 def _between_edges(d: Any, rows: Array) -> Array:
