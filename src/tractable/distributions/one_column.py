@@ -3,6 +3,7 @@
 from functools import singledispatch
 from typing import Any
 
+from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.mixture import Mixture
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
@@ -43,3 +44,8 @@ def _product(x: Product) -> Any:
 @of_one_column.register
 def _mixture(x: Mixture) -> Any:
     return Mixture(weights=x.weights, components=x.components.as_univariate())
+
+
+@of_one_column.register
+def _histogram(x: HistogramDensity) -> HistogramDensity:
+    return HistogramDensity(edges=x.edges[0], counts=x.counts)

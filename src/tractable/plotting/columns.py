@@ -1,21 +1,12 @@
 """Which columns of a distribution of vectors are drawn."""
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from tractable.covariance import resolve_dims
 from tractable.data import as_source, is_frame
-from tractable.distributions import (
-    HistogramDensity,
-    Mixture,
-    MultivariateNormal,
-    MultivariateStudentT,
-    Normal,
-    Product,
-    StudentT,
-)
+from tractable.distributions import Distribution
 
 __all__ = ["as_number", "check_coverages", "check_single", "chosen_columns", "named_columns", "shown_data"]
 
@@ -64,33 +55,6 @@ def check_coverages(coverages: Any) -> list[float]:
     return found
 
 
-@singledispatch
-def as_number(x: Any) -> Any:
+def as_number(x: Distribution) -> Any:
     """Return a distribution of vectors of one entry as one of numbers."""
-    raise ValueError(f"x must have columns that can be drawn by themselves, got {type(x).__name__}")
-
-
-@as_number.register
-def _normal(x: MultivariateNormal) -> Normal:
-    return Normal(mean=x.mean[..., 0], variance=x.variance[..., 0])
-
-
-@as_number.register
-def _student(x: MultivariateStudentT) -> StudentT:
-    return StudentT(dof=x.dof, location=x.location[..., 0], scale=x.structure.diagonal[..., 0] ** 0.5)
-
-
-@as_number.register
-def _histogram(x: HistogramDensity) -> HistogramDensity:
-    return HistogramDensity(edges=x.edges[0], counts=x.counts)
-
-
-@as_number.register
-def _mixture(x: Mixture) -> Any:
-    return Mixture(weights=x.weights, components=as_number(x.components))
-
-
-@as_number.register
-def _product(x: Product) -> Any:
-    part = x.parts[0]
-    return as_number(part) if part.event_shape else part
+    return x.as_univariate()
