@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 from tractable.base import (
     DensityMixin,
@@ -24,6 +23,7 @@ from tractable.engines import EMResult, best_of, em
 from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.answers import MixtureAnswers
 from tractable.mixture.criteria import CriteriaMixin
+from tractable.mixture.host import on_host
 
 __all__ = ["OF_A_SEARCH", "OF_A_STREAM", "EMMixture", "Problem"]
 
@@ -204,11 +204,7 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
             self.__dict__.pop(name, None)
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        if is_foreign_array(X):
-            raise ValueError(
-                f"X: {type(self).__name__} learns from NumPy arrays, frames and sources; move X to the host"
-            )
-        rows = check_rows(self, X, None, sample_weight, reset=reset, min_rows=2 if reset else 1)
+        rows = check_rows(self, on_host(X), None, sample_weight, reset=reset, min_rows=2 if reset else 1)
         n = rows.n_rows
         if reset and n is not None and n < self.n_components:
             raise ValueError(

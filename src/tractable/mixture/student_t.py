@@ -115,7 +115,7 @@ class StudentTMixture(EMMixture):
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
         with _own_words():
-            return super()._rows(on_host(X), sample_weight, reset=reset)
+            return super()._rows(X, sample_weight, reset=reset)
 
     def _events(self, X: Any) -> Any:
         with _own_words():
