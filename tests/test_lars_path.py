@@ -115,7 +115,8 @@ def test_every_knot_is_the_lasso_where_columns_are_nearly_dependent(tables):
         for i, coef in zip(some, grid.coefs.T, strict=True):
             alpha = path.alphas[i]
             here, there = (objective(X, y, w, alpha) for w in (path.coefs[:, i], coef))
-            assert here <= there + 1e-10 * total
+            # What a column explains that lies within 1e-5 of those in use is of the order of the square.
+            assert here <= there + 1e-9 * total
 
 
 def test_an_ill_conditioned_model_is_as_good_as_coordinate_descent():
