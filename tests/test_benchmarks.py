@@ -14,8 +14,13 @@ from benchmarks.report import as_json, rows_of, show
 from benchmarks.row import Pair, Row, at_least, at_most_slower, under, within
 from benchmarks.rows import all_rows
 
+#: One row with a library as its peer, and one that starts processes; `make test-all` runs every row.
+QUICK = ("normal_log_prob", "gmm_full", "import_time")
 
-@pytest.mark.parametrize("name", all_rows())
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in all_rows()]
+)
 def test_rows_run_and_agree(name, tmp_path, capsys):
     assert main(["--dry-run", "--only", name, "--json", str(tmp_path / "out.json")]) == 0
     assert name in capsys.readouterr().out

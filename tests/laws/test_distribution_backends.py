@@ -34,7 +34,16 @@ def assert_same(found, expected, backend, scale=1.0, slack=1e-9):
     np.testing.assert_allclose(found / scale, expected / scale, rtol=slack, atol=slack)
 
 
-@pytest.mark.parametrize("row", DISTRIBUTIONS, ids=lambda row: row.name)
+def first_of_each_family(rows):
+    """Every row; those that are not the first of their family wait for `make test-all`."""
+    kinds = [type(row.make()) for row in rows]
+    return [
+        pytest.param(row, id=row.name, marks=() if kinds.index(kind) == i else pytest.mark.slow)
+        for i, (row, kind) in enumerate(zip(rows, kinds, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("row", first_of_each_family(DISTRIBUTIONS))
 def test_distributions_in_every_library(row, backend):
     d = row.make()
     there = moved(d, backend)

@@ -49,7 +49,6 @@ def test_everything_with_a_picture_is_in_the_catalogue():
         (MultivariateNormal(mean=np.zeros(3), covariance=np.eye(3)), {"dims": [0, 1, 2]}, "dims"),
         (MultivariateNormal(mean=np.zeros(3), covariance=np.eye(3)), {"dims": "a"}, "dims"),
         (Product(parts=[Poisson(rate=1.0), Normal(mean=0.0, variance=1.0)]), {"dims": [0, 1]}, "dims"),
-        (Mixture(components=Dirichlet(concentration=np.ones((2, 3)))), {"dims": [0]}, "columns"),
         (Dirichlet(concentration=np.ones(4)), {}, "three shares"),
         (Dirichlet(concentration=np.ones(3)), {"names": ["a"]}, "names"),
         (grid_posterior(np.zeros_like, np.zeros_like, [0.0, 1.0, 2.0]), {"names": ["a", "b"]}, "names"),

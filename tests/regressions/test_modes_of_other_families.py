@@ -1,6 +1,7 @@
 """The search for modes stepped over valleys, by the whole mixture's size, and lost modes."""
 
 import numpy as np
+import pytest
 
 from tractable import (
     Beta,
@@ -59,6 +60,7 @@ def test_on_the_simplex_two_hills_become_one():
     np.testing.assert_allclose(modes.sum(axis=-1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_hundreds_of_normals(rng):
     """All starts climb at once: one at a time they took seconds."""
     from tractable import Normal

@@ -28,10 +28,12 @@ ROWS = [
 ]
 
 
-def em_problem(parameters, holes=0.0):
+def em_problem(parameters, holes=0.0, factor=None):
     """The steps of a mixture over two clusters, one of them flat, from a start in the middle."""
     rng = np.random.default_rng(8)
     X = np.concatenate([rng.standard_normal((60, 3)), rng.normal([3.0, 0.0, 1.0], [1.0, 0.05, 0.5], (40, 3))])
+    if factor is not None:
+        X = np.hstack([X, X[:, :1] * factor + rng.standard_normal((100, len(factor)))])
     X[rng.random(X.shape) < holes] = np.nan
     model = GaussianMixture(2, **parameters)
     check_rows(model, X, reset=True)
@@ -51,7 +53,10 @@ EM_ROWS = [
     Row("Gaussian mixture, tied", partial(em_problem, {"covariance_type": "tied", "reg_covar": 0.1})),
     Row("Gaussian mixture, diagonal", partial(em_problem, {"covariance_type": "diag", "reg_covar": 0.1})),
     Row("Gaussian mixture, spherical", partial(em_problem, {"covariance_type": "spherical"})),
-    Row("Gaussian mixture, factors", partial(em_problem, {"covariance_type": "low_rank", "reg_covar": 0.01})),
+    Row(
+        "Gaussian mixture, factors",
+        partial(em_problem, {"covariance_type": "low_rank", "reg_covar": 0.5}, factor=(2.0, -1.0)),
+    ),
     Row("Gaussian mixture, prior", partial(em_problem, {"covariance_prior": "data", "reg_covar": 0.1})),
     Row(
         "Gaussian mixture, tied prior",

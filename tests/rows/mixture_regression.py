@@ -63,10 +63,10 @@ ROWS = [
         "MixtureOfRegressors-origin",
         lambda: MixtureOfRegressors(3, fit_intercept=False, n_init=2, random_state=0),
     ),
-    Row("MixtureOfExperts", lambda: MixtureOfExperts(random_state=0)),
+    Row("MixtureOfExperts", lambda: MixtureOfExperts(tol=1e-4, random_state=0)),
     Row(
         "MixtureOfExperts-separate",
-        lambda: MixtureOfExperts(noise="separate", gate_alpha=1.0, n_init=2, random_state=0),
+        lambda: MixtureOfExperts(noise="separate", gate_alpha=1.0, n_init=2, tol=1e-4, random_state=0),
     ),
     Row("MixtureOfExperts-one", lambda: MixtureOfExperts(1)),
 ]
