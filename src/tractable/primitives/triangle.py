@@ -7,6 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives._agnostic.triangle import centred_triangle as agnostic_centred
 from tractable.primitives._agnostic.triangle import triangle as agnostic
+from tractable.primitives.reflections import reflect
 
 __all__ = ["centred_triangle", "merged_triangle", "triangle"]
 
@@ -127,11 +128,9 @@ def _alone(panel: np.ndarray) -> np.ndarray:
 
 def _reflected(factor: np.ndarray, below: np.ndarray, triangular: int = 0) -> np.ndarray:
     """Return the factor of what is below the factor too; both are overwritten."""
-    from scipy.linalg import lapack
-
     d = len(factor)
     width = min(d, 8 if d < 200 else 16)  # columns reflected at a time
-    return lapack.dtpqrt(triangular, width, factor, below, overwrite_a=1, overwrite_b=1)[0] if d else factor
+    return reflect(factor, below, triangular, width) if d else factor
 
 
 def _upright(factor: np.ndarray) -> np.ndarray:
