@@ -1,7 +1,6 @@
 """Models that learn from one pass: their data is a statistic, and a statistic is all they need."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +9,8 @@ from sklearn.base import clone
 from tractable.base.estimator import all_or_nothing, check_fitted
 from tractable.base.validation import check_rows
 from tractable.engines import fold
-from tractable.engines.threads import single_threaded_blas
 
 __all__ = ["NotYetDetermined", "OnePassMixin"]
-
-
-#: Matrices of so many columns are no work for several threads.
-FEW_COLUMNS = 256
 
 
 class NotYetDetermined(ValueError):  # noqa: N818
@@ -83,10 +77,7 @@ class OnePassMixin:
         """
         statistic = self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows)
         _check_weight(statistic)
-        # Waking the threads of BLAS for small matrices costs more than the arithmetic.
-        small = getattr(self, "n_features_in_", 0) <= FEW_COLUMNS
-        with single_threaded_blas() if small else nullcontext():
-            self._learn(statistic)
+        self._learn(statistic)
         self._report()
         return self
 

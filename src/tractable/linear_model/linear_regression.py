@@ -23,7 +23,7 @@ from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows
 from tractable.engines.refinement import refine
 from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
-from tractable.linear_model.linear_rows import check_factor, factor_of
+from tractable.linear_model.linear_rows import blas_for, check_factor, factor_of
 from tractable.statistics import LinearFactor
 
 __all__ = ["LinearRegression"]
@@ -143,7 +143,8 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         """
         self._statistic()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        self._learn(factor_of(rows))
+        with blas_for(rows):
+            self._learn(factor_of(rows))
         if self.refine:
             found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
             self._name(found)
