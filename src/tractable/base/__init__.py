@@ -13,6 +13,7 @@ from tractable.base.validation import (
     check_table,
     check_targets,
     check_weights,
+    refuse_foreign,
 )
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "check_table",
     "check_targets",
     "check_weights",
+    "refuse_foreign",
     "tags",
 ]

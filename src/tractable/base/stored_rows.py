@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import is_foreign_array
 from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
-from tractable.base.validation import Rows, check_columns, check_rows, check_weights
+from tractable.base.validation import Rows, check_columns, check_rows, check_weights, refuse_foreign
 from tractable.data import Source, is_streamed
 
 __all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
@@ -48,12 +47,6 @@ def check_held_columns(estimator: Any, X: Any) -> np.ndarray:
     """Check rows to answer about, as float64 in memory."""
     refuse_foreign(X)
     return np.ascontiguousarray(check_columns(estimator, X), dtype=np.float64)
-
-
-def refuse_foreign(X: Any) -> None:
-    """Say that arrays of other libraries are not moved silently."""
-    if is_foreign_array(X):
-        raise ValueError(f"X must be a NumPy array or a frame; got {type(X).__module__}.{type(X).__name__}")
 
 
 def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "check_table",
     "check_targets",
     "check_weights",
+    "refuse_foreign",
 ]
 
 
@@ -64,6 +65,15 @@ def check_rows(
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
+
+
+def refuse_foreign(X: Any) -> None:
+    """Refuse arrays of other libraries, for models that run on the host: nothing moves there silently."""
+    if is_foreign_array(X):
+        raise ValueError(
+            f"X must be a NumPy array or a frame; X is an array of {type(X).__module__.split('.')[0]}, "
+            "which is not moved to the host silently: convert it to NumPy first"
+        )
 
 
 def check_table(X: Any, name: str = "X") -> np.ndarray:

@@ -13,21 +13,16 @@ from tractable.base import (
     ModelTags,
     all_or_nothing,
     check_choice,
-    check_columns,
     check_fitted,
     check_number,
-    check_rows,
-    check_weights,
 )
-from tractable.data import Source
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.density.mean_shift_modes import Modes, flat_modes, gaussian_modes, settled_at
 from tractable.density.mean_shift_rows import (
     binned,
-    collected,
     counted,
     named,
     nearest,
-    refuse_foreign,
     total_weight,
 )
 from tractable.density.mean_shift_units import Units, bandwidths, check_bandwidth
@@ -153,8 +148,9 @@ class MeanShift(ClusterMixin, Estimator):
         self
         """
         self._check_parameters()
-        X, weights = self._held_rows(X, sample_weight)
-        self.rows_, self.row_weights_ = counted(X, weights)
+        kept = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
+        X = kept.data
+        self.rows_, self.row_weights_ = counted(X, kept.weights)
         flat = self.kernel == "flat"
         self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
         units, terrain = self._terrain()
@@ -193,9 +189,8 @@ class MeanShift(ClusterMixin, Estimator):
             -1 for orphans, where `cluster_all` is False.
         """
         check_fitted(self)
-        refuse_foreign(X)
         units, terrain = self._terrain()
-        x, modes = units.inside(check_columns(self, X)), self._modes(units)
+        x, modes = units.inside(check_held_columns(self, X)), self._modes(units)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
@@ -209,16 +204,6 @@ class MeanShift(ClusterMixin, Estimator):
         check_choice("assign", self.assign, ["basin", "nearest"])
         check_number("min_bin_freq", self.min_bin_freq, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-
-    def _held_rows(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        refuse_foreign(X)
-        rows = check_rows(self, X, None, sample_weight, reset=True)
-        x, weights = rows.data, rows.weights
-        if isinstance(x, Source):
-            x, weights = collected(x)
-            x = check_columns(self, named(x, self), reset=False)
-            weights = check_weights(weights, x)
-        return np.ascontiguousarray(x, dtype=np.float64), weights
 
     def _terrain(self) -> tuple[Units, Terrain]:
         units = Units.of(self.rows_, self.row_weights_, self.bandwidth_)

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import is_foreign_array
-from tractable.data import Source
 from tractable.engines.blocks import map_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.primitives.nearest_centers import assign
 
-__all__ = ["binned", "collected", "counted", "named", "nearest", "refuse_foreign", "total_weight"]
+__all__ = ["binned", "counted", "named", "nearest", "total_weight"]
 
 
 def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarray:
@@ -54,15 +52,6 @@ def total_weight(rows: np.ndarray, weights: np.ndarray | None) -> float:
     return float(len(rows)) if weights is None else math.fsum(weights)
 
 
-def collected(source: Source) -> tuple[np.ndarray, Any]:
-    """Return the rows of a source and their weights, in memory."""
-    batches = list(source.batches())
-    if not batches:
-        return np.empty((0, source.n_features)), None
-    weights = None if batches[0].weights is None else np.concatenate([b.weights for b in batches])
-    return np.concatenate([b.X for b in batches]), weights
-
-
 def named(X: np.ndarray, model: Any) -> Any:
     """Return rows with the names that the model knows its columns by."""
     names = getattr(model, "feature_names_in_", None)
@@ -71,9 +60,3 @@ def named(X: np.ndarray, model: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(X, columns=names)
-
-
-def refuse_foreign(X: Any) -> None:
-    """Say that arrays of other libraries are not moved silently."""
-    if is_foreign_array(X):
-        raise ValueError(f"X must be a NumPy array or a frame; got {type(X).__module__}.{type(X).__name__}")

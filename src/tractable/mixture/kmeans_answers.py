@@ -5,8 +5,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from tractable.arrays.namespace import is_foreign_array
-from tractable.base import Estimator, Rows, all_or_nothing, check_columns, check_fitted, check_rows
+from tractable.base import (
+    Estimator,
+    Rows,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+    refuse_foreign,
+)
 from tractable.engines.blocks import map_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.kmeans_frame import Frame, frame_about
@@ -140,11 +147,11 @@ class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return frame_about(centers.mean(axis=0), centers.var(axis=0))
 
     def _held(self, X: Any) -> np.ndarray:
-        _refuse_foreign(X)
+        refuse_foreign(X)
         return check_columns(self, X)
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, least: int | None = None) -> Rows:
-        _refuse_foreign(X)
+        refuse_foreign(X)
         rows = check_rows(self, X, None, sample_weight, reset=reset)
         wanted = (self.n_clusters if reset else 1) if least is None else least
         if rows.n_rows is not None and rows.n_rows < wanted:
@@ -169,8 +176,3 @@ def _nearest(x: np.ndarray, frame: Frame, centers: np.ndarray) -> np.ndarray:
         scores = np.sum(centers * centers, axis=1) / (unit * frame.scale) - 2.0 * step[far] / unit @ centers.T
         labels[far] = np.argmin(scores, axis=1)
     return labels
-
-
-def _refuse_foreign(X: Any) -> None:
-    if is_foreign_array(X):
-        raise ValueError(f"X must be a NumPy array, a frame or a stream; got {type(X).__module__}")

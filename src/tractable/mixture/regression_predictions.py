@@ -6,7 +6,14 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.special import log_sum_exp
-from tractable.base import PredictiveMixin, check_columns, check_fitted, check_targets, check_weights
+from tractable.base import (
+    PredictiveMixin,
+    check_columns,
+    check_fitted,
+    check_targets,
+    check_weights,
+    refuse_foreign,
+)
 from tractable.distributions import Mixture, Normal
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_units import RegressionUnits
@@ -130,10 +137,8 @@ class PlanesPredictions(PredictiveMixin):
     def _columns(self, X: Any) -> np.ndarray:
         """Return checked rows in the units of the search."""
         check_fitted(self)
-        X = check_columns(self, X)
-        if not isinstance(X, np.ndarray):
-            raise ValueError(f"X must be a NumPy array or a frame; got {type(X).__name__}")
-        return self.units_.columns(X)
+        refuse_foreign(X)
+        return self.units_.columns(check_columns(self, X))
 
     def _log_joint(self, X: Any, y: Any) -> np.ndarray:
         x = self._columns(X)

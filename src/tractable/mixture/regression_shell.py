@@ -18,6 +18,7 @@ from tractable.base import (
     check_choice,
     check_number,
     check_rows,
+    refuse_foreign,
 )
 from tractable.data import Source
 from tractable.engines import EMResult, best_of, em
@@ -99,6 +100,7 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         return self
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        refuse_foreign(X)
         rows = check_rows(
             self,
             X,
@@ -110,8 +112,6 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         )
         if isinstance(rows.data, Source):
             return rows
-        if not isinstance(rows.data, np.ndarray):
-            raise ValueError(f"X must be NumPy arrays, frames or a source; got {type(X).__name__}")
         return replace(rows, y=column_or_1d(rows.y, warn=True))
 
     def _problem(self, rows: Rows, units: RegressionUnits) -> RegressionProblem:

@@ -18,12 +18,12 @@ from tractable.base import (
     all_or_nothing,
     check_number,
     check_rows,
+    refuse_foreign,
 )
 from tractable.engines import EMResult, best_of, em
 from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.answers import MixtureAnswers
 from tractable.mixture.criteria import CriteriaMixin
-from tractable.mixture.host import on_host
 
 __all__ = ["OF_A_SEARCH", "OF_A_STREAM", "EMMixture", "Problem"]
 
@@ -204,7 +204,8 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
             self.__dict__.pop(name, None)
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        rows = check_rows(self, on_host(X), None, sample_weight, reset=reset, min_rows=2 if reset else 1)
+        refuse_foreign(X)
+        rows = check_rows(self, X, None, sample_weight, reset=reset, min_rows=2 if reset else 1)
         n = rows.n_rows
         if reset and n is not None and n < self.n_components:
             raise ValueError(

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import Rows, check_choice, check_number
+from tractable.base import Rows, check_choice, check_number, refuse_foreign
 from tractable.covariance import Diagonal, Full
 from tractable.distributions import Mixture, MultivariateStudentT
 from tractable.mixture.gaussian import CollapsedComponentWarning
 from tractable.mixture.gaussian_parameters import as_floor
-from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.student_t_steps import StudentTParameters, StudentTSteps
 from tractable.mixture.student_t_units import survey_by_medians
@@ -119,7 +118,8 @@ class StudentTMixture(EMMixture):
 
     def _events(self, X: Any) -> Any:
         with _own_words():
-            return super()._events(on_host(X))
+            refuse_foreign(X)
+            return super()._events(X)
 
     def _survey(self, rows: Rows) -> Units:
         return survey_by_medians(rows)

@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number
+from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number, refuse_foreign
 from tractable.data import is_frame, is_streamed
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
 from tractable.mixture.gaussian import CollapsedComponentWarning
-from tractable.mixture.host import on_host
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.table_columns import TableColumns, columns_of
 from tractable.mixture.table_reading import coded_frame, learn_columns
@@ -56,7 +55,8 @@ class TableShell(EMMixture):
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
         leave = sample_weight if isinstance(sample_weight, str) else None
-        rows = super()._rows(self._coded(on_host(X), leave, reset=reset), sample_weight, reset=reset)
+        refuse_foreign(X)
+        rows = super()._rows(self._coded(X, leave, reset=reset), sample_weight, reset=reset)
         if reset and not hasattr(self, "columns_"):
             names = getattr(self, "feature_names_in_", None)
             self.columns_ = columns_of(names, self.n_features_in_, self._kinds(), self._usual_kind)
@@ -64,7 +64,8 @@ class TableShell(EMMixture):
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
-        return self._asked(check_columns(self, self._coded(on_host(X))))
+        refuse_foreign(X)
+        return self._asked(check_columns(self, self._coded(X)))
 
     def _prepared(self, x: np.ndarray) -> np.ndarray:
         """Return entries as the model takes them."""
