@@ -38,7 +38,7 @@ from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal, Normal
-from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
+from tractable.statistics import ByClass, DiagonalMoments, IncompleteMoments, Moments
 from tractable.testing.statistic_laws import StatisticOfRows
 
 
@@ -59,6 +59,23 @@ def cross(laws, rows):
 def with_holes(rng, shape):
     """Rows in which a third of the entries is missing."""
     return np.where(rng.random(shape) < 0.3, np.nan, rng.standard_normal(shape))
+
+
+def with_classes(rng, shape):
+    """Rows of which the last column is a class."""
+    return np.column_stack([rng.standard_normal((shape[0], shape[1] - 1)), rng.integers(0, 3, shape[0])])
+
+
+class MomentsByClass:
+    """The statistic of classes, for the moments of each."""
+
+    @staticmethod
+    def of(x, y, weights=None):
+        return ByClass.of(x, y, weights, of=Moments.of)
+
+    @staticmethod
+    def empty(dim, _):
+        return ByClass.of(np.zeros((0, dim)), np.zeros(0), of=Moments.of)
 
 
 STRONG = [[1.0, 0.9999], [0.9999, 1.0]]
@@ -168,6 +185,7 @@ STATISTICS = [
     Row("IncompleteMoments", lambda: IncompleteMoments),
     Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
     Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),
+    Row("ByClass", lambda: StatisticOfRows(statistic=MomentsByClass, draw=with_classes, n_targets=1)),
     *discrete.STATISTICS,
     *histogram.STATISTICS,
     *linear_least_squares.STATISTICS,

@@ -127,6 +127,8 @@ PUBLIC: dict[str, str] = {
     "mean_absolute_error": "tractable.metrics",
     "mean_squared_error": "tractable.metrics",
     "normalized_rmse": "tractable.metrics",
+    "expected_loss": "tractable.metrics",
+    "least_loss": "tractable.metrics",
     "pit_values": "tractable.metrics",
     "r2_score": "tractable.metrics",
     "root_mean_squared_error": "tractable.metrics",
@@ -136,6 +138,7 @@ PUBLIC: dict[str, str] = {
     "silhouette_score": "tractable.metrics",
     "train_val_test_split": "tractable.selection",
     # statistics
+    "ByClass": "tractable.statistics",
     "Moments": "tractable.statistics",
     # engines
     "EvidenceDecomposition": "tractable.engines",
@@ -156,6 +159,7 @@ PUBLIC: dict[str, str] = {
 #: Packages whose names keep their prefix, `tractable.covariance.Full`.
 PACKAGES = (
     "arrays",
+    "classification",
     "conjugate",
     "covariance",
     "data",

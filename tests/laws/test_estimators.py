@@ -1,9 +1,11 @@
 """Scikit-learn's contract and ours, on every estimator of the catalogue."""
 
 import pytest
+from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from catalogue import ESTIMATORS, cross
+from tractable.testing.classifier_laws import CLASSIFIER_LAWS
 from tractable.testing.estimator_laws import ESTIMATOR_LAWS
 from tractable.testing.persistence_laws import survives_saving
 from tractable.testing.predictive_laws import PREDICTIVE_LAWS
@@ -11,7 +13,10 @@ from tractable.testing.streaming_laws import ONE_PASS_LAWS, SEVERAL_PASS_LAWS
 
 ONE_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact in one pass"]
 SEVERAL_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact over several passes"]
-PREDICTIVE = [row for row in ESTIMATORS if hasattr(row.make(), "predict_dist")]
+PREDICTIVE = [
+    row for row in ESTIMATORS if hasattr(row.make(), "predict_dist") and not is_classifier(row.make())
+]
+CLASSIFIERS = [row for row in ESTIMATORS if is_classifier(row.make())]
 
 
 CHECKED = [(row.make(), row.exempt) for row in ESTIMATORS]
@@ -62,6 +67,12 @@ def test_several_pass_law(law, make, rng):
 
 @pytest.mark.parametrize(("law", "make"), cross(PREDICTIVE_LAWS, PREDICTIVE))
 def test_predictive_law(law, make, rng):
+    law(make(), rng)
+
+
+@pytest.mark.parametrize(("law", "make"), cross(CLASSIFIER_LAWS, CLASSIFIERS))
+@pytest.mark.spec("CLS-02")
+def test_classifier_law(law, make, rng):
     law(make(), rng)
 
 

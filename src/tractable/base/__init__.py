@@ -1,7 +1,15 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
+from tractable.base.classifier import ClassAnswers, GenerativeClasses, ScoredClasses
 from tractable.base.density import DensityMixin
-from tractable.base.estimator import Estimator, FitInterrupted, all_or_nothing, check_fitted
+from tractable.base.estimator import (
+    Estimator,
+    FitInterrupted,
+    all_or_nothing,
+    check_answerable,
+    check_fitted,
+)
+from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassMixin
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers
 from tractable.base.predictive import PredictiveMixin
@@ -17,25 +25,32 @@ from tractable.base.validation import (
 )
 
 __all__ = [
+    "ClassAnswers",
     "DensityMixin",
     "Estimator",
     "FitInterrupted",
+    "GenerativeClasses",
     "ModelTags",
     "NotYetDetermined",
     "OnePassMixin",
     "PredictiveMixin",
     "Rows",
+    "ScoredClasses",
     "all_or_nothing",
+    "check_answerable",
     "check_choice",
+    "check_class_rows",
     "check_columns",
     "check_count",
     "check_fitted",
+    "check_labels",
     "check_number",
     "check_numbers",
     "check_rows",
     "check_table",
     "check_targets",
     "check_weights",
+    "classes_of",
     "refuse_foreign",
     "tags",
 ]

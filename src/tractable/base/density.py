@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
-from tractable.base.estimator import check_fitted
+from tractable.base.estimator import check_answerable
 from tractable.base.validation import check_columns, check_names
 from tractable.data import as_source, is_streamed
 
@@ -28,9 +28,7 @@ class DensityMixin:
 
     def _density(self) -> Any:
         """Return the fitted distribution, or say why there is none yet."""
-        check_fitted(self)
-        if hasattr(self, "undetermined_"):
-            raise ValueError(f"more rows are needed: {self.undetermined_}")
+        check_answerable(self)
         return self.distribution_
 
     def score_samples(self, X: Any) -> Array:

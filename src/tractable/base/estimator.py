@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.tags import ModelTags
 
-__all__ = ["Estimator", "FitInterrupted", "all_or_nothing", "check_fitted"]
+__all__ = ["Estimator", "FitInterrupted", "all_or_nothing", "check_answerable", "check_fitted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,3 +60,10 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
 def check_fitted(estimator: Any) -> None:
     """Raise scikit-learn's NotFittedError where nothing has been learned."""
     check_is_fitted(estimator)
+
+
+def check_answerable(estimator: Any) -> None:
+    """Raise where nothing has been learned, or where the rows so far leave the model open."""
+    check_fitted(estimator)
+    if hasattr(estimator, "undetermined_"):
+        raise ValueError(f"more rows are needed: {estimator.undetermined_}")

@@ -47,7 +47,7 @@ class OnePassMixin:
         """Refuse to go on from a fit that kept no statistic, where a model has such fits."""
 
     def _forget(self) -> None:
-        kept = {"n_features_in_", "feature_names_in_", "statistic_"}
+        kept = {"n_features_in_", "feature_names_in_", "statistic_", "promised_classes_"}
         for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
             delattr(self, name)
 
@@ -95,19 +95,23 @@ class OnePassMixin:
         -------
         self
         """
+        self._learn_more(X, y, sample_weight)
+        return self
+
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._require_statistic()
         before = getattr(self, "statistic_", None)
         if before is not None:
             self._require_kind(before)
         more = self._fold(self, X, y, sample_weight, reset=before is None)
         statistic = more if before is None else before + more
+        self.__dict__.pop("undetermined_", None)
         try:
             self._learn(statistic)
         except NotYetDetermined as error:
             # The rows count all the same; a later one may settle what these leave open.
             self._forget()
             self.statistic_, self.undetermined_ = statistic, str(error)
-        return self
 
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the rows' contribution as a value; the estimator is left as it was.
@@ -145,6 +149,7 @@ class OnePassMixin:
             for name in ("n_features_in_", "feature_names_in_"):
                 vars(self).pop(name, None)
         self.n_features_in_ = statistic.dim
+        self.__dict__.pop("undetermined_", None)
         self._learn(statistic)
         self._report()
         return self

@@ -160,7 +160,6 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         self.jitter_ = fit.jitter
         self.n_unseen_ = float(statistic.unseen)
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
-        self.__dict__.pop("undetermined_", None)
         if fit.interrupted:
             raise FitInterrupted
 

@@ -172,4 +172,3 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
         )
         self.edges_, self.counts_ = self.distribution_.edges, self.distribution_.counts
         self.n_outside_ = statistic.outside
-        self.__dict__.pop("undetermined_", None)

@@ -191,7 +191,6 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
             self.noise_dof_, self.noise_posterior_ = inf, None
             self.log_evidence_ = belief.log_evidence(self.noise_variance_)
         self._name(belief)
-        self.__dict__.pop("undetermined_", None)
 
     def _plugged_in(self, statistic: LinearFactor) -> float:
         """Return the noise that is known, or its maximum likelihood estimate."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.random import as_generator, standard_gamma, standard_normal
-from tractable.base import PredictiveMixin, check_columns, check_fitted
+from tractable.base import PredictiveMixin, check_answerable, check_columns
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
@@ -153,7 +153,7 @@ class PlaneAnswers(PredictiveMixin):
     @property
     def posterior_(self) -> Any:
         """The posterior distribution of the intercept, where there is one, and the coefficients."""
-        self._check_determined()
+        check_answerable(self)
         mean, root = self.belief_.parameters()
         return self._around(mean, of_root(self._noise() ** 0.5 * root), names=self._names())
 
@@ -169,13 +169,8 @@ class PlaneAnswers(PredictiveMixin):
         return MultivariateStudentT(dof=self.noise_dof_, location=location, scale=structure, names=names)
 
     def _rows(self, X: Any) -> Array:
-        self._check_determined()
+        check_answerable(self)
         return as_floats(check_columns(self, X))
-
-    def _check_determined(self) -> None:
-        check_fitted(self)
-        if hasattr(self, "undetermined_"):
-            raise ValueError(f"more rows are needed: {self.undetermined_}")
 
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)

@@ -7,6 +7,7 @@ from tractable.metrics.cluster_report import ClusterReport, cluster_report
 from tractable.metrics.coverage import Coverage, interval_coverage
 from tractable.metrics.crps import crps, crps_values
 from tractable.metrics.davies_bouldin import davies_bouldin_score
+from tractable.metrics.decision import expected_loss, least_loss
 from tractable.metrics.explained import normalized_rmse, r2_score
 from tractable.metrics.log_predictive_density import log_predictive_density
 from tractable.metrics.mean_absolute_error import mean_absolute_error
@@ -26,7 +27,9 @@ __all__ = [
     "crps_values",
     "davies_bouldin_score",
     "decompose",
+    "expected_loss",
     "interval_coverage",
+    "least_loss",
     "log_predictive_density",
     "mean_absolute_error",
     "mean_squared_error",

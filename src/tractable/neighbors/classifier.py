@@ -4,12 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
-from tractable.base import ModelTags, Rows, all_or_nothing
+from tractable.base import ClassAnswers, ModelTags, Rows, all_or_nothing, check_labels
 from tractable.base.stored_rows import check_enough
 from tractable.neighbors.closeness import check_closeness, closeness
 from tractable.neighbors.kept_rows import KeptRows
@@ -20,7 +16,7 @@ from tractable.spatial.counted import Counted
 __all__ = ["KNeighborsClassifier"]
 
 
-class KNeighborsClassifier(ClassifierMixin, KeptRows):
+class KNeighborsClassifier(ClassAnswers, KeptRows):
     """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =
@@ -114,7 +110,7 @@ class KNeighborsClassifier(ClassifierMixin, KeptRows):
         """
         check_closeness(self.weights)
         rows = self._keep(X, y, sample_weight, supervised=True)
-        self.classes_, self.codes_ = _classes(rows.y)
+        self.classes_, self.codes_ = check_labels(rows.y)
         if isinstance(self.n_neighbors, str) and self.n_neighbors == "loo":
             self.loo_curve_ = self._judged(rows)
             self.n_neighbors_ = self.loo_curve_.best_n_neighbors
@@ -176,17 +172,3 @@ class KNeighborsClassifier(ClassifierMixin, KeptRows):
                     voted, np.minimum(nearest[cell], near.distances[row, place]), nearest[cell]
                 )
             yield (Votes(total=total, nearest=nearest).winner == self.codes_[own]).astype(float)
-
-
-def _classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels in order and the number of each row's."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y):  # noqa: PLR0124
-        raise ValueError("y contains NaN or None, which are no labels")
-    assert_all_finite(y, input_name="y")
-    try:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be labels of one kind: {error}") from None
-    return classes, codes

@@ -1,6 +1,7 @@
 """Sufficient statistics: small immutable values that merge with ``+``."""
 
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges, even_edges
+from tractable.statistics.by_class import ByClass
 from tractable.statistics.counts import Counts
 from tractable.statistics.cross_covariance import cross_covariance
 from tractable.statistics.diagonal_moments import DiagonalMoments
@@ -14,6 +15,7 @@ from tractable.statistics.totals import Totals
 __all__ = [
     "BinCounts",
     "Bins",
+    "ByClass",
     "Counts",
     "DiagonalMoments",
     "Extremes",

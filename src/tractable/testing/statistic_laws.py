@@ -59,6 +59,10 @@ def assert_same_statistic(a: Any, b: Any, rtol: float = 1e-10, atol: float = 1e-
     elif is_dataclass(a):
         for field in fields(a):
             assert_same_statistic(getattr(a, field.name), getattr(b, field.name), rtol, atol)
+    elif isinstance(a, tuple):
+        assert len(a) == len(b), f"{len(a)} parts are not {len(b)}"
+        for mine, theirs in zip(a, b, strict=True):
+            assert_same_statistic(mine, theirs, rtol, atol)
     elif isinstance(a, dict):
         assert a.keys() == b.keys(), f"{sorted(a)} are not {sorted(b)}"
         for key in a:

@@ -1,0 +1,181 @@
+"""Models of p(C | x): the questions every classifier answers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from tractable.arrays.log_space import log_softmax, log_sum_exp
+from tractable.base.estimator import check_answerable
+from tractable.distributions import Categorical
+from tractable.metrics.decision import least_loss
+
+__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses"]
+
+
+class ClassAnswers(ClassifierMixin):
+    """`predict_dist` and `decide` of a classifier that has `predict_proba`."""
+
+    classes_: np.ndarray
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(C_k | x), one column a class in the order of `classes_`."""
+        raise NotImplementedError(f"{type(self).__name__} must say how probable the classes are")
+
+    def predict_dist(self, X: Any) -> Categorical:
+        """Return p(C | x) as a distribution, a batch of one for each row; events are places in `classes_`.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Categorical
+        """
+        return Categorical(probabilities=self.predict_proba(X))
+
+    def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
+        """Return the decision of least expected loss, argmin_j Σ_k L_kj p(C_k | x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        loss : array of shape (n_classes, n_classes), optional
+            L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
+        reject_loss : float, optional
+            What it costs to leave a row undecided: it is (None, in an array of objects) where every decision
+            is expected to cost more.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        chosen = least_loss(self.predict_proba(X), loss=loss, reject_loss=reject_loss)
+        if reject_loss is None:
+            return self.classes_[chosen]
+        found = self.classes_.astype(object)[chosen]
+        found[chosen < 0] = None
+        return found
+
+
+class ScoredClasses(ClassAnswers):
+    """`predict`, `predict_proba` and `decision_function` of a classifier that scores classes.
+
+    A model supplies `_log_scores(X)`, log p(C_k | x) up to a number that all classes of a row share.
+    """
+
+    def _log_scores(self, X: Any) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must say how it scores classes")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each row; of tied ones the first.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_answerable(self)
+        return self.classes_[np.argmax(self._log_scores(X), axis=1)]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return log p(C_k | x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_answerable(self)
+        return log_softmax(self._log_scores(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(C_k | x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes; of two, the log odds of the second against the first.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
+        """
+        check_answerable(self)
+        scores = self._log_scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+
+class GenerativeClasses(ScoredClasses):
+    """Bayes' rule: p(C_k | x) ∝ p(C_k) p(x | C_k); a model that can also generate rows.
+
+    A model supplies `_log_scores(X)` as log p(x, C_k), `class_prior_`, `class_distributions_` and
+    `distribution_`, their mixture.
+    """
+
+    class_prior_: np.ndarray
+    class_distributions_: Any
+    distribution_: Any
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_answerable(self)
+        return self._log_scores(X)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return log p(x), the log density of each row whatever its class.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw new rows and their classes.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        """
+        check_answerable(self)
+        X, codes = self.distribution_.sample_labelled(n_samples, rng=random_state)
+        return X, self.classes_[codes]

@@ -1,0 +1,3 @@
+"""Classifiers: discriminant functions, generative and discriminative models."""
+
+__all__: list[str] = []

@@ -1,0 +1,168 @@
+"""Laws of classifiers: probabilities, decisions and labels tell one story."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.testing.estimator_answers import N_COLUMNS, cloned, learn, quiet, refused
+
+__all__ = ["CLASSIFIER_LAWS"]
+
+#: Labels in whose order the codes 0, 1, 2 stand.
+WORDS = np.array(["ash", "birch", "cedar"])
+
+
+def _example(rng: np.random.Generator, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of classes that overlap, all of them seen."""
+    codes = np.arange(60) % n_classes
+    centres = 2.0 * rng.standard_normal((n_classes, N_COLUMNS))
+    return centres[codes] + rng.standard_normal((60, N_COLUMNS)) + 4.0, codes
+
+
+def _rows(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows that the estimator is for."""
+    X, codes = _example(rng, n_classes)
+    takes = estimator.__sklearn_tags__().input_tags
+    return (np.round(np.maximum(X, 0.0)) if takes.positive_only or takes.categorical else X), codes
+
+
+def _fitted(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple[Any, np.ndarray]:
+    X, codes = _rows(estimator, rng, n_classes)
+    return learn(estimator, X, WORDS[codes]), X
+
+
+def probabilities_are_shares(estimator: Any, rng: np.random.Generator) -> None:
+    """p(C_k | x) is not negative and one in sum, and its logarithm is what it says it is."""
+    for n_classes in (2, 3):
+        fitted, X = _fitted(estimator, rng, n_classes)
+        if not hasattr(fitted, "predict_proba"):
+            return
+        p = fitted.predict_proba(X)
+        assert p.shape == (len(X), n_classes)
+        assert np.all(p >= 0.0)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+        if hasattr(fitted, "predict_log_proba"):
+            with np.errstate(divide="ignore"):
+                np.testing.assert_allclose(fitted.predict_log_proba(X), np.log(p), atol=1e-9)
+
+
+def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generator) -> None:
+    """`predict` is the largest probability, the best score, and the decision of least 0-1 loss."""
+    for n_classes in (2, 3):
+        fitted, X = _fitted(estimator, rng, n_classes)
+        said = fitted.predict(X)
+        if hasattr(fitted, "decision_function"):
+            scores = fitted.decision_function(X)
+            best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+            np.testing.assert_array_equal(said, fitted.classes_[best])
+        if hasattr(fitted, "predict_proba"):
+            p = fitted.predict_proba(X)
+            np.testing.assert_allclose(p[np.arange(len(X)), _places(fitted, said)], p.max(axis=1), rtol=1e-12)
+            np.testing.assert_array_equal(fitted.predict_dist(X).probabilities, p)
+            np.testing.assert_array_equal(fitted.decide(X), fitted.classes_[p.argmax(axis=1)])
+
+
+def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> None:
+    """A class whose neglect costs all is always decided for; a free rejection takes every doubtful row."""
+    fitted, X = _fitted(estimator, rng)
+    if not hasattr(fitted, "decide"):
+        return
+    grave = 1.0 - np.eye(3)
+    grave[1] *= 1e300
+    some = fitted.predict_proba(X)[:, 1] > 1e-200
+    assert np.all(fitted.decide(X, loss=grave)[some] == WORDS[1])
+    undecided = fitted.decide(X, reject_loss=0.0)
+    doubtful = fitted.predict_proba(X).max(axis=1) < 1.0
+    assert all(label is None for label in undecided[doubtful])
+    with refused("loss", fitted):
+        fitted.decide(X, loss=np.eye(2))
+    with refused("reject_loss", fitted):
+        fitted.decide(X, reject_loss=np.nan)
+
+
+def labels_are_names(estimator: Any, rng: np.random.Generator) -> None:
+    """Words, whole numbers and truth values name classes and nothing else."""
+    X, codes = _rows(estimator, rng, 2)
+    plain = learn(estimator, X, codes)
+    for labels in (WORDS, np.array([-7, 12]), np.array([False, True]), WORDS.astype(object)):
+        named = learn(estimator, X, labels[codes])
+        np.testing.assert_array_equal(named.classes_, labels[:2])
+        np.testing.assert_array_equal(named.predict(X), labels[plain.predict(X)])
+        if hasattr(named, "predict_proba"):
+            np.testing.assert_allclose(named.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
+    """NaN, None, numbers that are no labels, too few: a ValueError that names y, and nothing changes."""
+    X, codes = _rows(estimator, rng)
+    fitted = learn(estimator, X, codes)
+    gaps = np.where(codes == 0, np.nan, codes)
+    nones = np.where(codes == 0, None, WORDS[codes])
+    for bad in (gaps, nones, codes + 0.5 * rng.standard_normal(len(codes)), codes[:-1], np.eye(3)[codes]):
+        with quiet(), refused("y", fitted):
+            fitted.fit(X, bad)
+
+
+def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Generator) -> None:
+    """A class all of whose rows have weight zero is unknown."""
+    X, codes = _rows(estimator, rng)
+    weighted = learn(estimator, X, WORDS[codes], sample_weight=(codes != 2).astype(float))
+    assert list(weighted.classes_) == ["ash", "birch"]
+    some = codes != 2
+    np.testing.assert_array_equal(
+        weighted.predict(X), learn(estimator, X[some], WORDS[codes[some]]).predict(X)
+    )
+
+
+def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> None:
+    """The joint log p(x, C_k) is prior and class-conditional; p(x) is their sum; and rows drawn have classes."""
+    fitted, X = _fitted(estimator, rng)
+    if not hasattr(fitted, "predict_joint_log_proba"):
+        return
+    joint = fitted.predict_joint_log_proba(X)
+    whole = np.logaddexp.reduce(joint, axis=1)
+    np.testing.assert_allclose(joint - whole[:, None], fitted.predict_log_proba(X), atol=1e-9)
+    np.testing.assert_allclose(fitted.score_samples(X), whole, rtol=1e-10)
+    np.testing.assert_allclose(fitted.class_prior_.sum(), 1.0)
+    if hasattr(fitted, "sample"):
+        drawn, labels = fitted.sample(6, random_state=0)
+        assert np.shape(drawn) == (6, N_COLUMNS)
+        assert set(labels) <= set(WORDS)
+
+
+def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
+    """A stream sorted by class is learned as any other, with the classes told or not."""
+    if not hasattr(estimator, "partial_fit"):
+        return
+    X, codes = _rows(estimator, rng)
+    order = np.argsort(codes, kind="stable")
+    if estimator.model_tags.streaming != "exact in one pass":
+        return
+    whole = learn(estimator, X, WORDS[codes])
+    for classes in (None, WORDS):
+        streamed = cloned(estimator)
+        with quiet():
+            for part in np.array_split(order, 4):
+                streamed.partial_fit(X[part], WORDS[codes[part]], classes=classes)
+        np.testing.assert_array_equal(streamed.classes_, WORDS)
+        np.testing.assert_array_equal(streamed.predict(X), whole.predict(X))
+
+
+def _places(fitted: Any, labels: np.ndarray) -> np.ndarray:
+    return np.searchsorted(fitted.classes_, labels)
+
+
+Law = Callable[[Any, np.random.Generator], None]
+
+#: Laws of every classifier.
+CLASSIFIER_LAWS: tuple[Law, ...] = (
+    probabilities_are_shares,
+    the_most_probable_class_is_predicted,
+    decisions_follow_their_losses,
+    labels_are_names,
+    bad_labels_are_one_clear_error,
+    classes_that_weigh_nothing_are_not_there,
+    generative_models_obey_bayes,
+    pieces_may_lack_classes,
+)
