@@ -66,18 +66,6 @@ def with_classes(rng, shape):
     return np.column_stack([rng.standard_normal((shape[0], shape[1] - 1)), rng.integers(0, 3, shape[0])])
 
 
-class MomentsByClass:
-    """The statistic of classes, for the moments of each."""
-
-    @staticmethod
-    def of(x, y, weights=None):
-        return ByClass.of(x, y, weights, of=Moments.of)
-
-    @staticmethod
-    def empty(dim, _):
-        return ByClass.of(np.zeros((0, dim)), np.zeros(0), of=Moments.of)
-
-
 STRONG = [[1.0, 0.9999], [0.9999, 1.0]]
 SPREAD = [[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]]
 DISTRIBUTIONS = [
@@ -185,7 +173,7 @@ STATISTICS = [
     Row("IncompleteMoments", lambda: IncompleteMoments),
     Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
     Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),
-    Row("ByClass", lambda: StatisticOfRows(statistic=MomentsByClass, draw=with_classes, n_targets=1)),
+    Row("ByClass", lambda: StatisticOfRows(statistic=ByClass, draw=with_classes, n_targets=1)),
     *discrete.STATISTICS,
     *histogram.STATISTICS,
     *linear_least_squares.STATISTICS,

@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
+from tractable.statistics.moments import Moments
 from tractable.statistics.rows import check_same_width
 from tractable.value import value
 
@@ -32,9 +33,8 @@ class ByClass:
 
     Examples
     --------
-    >>> from tractable.statistics import Moments
     >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array(["a", "a", "b"])
-    >>> both = ByClass.of(X[:1], y[:1], of=Moments.of) + ByClass.of(X[1:], y[1:], of=Moments.of)
+    >>> both = ByClass.of(X[:1], y[:1]) + ByClass.of(X[1:], y[1:])
     >>> both.labels.tolist(), both.weight.tolist(), [part.mean.tolist() for part in both.parts]
     (['a', 'b'], [2.0, 1.0], [[1.0], [5.0]])
     """
@@ -47,7 +47,9 @@ class ByClass:
         object.__setattr__(self, "labels", freeze(np.asarray(self.labels)))
 
     @classmethod
-    def of(cls, x: Any, labels: Any, weights: Any = None, *, of: Callable[..., Any]) -> "ByClass":
+    def of(
+        cls, x: Any, labels: Any, weights: Any = None, *, of: Callable[..., Any] = Moments.of
+    ) -> "ByClass":
         """Summarise a block of rows: ``of(rows, weights=w)`` on the rows of each label."""
         x, labels = np.asarray(x), np.asarray(labels)
         if labels.shape != x.shape[:1]:
@@ -60,6 +62,13 @@ class ByClass:
         x, w = x[order], None if w is None else w[order]
         parts = tuple(of(x[a:b], weights=None if w is None else w[a:b]) for a, b in pairwise(edges))
         return cls(labels=found, parts=parts, dim=int(x.shape[1]))
+
+    @classmethod
+    def empty(cls, dim: int, n_targets: int = 1) -> "ByClass":
+        """Return the statistic of no rows: there are no classes."""
+        if n_targets != 1:
+            raise ValueError(f"n_targets must be 1: a row has one class, got {n_targets}")
+        return cls(labels=np.zeros(0), parts=(), dim=dim)
 
     @property
     def weight(self) -> np.ndarray:

@@ -116,7 +116,7 @@ def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Gene
 
 
 def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> None:
-    """The joint log p(x, C_k) is prior and class-conditional; p(x) is their sum; and rows drawn have classes."""
+    """The joint p(x, C_k) is prior times class-conditional, p(x) their sum; rows drawn have classes."""
     fitted, X = _fitted(estimator, rng)
     if not hasattr(fitted, "predict_joint_log_proba"):
         return
