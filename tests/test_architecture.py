@@ -134,6 +134,7 @@ def test_every_room_is_under_every_ban():
             f"tractable.{above}"
             for above in (
                 "base",
+                "classification",
                 "density",
                 "linear_model",
                 "mixture",
