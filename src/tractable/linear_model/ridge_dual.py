@@ -1,5 +1,6 @@
 """Ridge regression with fewer rows than columns: everything happens in the space of the rows."""
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
 from tractable.value import value
 
-__all__ = ["SAFE", "DualSpectrum", "dual_spectrum", "left_over"]
+__all__ = ["SAFE", "DualSpectrum", "column_sums", "dual_spectrum", "left_over", "penalised_rows"]
 
 #: Squaring the condition is safe up to here: ten digits are left.
 SAFE = 1e6
@@ -162,10 +163,35 @@ def _gram(rows: Array) -> Array:
     """Return A Aᵀ: the sum over blocks of columns, on all cores."""
     if not is_numpy_array(rows):
         return rows @ rows.T
-    p = rows.shape[1]
-    step = max(512, -(-p // 16))
-    parts = (rows[:, start : start + step] for start in range(0, p, step))
-    return tree_sum(ordered_map(_squared, parts))
+    return tree_sum(ordered_map(lambda part: _squared(rows[:, part]), _column_blocks(rows)))
+
+
+def column_sums(rows: Array, weights: Array) -> Array:
+    """Return wᵀ A, by blocks of columns on all cores."""
+    if not is_numpy_array(rows):
+        return weights @ rows
+    return np.concatenate(list(ordered_map(lambda part: weights @ rows[:, part], _column_blocks(rows))))
+
+
+def penalised_rows(x: Array, placement: Placement, root: Array | None) -> Array:
+    """Return the penalised columns of rows, times the roots of their weights; centred on all cores."""
+    if placement.ones or not is_numpy_array(x):
+        moved = placement.columns(x)
+        return moved if root is None else moved * root[:, None]
+    moved = np.empty(x.shape)
+
+    def centre(part: slice) -> None:
+        np.subtract(x[:, part], placement.centre[part], out=moved[:, part])
+        if root is not None:
+            moved[:, part] *= root[:, None]
+
+    deque(ordered_map(centre, _column_blocks(x)), maxlen=0)
+    return moved
+
+
+def _column_blocks(x: Array) -> list[slice]:
+    step = max(512, -(-x.shape[1] // 16))
+    return [slice(a, a + step) for a in range(0, x.shape[1], step)]
 
 
 def _squared(part: Array) -> Array:

@@ -9,10 +9,11 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
 from tractable.engines.blocks import block_rows
+from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.noise_floor import LARGE
 from tractable.linear_model.placement import place
-from tractable.linear_model.ridge_dual import DualSpectrum, dual_spectrum
+from tractable.linear_model.ridge_dual import DualSpectrum, column_sums, dual_spectrum, penalised_rows
 from tractable.linear_model.ridge_solution import RidgeSolution
 from tractable.linear_model.ridge_spectrum import LeftOutErrors, PrimalSpectrum
 from tractable.statistics import LinearFactor, Moments
@@ -96,15 +97,21 @@ def _moments(x: Any, y: Any, weights: Any = None) -> Moments:
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
     """Search in the space of the rows; those that do not count are left aside."""
-    x, y, weights = _counted(rows)
+    # One thread decomposes matrices of this size faster than several do; products run on all cores by blocks.
+    with single_threaded_blas():
+        return _judged(rows, *_counted(rows), alphas, method, **intercept)
+
+
+def _judged(
+    rows: Rows, x: Array, y: Array, weights: Array | None, alphas: np.ndarray, method: str, **intercept: bool
+) -> Found:
     xp = namespace_of(x)
     root = xp.ones_like(y[:, 0]) if weights is None else xp.sqrt(weights)
     total = float(root @ root)
-    mean = xp.concat([(root * root) @ x, (root * root) @ y]) / total
+    mean = xp.concat([column_sums(x, root * root), (root * root) @ y]) / total
     placement = place(mean, int(y.shape[1]), **intercept)
-    columns, targets = placement.columns(x), y - placement.offset
-    if weights is not None:
-        columns, targets = columns * root[:, None], targets * root[:, None]
+    columns, targets = penalised_rows(x, placement, None if weights is None else root), y - placement.offset
+    targets = targets if weights is None else targets * root[:, None]
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if placement.n_located else None
     spectrum = dual_spectrum(columns, targets, placement, total, float(alphas.min()), free)

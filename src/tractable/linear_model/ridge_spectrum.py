@@ -51,9 +51,11 @@ class LeftOutErrors:
         """
         xp = namespace_of(residuals)
         known = stays > least
-        out = residuals / xp.where(known, stays, 1.0)[:, None, :]
+        all_known = bool(xp.all(known))
+        out = residuals / (stays if all_known else xp.where(known, stays, 1.0))[:, None, :]
         out = out * out
-        out = xp.where(known, xp.mean(out, axis=1) if out.shape[1] > 1 else out[:, 0, :], xp.inf)
+        out = xp.mean(out, axis=1) if out.shape[1] > 1 else out[:, 0, :]
+        out = out if all_known else xp.where(known, out, xp.inf)
         one = xp.ones_like(out[:, 0]) if weights is None else weights
         shape = tuple(residuals.shape)
         squared = xp.reshape(residuals * residuals, (shape[0], -1))
@@ -140,8 +142,7 @@ class PrimalSpectrum:
         return float(xp.max(size)) / self.weight**0.5 or 1.0
 
     def left_out(self, alphas: Array) -> Callable[..., LeftOutErrors]:
-        """Return what sums the leave-one-out errors of rows, (y - ŷ) / (1 - h), for all penalties, in units
-        of of `unit`.
+        """Return what sums the errors of rows left out, (y - ŷ) / (1 - h), for all penalties, in `unit`.
 
         Fitted values and leverages are two products of the rows in the basis V: with V s/(s² + α) Uᵀy, and,
         squared, with 1/(s² + α). A row that counts several times is left out once; one that counts less
@@ -151,18 +152,20 @@ class PrimalSpectrum:
         # The rows themselves have nothing but rounding in directions that were not seen.
         inverse = xp.where(self.singular[:, None] > 0, self._inverse(alphas), 0.0)
         shrunk = (self.singular[:, None] * self.turned)[:, :, None] * inverse[:, None, :]
-        shrunk = xp.reshape(shrunk, (shrunk.shape[0], -1))
+        shrunk = xp.reshape(shrunk, (shrunk.shape[0], -1)) / self.unit
         located, unit = self.placement.n_located / self.weight, self.unit
 
         def of(x: Any, y: Any, weights: Any = None) -> LeftOutErrors:
             z = self.placement.columns(as_rows(x)) @ self.basis
             y = xp.astype(xp.asarray(y), xp.float64)
-            y = (y[:, None] if y.ndim == 1 else y) - self.placement.offset
+            y = ((y[:, None] if y.ndim == 1 else y) - self.placement.offset) / unit
             fitted = xp.reshape(z @ shrunk, (*y.shape, alphas.shape[0]))
-            leverage = located + (z * z) @ inverse
-            if weights is not None:
-                leverage = leverage * xp.where(weights < 1.0, weights, xp.ones_like(weights))[:, None]
-            return LeftOutErrors.of((y[:, :, None] - fitted) / unit, 1.0 - leverage, NOTHING, weights)
+            leverage = (z * z) @ inverse
+            if weights is None:
+                stays = (1.0 - located) - leverage
+            else:
+                stays = 1.0 - (located + leverage) * xp.minimum(weights, xp.ones_like(weights))[:, None]
+            return LeftOutErrors.of(y[:, :, None] - fitted, stays, NOTHING, weights)
 
         return of
 
