@@ -11,6 +11,7 @@ from tractable.engines import fold
 from tractable.engines.blocks import block_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.linear_rows import blas_for
 from tractable.linear_model.noise_floor import LARGE
 from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import DualSpectrum, column_sums, dual_spectrum, penalised_rows
@@ -44,7 +45,15 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Fo
         `fit_intercept` and `penalize_intercept`.
     """
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
-        return _few_rows(rows, alphas, method, **intercept)
+        # One thread decomposes few rows sooner than several; products run on all cores by blocks of columns.
+        with single_threaded_blas():
+            return _few_rows(rows, alphas, method, **intercept)
+    with blas_for(rows):
+        return _many_rows(rows, alphas, method, **intercept)
+
+
+def _many_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
+    """Search in the space of the columns."""
     spectrum, flat = _decomposed(rows, alphas, method, **intercept)
     xp = namespace_of(spectrum.singular)
     _check_sizes(float(xp.max(spectrum.singular)), spectrum.unit, alphas)
@@ -97,14 +106,7 @@ def _moments(x: Any, y: Any, weights: Any = None) -> Moments:
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
     """Search in the space of the rows; those that do not count are left aside."""
-    # One thread decomposes matrices of this size faster than several do; products run on all cores by blocks.
-    with single_threaded_blas():
-        return _judged(rows, *_counted(rows), alphas, method, **intercept)
-
-
-def _judged(
-    rows: Rows, x: Array, y: Array, weights: Array | None, alphas: np.ndarray, method: str, **intercept: bool
-) -> Found:
+    x, y, weights = _counted(rows)
     xp = namespace_of(x)
     root = xp.ones_like(y[:, 0]) if weights is None else xp.sqrt(weights)
     total = float(root @ root)
