@@ -293,7 +293,7 @@ def test_other_array_libraries_keep_their_arrays(backend, X):
 
 
 def test_interruption_keeps_the_best_so_far(X, holes, monkeypatch):
-    from tractable.density import incomplete_gaussian
+    from tractable.engines import incomplete_gaussian
 
     calls = []
 

@@ -85,7 +85,7 @@ def test_em_laws_have_teeth(law, break_it, rng):
 
 
 def test_completed_moments_do_not_care_how_rows_were_cut(rng):
-    from tractable.density.incomplete_gaussian import Gaussian, expect
+    from tractable.engines.incomplete_gaussian import Gaussian, expect
 
     x = rng.standard_normal((50, 3))
     x[rng.random(x.shape) < 0.3] = np.nan

@@ -1,6 +1,7 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
 from tractable.base.classifier import ClassAnswers, GenerativeClasses, ScoredClasses
+from tractable.base.degenerate import DegenerateCovarianceWarning
 from tractable.base.density import DensityMixin
 from tractable.base.estimator import (
     Estimator,
@@ -26,6 +27,7 @@ from tractable.base.validation import (
 
 __all__ = [
     "ClassAnswers",
+    "DegenerateCovarianceWarning",
     "DensityMixin",
     "Estimator",
     "FitInterrupted",

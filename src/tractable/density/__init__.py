@@ -1,8 +1,9 @@
 """Estimators of p(x)."""
 
+from tractable.base import DegenerateCovarianceWarning
 from tractable.density.adaptive_kernel_density import AdaptiveKernelDensity
 from tractable.density.bin_search import BinSearch
-from tractable.density.gaussian import DegenerateCovarianceWarning, GaussianDensity
+from tractable.density.gaussian import GaussianDensity
 from tractable.density.histogram import Histogram
 from tractable.density.kernel_density import KernelDensity
 from tractable.density.mean_shift import MeanShift

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from tractable.base import (
+    DegenerateCovarianceWarning,
     DensityMixin,
     Estimator,
     ModelTags,
@@ -16,7 +17,6 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.density.gaussian import DegenerateCovarianceWarning
 from tractable.density.lattice import lattice
 from tractable.density.local_windows import (
     balloon,

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
 from tractable.base import (
+    DegenerateCovarianceWarning,
     DensityMixin,
     Estimator,
     FitInterrupted,
@@ -21,11 +22,7 @@ from tractable.base import (
 from tractable.density.gaussian_model import SHAPES, Shape
 from tractable.distributions import MultivariateNormal
 
-__all__ = ["DegenerateCovarianceWarning", "GaussianDensity"]
-
-
-class DegenerateCovarianceWarning(UserWarning):
-    """The covariance is singular; what was added to its diagonal is in `jitter_`."""
+__all__ = ["GaussianDensity"]
 
 
 class GaussianDensity(OnePassMixin, DensityMixin, Estimator):

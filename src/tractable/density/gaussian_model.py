@@ -3,19 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import NotYetDetermined
-from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.density.incomplete_gaussian import fit_incomplete
+from tractable.covariance import Covariance, Diagonal, Isotropic
+from tractable.covariance.regular import constant_columns, regular
+from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
 from tractable.value import value
 
 __all__ = ["SHAPES", "GaussianFit", "Shape"]
-
-#: A column that never varies is given so many roundings of its values as a standard deviation.
-ROUNDINGS = 8.0
 
 
 @value
@@ -42,19 +38,14 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
     """Mean and covariance, by EM where entries are missing."""
     moments, search = statistic.complete, None
     if moments is None:
+        _all_observed(statistic.columns()[0])
         moments, search = fit_incomplete(statistic, tol=tol, max_iter=max_iter)
     matrix = _over(moments.scatter, moments.weight, ddof)
-    xp = namespace_of(matrix)
-    floor, constant = _floor(xp.linalg.diagonal(matrix), moments.mean)
-    # A constant column is uncorrelated with the others; what rounding left there is not evidence.
-    both = constant[:, None] | constant[None, :]
-    matrix = xp.where(both, xp.zeros_like(matrix), matrix)
-    matrix = matrix + floor * xp.eye(floor.shape[0], dtype=matrix.dtype, device=device(matrix))
-    structure = Full.jittered(matrix)
+    structure, jitter = regular(matrix, moments.mean)
     return GaussianFit(
         mean=moments.mean,
         structure=structure,
-        jitter=floor + structure.jitter,
+        jitter=jitter,
         n_iter=0 if search is None else search.n_iter,
         converged=search is None or search.converged,
         interrupted=search is not None and search.interrupted,
@@ -65,7 +56,7 @@ def fit_diagonal(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> Gaussi
     """Mean and variance of each column; missing entries count for nothing."""
     _all_observed(statistic.weight)
     variances = _over(statistic.scatter, statistic.weight, ddof)
-    floor, constant = _floor(variances, statistic.mean)
+    floor, constant = constant_columns(variances, statistic.mean)
     xp = namespace_of(variances)
     variances = xp.where(constant, floor, variances)
     return GaussianFit(mean=statistic.mean, structure=Diagonal(variances=variances), jitter=floor)
@@ -78,7 +69,7 @@ def fit_spherical(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> Gauss
     dim = statistic.dim
     variance = _over(xp.sum(statistic.scatter), xp.sum(statistic.weight), ddof * dim)
     size = xp.sqrt(xp.sum(statistic.mean**2) / dim)
-    floor, constant = _floor(variance[None], size[None])
+    floor, constant = constant_columns(variance[None], size[None])
     variance = xp.where(constant, floor, variance[None])[0]
     jitter = floor[0] + xp.zeros_like(statistic.mean)
     return GaussianFit(mean=statistic.mean, structure=Isotropic(variance=variance, dim=dim), jitter=jitter)
@@ -98,18 +89,6 @@ def _over(scatter: Array, weight: Array, ddof: float) -> Array:
     if bool(xp.any(rest <= 0)) and bool(xp.any(scatter != 0)):
         raise NotYetDetermined(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
     return scatter / xp.where(rest > 0, rest, xp.ones_like(rest))
-
-
-def _floor(variances: Array, mean: Array) -> tuple[Array, Array]:
-    """Return what constant columns need as a variance (0 for the others), and which they are."""
-    xp = namespace_of(variances)
-    rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
-    constant = variances <= rounding**2
-    size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))
-    # The square of the smallest numbers would be zero again.
-    square = (ROUNDINGS * size) ** 2
-    floor = xp.where(square > 0, square, xp.full_like(square, float(np.finfo(np.float64).tiny)))
-    return xp.where(constant, floor, xp.zeros_like(floor)), constant
 
 
 def _all_observed(weight: Array) -> None:

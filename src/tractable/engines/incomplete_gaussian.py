@@ -6,12 +6,11 @@ from functools import partial
 import numpy as np
 
 from tractable.arrays import jittered_cholesky, log_det_cholesky, solve_cholesky
-from tractable.base import NotYetDetermined
-from tractable.engines import EMResult, em
+from tractable.engines.em import EMResult, em
 from tractable.statistics import IncompleteMoments, Moments
 from tractable.value import value
 
-__all__ = ["Gaussian", "expect", "fit_incomplete", "maximize"]
+__all__ = ["Expected", "Gaussian", "expect", "fit_incomplete", "maximize", "standardised"]
 
 
 @value
@@ -49,14 +48,12 @@ def maximize(expected: Expected) -> Gaussian:
 def fit_incomplete(statistic: IncompleteMoments, *, tol: float, max_iter: int) -> tuple[Moments, EMResult]:
     """Return the expected moments at the maximum of the observed-data likelihood, and the search.
 
-    The search runs on standardised columns, so its answer does not depend on their units or origin.
+    Every column must have been observed. The search runs on standardised columns, so its answer does not
+    depend on their units or origin.
     """
     weight, mean, scatter = statistic.columns()
-    if not np.all(weight > 0):
-        empty = np.flatnonzero(weight == 0).tolist()
-        raise NotYetDetermined(f"X has no observed value in the columns {empty}")
     scale = np.sqrt(np.where(scatter > 0, scatter / weight, 1.0))
-    standard = _standardised(statistic, mean, scale)
+    standard = standardised(statistic, mean, scale)
     start = Gaussian(mean=np.zeros(statistic.dim), covariance=np.diag(np.where(scatter > 0, 1.0, 0.0)))
     step = partial(expect, standard)
     result = em(step, maximize, start, tol=tol, max_iter=max_iter, label="EM over missing values")
@@ -71,7 +68,8 @@ def fit_incomplete(statistic: IncompleteMoments, *, tol: float, max_iter: int) -
     )
 
 
-def _standardised(statistic: IncompleteMoments, mean: np.ndarray, scale: np.ndarray) -> IncompleteMoments:
+def standardised(statistic: IncompleteMoments, mean: np.ndarray, scale: np.ndarray) -> IncompleteMoments:
+    """Return the statistic of (x - mean) / scale."""
     parts = {}
     for observed, part in statistic.parts.items():
         o = list(observed)
