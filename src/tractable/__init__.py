@@ -38,6 +38,7 @@ PUBLIC: dict[str, str] = {
     "MixtureOfRegressors": "tractable.mixture",
     "NearestNeighborDensity": "tractable.density",
     "NearestNeighbors": "tractable.neighbors",
+    "Perceptron": "tractable.classification",
     "PolynomialBasis": "tractable.linear_model",
     "Ridge": "tractable.linear_model",
     "RidgeCV": "tractable.linear_model",
@@ -108,6 +109,9 @@ PUBLIC: dict[str, str] = {
     "negative_log_posterior": "tractable.linear_model",
     "ridge_objective": "tractable.linear_model",
     "tikhonov": "tractable.linear_model",
+    # geometry of linear classifiers
+    "LinearDiscriminantFunction": "tractable.classification",
+    "discriminant_functions": "tractable.classification",
     # distances
     "minkowski": "tractable.spatial",
     # partitions
@@ -146,6 +150,7 @@ PUBLIC: dict[str, str] = {
     "elbo": "tractable.engines",
     "fold": "tractable.engines",
     # data
+    "TableColumns": "tractable.data",
     "scan": "tractable.data",
     "predict_to": "tractable.data",
     # verbs

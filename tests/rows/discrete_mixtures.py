@@ -7,8 +7,8 @@ import pandas as pd
 
 from rows.row import Row
 from tractable.base import Rows
+from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
-from tractable.mixture.table_columns import columns_of
 from tractable.mixture.table_steps import TableSteps
 from tractable.mixture.table_units import survey_table
 from tractable.testing.em_laws import EMProblem

@@ -7,12 +7,14 @@ from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
 from tractable.data.sample import sample_rows
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
+from tractable.data.table_columns import TableColumns
 
 __all__ = [
     "MAX_BATCH_ROWS",
     "ArraySource",
     "Batch",
     "Source",
+    "TableColumns",
     "as_source",
     "is_frame",
     "is_streamed",

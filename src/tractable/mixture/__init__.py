@@ -1,5 +1,6 @@
 """Mixtures and clusters: rows that come from one of several sources, unseen."""
 
+from tractable.data.table_columns import TableColumns
 from tractable.mixture.bayesian_gaussian import BayesianGaussianMixture
 from tractable.mixture.bayesian_gaussian_posterior import MixturePosterior
 from tractable.mixture.bayesian_gaussian_prior import BayesianUnits
@@ -22,7 +23,6 @@ from tractable.mixture.regressors import MixtureOfRegressors
 from tractable.mixture.student_t import StudentTMixture
 from tractable.mixture.student_t_steps import StudentTParameters, StudentTSums
 from tractable.mixture.table import TableMixture
-from tractable.mixture.table_columns import TableColumns
 from tractable.mixture.table_steps import TableParameters, TableSums
 from tractable.mixture.table_units import TableUnits
 from tractable.mixture.units import Units

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.data import is_frame
-from tractable.mixture.table_columns import TableColumns
-from tractable.mixture.table_reading import coded_frame, learn_columns
+from tractable.data.table_columns import TableColumns
+from tractable.data.table_reading import coded_frame, learn_columns
 from tractable.mixture.table_shell import TableShell
 from tractable.value import replace
 
@@ -136,7 +136,7 @@ class CategoricalMixture(TableShell):
         return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
 
     def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
-        return learn_columns(frame, None, leave, codes=True)
+        return learn_columns(frame, None, () if leave is None else (leave,), codes=True)
 
 
 def _text(X: Any) -> Any:

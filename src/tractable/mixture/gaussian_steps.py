@@ -135,7 +135,7 @@ class GaussianSteps:
         # Products of rows are the same in every E-step: components that share a covariance share them too.
         whole = self._products
         evidence -= 0.5 * float(np.sum(params.structure.precision() * whole))
-        return self._expected(np.hstack([sums, np.zeros_like(sums)]), evidence, params, origin, whole[None])
+        return self._expected(sums, evidence, params, origin, whole[None])
 
     def _whitened(
         self, constants: np.ndarray, whiteners: np.ndarray, params: GaussianParameters

@@ -21,7 +21,9 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.data import Source
-from tractable.engines import EMResult, best_of, em
+from tractable.engines import EMResult, best_of
+from tractable.mixture.climb import climb
+from tractable.mixture.gaussian_parameters import as_numbers
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_predictions import PlanesPredictions
 from tractable.mixture.regression_steps import RegressionProblem
@@ -128,10 +130,10 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
 
     def _search(self, problem: RegressionProblem) -> EMResult:
         if self.coef_init is not None:
-            return self._climb(problem, self._given_start(problem))
+            return climb(self, problem, self._given_start(problem))
         rng = as_generator(self.random_state)
         return best_of(
-            lambda _: self._climb(problem, problem.start(rng)),
+            lambda _: climb(self, problem, problem.start(rng)),
             self.n_init,
             sound=lambda params: not bool(np.any(self._chance(params, problem))),
         )
@@ -144,22 +146,11 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
         few = FEW_ROWS * (1 + params.coef.shape[1]) + FEW_SHARE * problem.total
         return small & (problem.expect(params).mass < few)
 
-    def _climb(self, problem: RegressionProblem, start: RegressionMixture) -> EMResult:
-        return em(
-            problem.expect,
-            problem.maximize,
-            start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            unit=problem.total,
-            label=f"{type(self).__name__}, {self.n_components} components",
-        )
-
     def _given_start(self, problem: RegressionProblem) -> RegressionMixture:
         units, k = problem.units, self.n_components
-        coef = _shaped("coef_init", self.coef_init, (k, len(units.shift)))
+        coef = as_numbers("coef_init", self.coef_init, (k, len(units.shift)))
         given = np.zeros(k) if self.intercept_init is None else self.intercept_init
-        intercept = _shaped("intercept_init", given, (k,))
+        intercept = as_numbers("intercept_init", given, (k,))
         if not units.located and np.any(intercept != 0):
             raise ValueError("intercept_init must be zero where fit_intercept is False")
         heights = (intercept + coef @ units.shift - units.middle) / units.width
@@ -212,13 +203,3 @@ class PlanesEstimator(PlanesPredictions, RegressorMixin, Estimator):
                 NoiseCollapsedWarning,
                 stacklevel=5,
             )
-
-
-def _shaped(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        found = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {given!r}") from None
-    if found.shape != shape or not np.all(np.isfinite(found)):
-        raise ValueError(f"{name} must be finite, of shape {shape}; got shape {found.shape}")
-    return found

@@ -1,12 +1,12 @@
 """What every mixture fitted by expectation-maximisation does alike."""
 
+import copy
 import warnings
 from abc import abstractmethod
 from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
@@ -16,13 +16,14 @@ from tractable.base import (
     ModelTags,
     Rows,
     all_or_nothing,
+    check_fitted,
     check_number,
     check_rows,
     refuse_foreign,
 )
-from tractable.engines import EMResult, best_of, em
-from tractable.engines.threads import single_threaded_blas
+from tractable.engines import EMResult, best_of
 from tractable.mixture.answers import MixtureAnswers
+from tractable.mixture.climb import climb
 from tractable.mixture.criteria import CriteriaMixin
 
 __all__ = ["OF_A_SEARCH", "OF_A_STREAM", "EMMixture", "Problem"]
@@ -115,26 +116,23 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
         self
         """
         self._check_parameters()
-        before = dict(vars(self))
-        self.__dict__ = {name: kept for name, kept in before.items() if not name.endswith("_")}
+        earlier = copy.copy(self)
+        self._forget(*[name for name in vars(self) if name.endswith("_")])
         rows = self._rows(X, sample_weight, reset=True)
         units = self._survey(rows)
         problem = self._problem(rows, units)
-        if self.warm_start and "distribution_" in before:
-            if (
-                len(before["weights_"]) != self.n_components
-                or before["n_features_in_"] != self.n_features_in_
-            ):
+        if self.warm_start and hasattr(earlier, "distribution_"):
+            known = len(earlier.weights_), earlier.n_features_in_
+            if known != (self.n_components, self.n_features_in_):
                 raise ValueError(
-                    f"warm_start goes on from {len(before['weights_'])} components of "
-                    f"{before['n_features_in_']} columns; n_components and X must be as they were"
+                    f"warm_start goes on from {known[0]} components of {known[1]} columns; "
+                    "n_components and X must be as they were"
                 )
-            start = _as_fitted(self, before)._restart(units)  # noqa: SLF001
-            result = self._climb(problem, start)
+            result = climb(self, problem, earlier._restart(units))
         else:
             rng = as_generator(self.random_state)
             result = best_of(
-                lambda _: self._climb(problem, problem.start(rng)),
+                lambda _: climb(self, problem, problem.start(rng)),
                 self.n_init,
                 sound=lambda params: self._sound(params, units),
             )
@@ -171,7 +169,7 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
             Merge two with ``+``; `from_statistic` takes the M-step. Its `objective` is the (penalised) log
             likelihood of the rows.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         rows = self._rows(X, sample_weight, reset=False)
         return self._problem(rows, self._look_again(rows)).expect(self._restart(self.units_))
 
@@ -188,7 +186,7 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
         -------
         self
         """
-        check_is_fitted(self)
+        check_fitted(self)
         self._require_statistic(statistic)
         self._adopt(self._problem(Rows(data=None), self.units_).maximize(statistic), self.units_)
         self._forget(*OF_A_SEARCH, *OF_A_STREAM)
@@ -213,19 +211,6 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
             )
         return rows
 
-    def _climb(self, problem: Problem, start: Any) -> EMResult:
-        # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
-        with single_threaded_blas():
-            return em(
-                problem.expect,
-                problem.maximize,
-                start,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                unit=problem.total,
-                label=f"{type(self).__name__}, {self.n_components} components",
-            )
-
     def _conclude(self, result: EMResult, problem: Problem, units: Any) -> None:
         self.units_ = units
         self._adopt(result.params, units)
@@ -246,10 +231,3 @@ def _unsettled(result: EMResult, max_iter: int) -> str:
             "is singular; use fewer components or a larger reg_covar"
         )
     return f"EM did not settle in {max_iter} iterations; raise max_iter or tol, or try more starts (n_init)"
-
-
-def _as_fitted(estimator: Any, attributes: dict[str, Any]) -> Any:
-    """Return an estimator that has the attributes of an earlier fit."""
-    earlier = object.__new__(type(estimator))
-    earlier.__dict__ = attributes
-    return earlier

@@ -7,9 +7,9 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import check_number
+from tractable.data.table_writing import filled, table_of
 from tractable.mixture.table_impute import drawn, expected
 from tractable.mixture.table_shell import TableShell
-from tractable.mixture.table_writing import filled, table_of
 
 __all__ = ["TableMixture"]
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number, refuse_foreign
 from tractable.data import is_frame, is_streamed
+from tractable.data.mapped import mapped
+from tractable.data.table_columns import TableColumns, columns_of
+from tractable.data.table_reading import coded_frame, learn_columns
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
 from tractable.mixture.gaussian import CollapsedComponentWarning
 from tractable.mixture.shell import EMMixture
-from tractable.mixture.table_columns import TableColumns, columns_of
-from tractable.mixture.table_reading import coded_frame, learn_columns
-from tractable.mixture.table_source import mapped
 from tractable.mixture.table_steps import TableParameters, TableSteps
 from tractable.mixture.table_units import TableUnits, checked_column, survey_table
 from tractable.value import replace
@@ -114,7 +114,7 @@ class TableShell(EMMixture):
         return coded_frame(X, self.columns_, self._unseen())
 
     def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
-        return learn_columns(frame, self._kinds(), leave)
+        return learn_columns(frame, self._kinds(), () if leave is None else (leave,))
 
     def _survey(self, rows: Rows) -> TableUnits:
         return survey_table(rows, self.columns_)

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 
 from tractable.base import Rows
-from tractable.engines import fold
-from tractable.mixture.table_columns import (
+from tractable.data.table_checks import check_entries
+from tractable.data.table_columns import (
     DECLARE,
     MOST_CATEGORIES,
     TableColumns,
     warn_unseen,
 )
+from tractable.engines import fold
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 
@@ -62,7 +63,7 @@ def survey_table(rows: Rows, columns: TableColumns) -> TableUnits:
         raise ValueError(f"X (with sample_weight) has {reason} in the columns {empty}")
     counted = [j for j, kind in enumerate(columns.kinds) if kind != "normal"]
     for j in sorted(counted, key=lambda j: found.low[j] >= 0):  # what is negative is said first
-        _check(columns, j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
+        check_entries(columns, j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
         if columns.kinds[j] == "categorical" and found.high[j] >= MOST_CATEGORIES:
             raise ValueError(
                 f"X has the code {found.high[j]:g} in the column {columns.label(j)!r}: codes of categories "
@@ -104,7 +105,7 @@ def checked_column(
     if kind == "normal" or not len(seen):
         return values
     high, whole = float(seen.max()), bool(np.all(seen == np.floor(seen)))
-    _check(columns, j, float(seen.min()), high, whole=whole, argument=argument)
+    check_entries(columns, j, float(seen.min()), high, whole=whole, argument=argument)
     if kind != "categorical" or high < units.sizes[j]:
         return values
     if unseen == "error":
@@ -114,22 +115,6 @@ def checked_column(
         )
     warn_unseen(columns.label(j), high)
     return np.where(values < units.sizes[j], values, np.nan)
-
-
-def _check(
-    columns: TableColumns, j: int, low: float, high: float, *, whole: bool, argument: str = "X"
-) -> None:
-    kind, name = columns.kinds[j], columns.label(j)
-    if low < 0:
-        raise ValueError(
-            f"Negative values in data: {argument} has {low:g} in the column {name!r}, which is {kind}"
-        )
-    if not whole:
-        raise ValueError(f"{argument} must have whole numbers in the column {name!r}, which is {kind}")
-    if kind == "bernoulli" and high > 1:
-        raise ValueError(
-            f"{argument} must have zeros and ones in the column {name!r}, which is bernoulli; got {high:g}"
-        )
 
 
 @value

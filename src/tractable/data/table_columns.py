@@ -16,6 +16,7 @@ __all__ = [
     "columns_of",
     "kinds_of",
     "many_categories",
+    "told_of",
     "warn_unseen",
 ]
 
@@ -47,6 +48,13 @@ class TableColumns:
         Whose frame the table was.
     types : tuple of str, optional
         What that library calls the type of each column.
+
+    Examples
+    --------
+    >>> kinds, pets = ("normal", "categorical"), ("cat", "dog")
+    >>> columns = TableColumns(names=("age", "pet"), kinds=kinds, categories=(None, pets))
+    >>> columns.code(1, ["dog", None, "cat"]).tolist(), columns.values(1, np.array([0.0, 1.0])).tolist()
+    ([1.0, nan, 0.0], ['cat', 'dog'])
     """
 
     names: tuple[Any, ...] | None
@@ -69,7 +77,11 @@ class TableColumns:
         return position if self.names is None else self.names[position]
 
     def code(self, position: int, values: Any, unseen: str = "error") -> np.ndarray:
-        """Return values of one column as numbers, NaN where one is missing; `unseen` categories may be."""
+        """Return values of one column as numbers, NaN where one is missing.
+
+        A category that is `unseen` is an "error", is taken as "missing" with a warning, or is given the code
+        after the last ("extra").
+        """
         table, name = self.categories[position], self.label(position)
         if table is None:
             return _numbers(values, name)
@@ -116,28 +128,36 @@ def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> T
 
 def kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[str | None]:
     """Return the kind that is told of each column, None where nothing is."""
-    told: list[str | None] = [None] * width
+    told: list[str | None] = told_of(kinds, names, width)
+    for column, kind in enumerate(told):
+        if kind is not None and kind not in KINDS:
+            label = column if names is None else names[column]
+            raise ValueError(f"kinds must be of {list(KINDS)}, got {kind!r} for {label!r}")
+    return told
+
+
+def told_of(kinds: Any, names: Sequence[Hashable] | None, width: int, argument: str = "kinds") -> list[Any]:
+    """Return what is told of each column, by name, by position or in order; None where nothing is."""
+    told: list[Any] = [None] * width
     if kinds is None:
         return told
     if isinstance(kinds, str) or not isinstance(kinds, (Mapping, Sequence)):
         raise ValueError(
-            f"kinds must be a mapping from columns to kinds, or one kind a column, got {kinds!r}"
+            f"{argument} must be a mapping from columns to kinds, or one kind a column, got {kinds!r}"
         )
     if not isinstance(kinds, Mapping):
         if len(kinds) != width:
-            raise ValueError(f"kinds must have one entry a column, {width}, got {len(kinds)}")
+            raise ValueError(f"{argument} must have one entry a column, {width}, got {len(kinds)}")
         kinds = dict(enumerate(kinds))
     for column, kind in kinds.items():
-        if kind not in KINDS:
-            raise ValueError(f"kinds must be of {list(KINDS)}, got {kind!r} for {column!r}")
         if names is not None and column in names:
             j = names.index(column)
         elif isinstance(column, int) and 0 <= column < width:
             j = column
         else:
-            check_known([column], names or range(width), "kinds", "the table")
+            check_known([column], names or range(width), argument, "the table")
         if told[j] is not None:
-            raise ValueError(f"kinds names the column {column!r} twice, by name and by position")
+            raise ValueError(f"{argument} names the column {column!r} twice, by name and by position")
         told[j] = kind
     return told
 
@@ -170,6 +190,8 @@ def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: st
         if unseen == "error":
             known = f"{list(table)[:12]}" + (f" and {len(table) - 12} more" if len(table) > 12 else "")
             raise ValueError(f"X: the column {name!r} has no category {unknown!r}; it has {known}; {DECLARE}")
+        if unseen == "extra":
+            return np.asarray([float(len(table)) if c is None else c for c in flat]).reshape(values.shape)
         warn_unseen(name, unknown)
         flat = [np.nan if code is None else code for code in flat]
     return np.asarray(flat, dtype=np.float64).reshape(values.shape)

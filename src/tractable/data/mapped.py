@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data import Batch, Source
+from tractable.data.source import Batch, Source
 from tractable.value import replace, value
 
 __all__ = ["mapped"]

@@ -2,31 +2,33 @@
 
 import datetime as dt
 import numbers
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from tractable.data import is_frame
-from tractable.mixture.table_columns import MOST_CATEGORIES, TableColumns, kinds_of, many_categories
+from tractable.data.frames import is_frame
+from tractable.data.table_columns import MOST_CATEGORIES, TableColumns, kinds_of, many_categories
+from tractable.value import replace
 
-__all__ = ["coded_frame", "learn_columns"]
+__all__ = ["coded_frame", "column_names", "learn_columns", "met_categories"]
 
 #: Values that tell when, or how long.
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
-def learn_columns(frame: Any, kinds: Any, leave: Any = None, *, codes: bool = False) -> TableColumns:
+def learn_columns(frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False) -> TableColumns:
     """Return what the columns of a frame are: as told, or else by their types.
 
     Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
     not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
-    numbers are codes of categories.
+    numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table.
     """
     pandas, library = _as_pandas(frame)
     if not pandas.columns.is_unique:
         raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
-    names = tuple(name for name in pandas.columns if name != leave)
+    names = tuple(name for name in pandas.columns if name not in set(leave))
     told = kinds_of(None if codes else kinds, names, len(names))
     found = [kind or _kind(pandas[name]) for name, kind in zip(names, told, strict=True)]
     numeric = {name for name in names if codes and getattr(pandas[name].dtype, "kind", "O") in "fiub"}
@@ -42,6 +44,25 @@ def learn_columns(frame: Any, kinds: Any, leave: Any = None, *, codes: bool = Fa
         library=library,
         types=tuple(_type_name(frame, library, name) for name in names),
     )
+
+
+def column_names(frame: Any, leave: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """Return the names of a frame's columns, but for those to leave."""
+    return tuple(name for name in _as_pandas(frame)[0].columns if name not in set(leave))
+
+
+def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
+    """Return the columns with what a frame has of new categories, after those that are known."""
+    pandas, _ = _as_pandas(frame)
+    tables = list(columns.categories)
+    for j, name in enumerate(columns.names or ()):
+        table = tables[j]
+        if table is not None and name in pandas.columns and pandas[name].notna().any():
+            known = set(table)
+            tables[j] = (*table, *(v for v in _table(pandas[name]) if v not in known))
+            if len(tables[j] or ()) > MOST_CATEGORIES:
+                raise many_categories(name, len(tables[j] or ()))
+    return replace(columns, categories=tuple(tables))
 
 
 def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error") -> Any:

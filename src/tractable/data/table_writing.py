@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.mixture.table_columns import TableColumns
+from tractable.data.table_columns import TableColumns
 
 __all__ = ["filled", "table_of"]
 
