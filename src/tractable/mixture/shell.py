@@ -128,7 +128,7 @@ class EMMixture(MixtureAnswers, CriteriaMixin, DensityMixin, Estimator):
                     f"warm_start goes on from {known[0]} components of {known[1]} columns; "
                     "n_components and X must be as they were"
                 )
-            result = climb(self, problem, earlier._restart(units))
+            result = climb(self, problem, earlier._restart(units))  # noqa: SLF001
         else:
             rng = as_generator(self.random_state)
             result = best_of(
