@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner, special_function
 
@@ -39,7 +40,6 @@ _ERFCX = (
 
 # erf(x) = 2 / √π Σ (-1)^n x^(2n+1) / (n! (2n + 1))
 _ERF = tuple(2.0 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(20))
-_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def erf(x: Array) -> Array:
@@ -137,7 +137,7 @@ def _lower_quantile(xp: Any, share: Array) -> Array:
     x = -xp.sqrt(-2.0 * (target + math.log(2.0)))
     for _ in range(8):
         value = agnostic_log_ndtr(x)
-        slope = xp.exp(-0.5 * x * x - _HALF_LOG_2PI - value)
+        slope = xp.exp(-0.5 * x * x - HALF_LOG_2PI - value)
         x = x - (value - target) / slope
     return x
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, device
 from tractable.arrays.native import floats, horner, special_function
 
@@ -72,7 +73,6 @@ _PSI = (
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 _ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
 _LARGE = 10.0  # from here on the eight terms above reach the last digit
-_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def gammaln(x: Array) -> Array:
@@ -177,7 +177,7 @@ def _angle(xp: Any, x: Array, wanted: Array) -> Array:
 
 
 def _stirling(xp: Any, x: Array) -> Array:
-    return (x - 0.5) * (xp.log(x) - 1.0) + (_HALF_LOG_2PI - 0.5) + _stirling_rest(x)
+    return (x - 0.5) * (xp.log(x) - 1.0) + (HALF_LOG_2PI - 0.5) + _stirling_rest(x)
 
 
 def _stirling_rest(x: Array) -> Array:
@@ -214,4 +214,4 @@ def _both_large(xp: Any, a: Array, b: Array) -> Array:
     """Return log B(a, b) for 10 ≤ a ≤ b."""
     rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(a + b)
     share = (a - 0.5) * (xp.log(a / b) - xp.log1p(a / b))
-    return _HALF_LOG_2PI - 0.5 * xp.log(b) + rest + share - b * xp.log1p(a / b)
+    return HALF_LOG_2PI - 0.5 * xp.log(b) + rest + share - b * xp.log1p(a / b)

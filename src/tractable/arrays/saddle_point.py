@@ -3,8 +3,7 @@
 C. Loader (2000), Fast and accurate computation of binomial probabilities.
 """
 
-import math
-
+from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.exact import two_product, two_sum
 from tractable.arrays.gamma import digamma
@@ -13,7 +12,6 @@ from tractable.arrays.native import floats, horner
 
 __all__ = ["deviance", "log_beta_kernel", "log_gamma_kernel", "log_minus_digamma", "trigamma_excess"]
 
-_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _ATANH = tuple(1.0 / (2 * k + 3) for k in range(10))
 
 # log x - ψ(x) - 1/2x = Σ B_2k / (2k x^2k), and ψ'(x) - 1/x - 1/2x² = Σ B_2k / x^(2k+1)
@@ -66,7 +64,7 @@ def log_gamma_kernel(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
     array([0.367879, 0.270671])
     """
     xp, a, y = floats(a, y)
-    return (0.5 * xp.log(a) - _HALF_LOG_2PI - stirling_rest(a)) - deviance(a, y, rest)
+    return (0.5 * xp.log(a) - HALF_LOG_2PI - stirling_rest(a)) - deviance(a, y, rest)
 
 
 def log_beta_kernel(a: Array, b: Array, x: Array, y: Array | None = None) -> Array:
@@ -96,7 +94,7 @@ def log_beta_kernel(a: Array, b: Array, x: Array, y: Array | None = None) -> Arr
     nx, ny = total * x, total * y
     above, below = xp.where(low, gap, -gap), xp.where(low, -gap, gap)
     divergence = deviance(a, nx, above - (nx - a)) + deviance(b, ny, below - (ny - b))
-    constant = stirling_rest(total) - stirling_rest(a) - stirling_rest(b) - _HALF_LOG_2PI
+    constant = stirling_rest(total) - stirling_rest(a) - stirling_rest(b) - HALF_LOG_2PI
     smaller, share = xp.minimum(a, b), xp.maximum(a, b) / total
     return constant + 0.5 * (xp.log(smaller) + xp.log(share)) - divergence
 

@@ -1,8 +1,8 @@
 """A normal likelihood of numbers: belief about its mean and its precision."""
 
-from math import log, pi
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
 from tractable.conjugate.model import ConjugateModel
@@ -17,8 +17,6 @@ from tractable.statistics.moments import Moments
 from tractable.value import value
 
 __all__ = ["NormalModel"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 @value

@@ -1,11 +1,12 @@
 """A normal likelihood of known variance: belief about its mean."""
 
 from collections.abc import Sequence
-from math import log, pi
+from math import log
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
@@ -20,8 +21,6 @@ from tractable.statistics.moments import Moments
 from tractable.value import value
 
 __all__ = ["NormalMeanModel"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 @value

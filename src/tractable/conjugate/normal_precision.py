@@ -1,11 +1,11 @@
 """A normal likelihood of known mean: belief about its precision."""
 
 from collections.abc import Sequence
-from math import log, pi
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
@@ -30,7 +30,6 @@ from tractable.value import value
 
 __all__ = ["NormalPrecisionModel"]
 
-LOG_2PI = log(2.0 * pi)
 
 #: What rows may be summarised as: about the known mean, or about their own.
 Seen = ScatterAbout | Moments

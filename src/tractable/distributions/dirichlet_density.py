@@ -1,14 +1,11 @@
 """The Dirichlet density inside the simplex."""
 
-from math import log, pi
-
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
 
 __all__ = ["dirichlet_log_density"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 def dirichlet_log_density(x: Array, alpha: Array) -> Array:

@@ -1,8 +1,9 @@
 """What distributions of positive definite matrices share: factors, the standard Wishart density, draws."""
 
-from math import log, pi
+from math import log
 from typing import Any
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.equilibrate import asymmetric, equilibrated, symmetrize
 from tractable.arrays.factor import try_cholesky
@@ -23,8 +24,6 @@ __all__ = [
     "wishart_divergence",
     "wishart_mean_log_det",
 ]
-
-LOG_2PI = log(2.0 * pi)
 
 
 def factored(x: Array) -> tuple[Array, Array]:

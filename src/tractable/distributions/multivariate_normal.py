@@ -1,11 +1,11 @@
 """The multivariate normal distribution."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import log, pi
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
@@ -20,7 +20,6 @@ from tractable.value import value
 
 __all__ = ["MultivariateNormal"]
 
-LOG_2PI = log(2.0 * pi)
 
 Measure = Callable[["MultivariateNormal", Array], Array]
 

@@ -1,9 +1,10 @@
 """The negative binomial distribution of counts that vary more than Poisson ones."""
 
 from collections.abc import Mapping
-from math import inf, log, pi
+from math import inf
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.incomplete import betainc, betaincc
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
@@ -16,8 +17,6 @@ from tractable.statistics.counts import Counts
 from tractable.value import value
 
 __all__ = ["NegativeBinomial"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 @value

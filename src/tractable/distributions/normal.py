@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
@@ -19,8 +20,6 @@ from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.value import value
 
 __all__ = ["Normal"]
-
-HALF_LOG_2PI = 0.5 * log(2.0 * pi)
 
 
 @value

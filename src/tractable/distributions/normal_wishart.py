@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_normal
@@ -26,8 +27,6 @@ from tractable.distributions.wishart_fit import as_matrices
 from tractable.value import value
 
 __all__ = ["NormalWishart"]
-
-LOG_2PI = log(2.0 * pi)
 
 
 @value

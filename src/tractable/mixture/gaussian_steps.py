@@ -1,6 +1,5 @@
 """The two steps of EM for Gaussian mixtures: two matrix products around a softmax, and an average."""
 
-import math
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays import cholesky
+from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import solve_triangular
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
@@ -24,7 +24,6 @@ from tractable.value import replace, value
 
 __all__ = ["CovariancePrior", "GaussianSteps", "natural_parameters", "precision_diagonals"]
 
-LOG_2PI = math.log(2.0 * math.pi)
 
 #: Rows of a block, so that a thread's work is worth handing over.
 BLOCK = 16_384
