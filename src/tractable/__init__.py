@@ -83,6 +83,7 @@ PUBLIC: dict[str, str] = {
     "PoissonModel": "tractable.conjugate",
     "Product": "tractable.distributions",
     "SmoothedEmpirical": "tractable.distributions",
+    "Stacked": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
     "UnivariateEmpirical": "tractable.distributions",

@@ -35,6 +35,7 @@ from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
 from tractable.distributions.quadratic import condition_precision, gaussian_from_quadratic
 from tractable.distributions.smoothed_empirical import SmoothedEmpirical
+from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.univariate import Univariate
@@ -78,6 +79,7 @@ __all__ = [
     "Poisson",
     "Product",
     "SmoothedEmpirical",
+    "Stacked",
     "StudentT",
     "Uniform",
     "Univariate",
