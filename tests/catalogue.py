@@ -28,9 +28,11 @@ from rows import (
     multivariate,
     negative_binomial,
     neighbors,
+    perceptron,
     pictures,
     scalars,
     smoothed,
+    stacked,
     student_t_mixture,
 )
 from rows.row import Row
@@ -131,6 +133,7 @@ DISTRIBUTIONS = [
     *discrete.ROWS,
     *negative_binomial.ROWS,
     *smoothed.ROWS,
+    *stacked.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -200,6 +203,7 @@ ESTIMATORS = [
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
     *neighbors.ROWS,
+    *perceptron.ROWS,
     *smoothed.ESTIMATORS,
     *student_t_mixture.ROWS,
     Row("toy-Average", Average),

@@ -1,3 +1,6 @@
 """Classifiers: discriminant functions, generative and discriminative models."""
 
-__all__: list[str] = []
+from tractable.classification.perceptron import Perceptron
+from tractable.classification.planes import LinearDiscriminantFunction, discriminant_functions
+
+__all__ = ["LinearDiscriminantFunction", "Perceptron", "discriminant_functions"]
