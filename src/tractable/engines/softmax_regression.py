@@ -9,10 +9,11 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.arrays.special import log_softmax
 from tractable.engines.newton import newton
-from tractable.statistics.rows import as_rows, as_weights, counts
+from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.statistics.rows import as_rows, as_weights
 from tractable.value import value
 
-__all__ = ["SoftmaxExpansion", "SoftmaxRegression", "softmax_regression"]
+__all__ = ["SoftmaxExpansion", "SoftmaxRegression", "contrasts_of", "softmax_regression"]
 
 
 @value
@@ -41,19 +42,22 @@ class SoftmaxExpansion:
 
     @classmethod
     def of(cls, x: Any, targets: Any, weights: Any = None, *, coef: Array) -> "SoftmaxExpansion":
-        """Expand the loss of a block of rows (n, p) with targets (n, K), soft or hard, about (K, p)."""
+        """Expand the loss of a block of rows (n, d) with targets (n, K), soft or hard, about (K, d).
+
+        Coefficients (K, 1 + d) have the intercepts first.
+        """
         x = as_rows(x)
         xp = namespace_of(x)
         t = xp.astype(xp.asarray(targets), xp.float64)
-        w = counts(as_weights(weights, x), x)
-        log_p = log_softmax(x @ coef.T)
-        p, mass = xp.exp(log_p), w * xp.sum(t, axis=1)
-        # A class that a row has no share in costs nothing, however improbable it is.
-        loss = xp.where(t > 0, t * xp.where(t > 0, log_p, xp.zeros_like(log_p)), xp.zeros_like(t))
+        w = as_weights(weights, x)
+        mass = xp.sum(t, axis=1) if w is None else w * xp.sum(t, axis=1)
+        shift = xp.zeros(x.shape[1], dtype=x.dtype, device=device(x))
+        units = shift, xp.ones_like(shift)
+        loss, gradient = softmax_loss(x, t, w, *units, coef)
         return cls(
-            value=-xp.sum(w * xp.sum(loss, axis=1)),
-            gradient=(mass[:, None] * p - w[:, None] * t).T @ x,
-            curvature=_curvature(xp, x, p, mass),
+            value=loss,
+            gradient=gradient,
+            curvature=softmax_curvature(x, mass, *units, coef),
         )
 
     def __add__(self, other: "SoftmaxExpansion") -> "SoftmaxExpansion":
@@ -65,19 +69,6 @@ class SoftmaxExpansion:
             gradient=self.gradient + other.gradient,
             curvature=self.curvature + other.curvature,
         )
-
-
-def _curvature(xp: Any, x: Array, p: Array, mass: Array) -> Array:
-    """Return the blocks (K, K, p, p): those off the diagonal by products, the others as minus their sums."""
-    k, d = p.shape[1], x.shape[1]
-    none = xp.zeros((d, d), dtype=x.dtype, device=device(x))
-    blocks = [[none for _ in range(k)] for _ in range(k)]
-    for a in range(k):
-        for b in range(a + 1, k):
-            blocks[a][b] = blocks[b][a] = -((mass * p[:, a] * p[:, b])[:, None] * x).T @ x
-    for a in range(k):
-        blocks[a][a] = -sum((blocks[a][b] for b in range(k) if b != a), none)
-    return xp.stack([xp.stack(row) for row in blocks])
 
 
 @value
@@ -141,7 +132,7 @@ def softmax_regression(
     located = int(fit_intercept)
     like = np.zeros(1) if start is None else as_float_array(start)
     xp = namespace_of(like)
-    contrasts = xp.asarray(_contrasts(n_classes), dtype=xp.float64, device=device(like))
+    contrasts = xp.asarray(contrasts_of(n_classes), dtype=xp.float64, device=device(like))
     free = xp.asarray(np.zeros(located), device=device(like))
     price = xp.broadcast_to(xp.asarray(penalty, dtype=xp.float64, device=device(like)), (n_columns,))
     price = xp.concat([free, price])
@@ -149,8 +140,7 @@ def softmax_regression(
     first = first if start is None else like
 
     def objective(b: Array) -> tuple[Any, Array, Array]:
-        of = partial(_expanded, coef=contrasts @ b, located=bool(located))
-        found = walk(of)
+        found = walk(partial(SoftmaxExpansion.of, coef=contrasts @ b))
         loss = found.value + 0.5 * xp.sum(price * b * b)
         return loss, contrasts.T @ found.gradient + price * b, _hessian(xp, contrasts, found.curvature, price)
 
@@ -167,16 +157,7 @@ def softmax_regression(
     )
 
 
-def _expanded(x: Any, targets: Any, weights: Any = None, *, coef: Array, located: bool) -> SoftmaxExpansion:
-    """Expand the loss of rows, with a column of ones first where there is an intercept."""
-    x = as_rows(x)
-    xp = namespace_of(x)
-    if located:
-        x = xp.concat([xp.ones((x.shape[0], 1), dtype=x.dtype, device=device(x)), x], axis=1)
-    return SoftmaxExpansion.of(x, targets, weights, coef=coef)
-
-
-def _contrasts(k: int) -> np.ndarray:
+def contrasts_of(k: int) -> np.ndarray:
     """Return orthonormal columns (K, K - 1), each with the sum zero (Helmert)."""
     found = np.zeros((k, k - 1))
     for j in range(1, k):
