@@ -9,21 +9,26 @@ from sklearn.neighbors import KernelDensity
 import tractable
 from benchmarks.row import Row, at_least
 
-BANDWIDTH = 0.3
+BANDWIDTH, NARROW = 0.3, 0.05
 
 
-def setup(size, folder):  # noqa: ARG001  (no files)
+def setup(size, folder, bandwidth=BANDWIDTH):  # noqa: ARG001  (no files)
     n, m, dim = size
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, dim))
     # SciPy's bandwidth is a multiple of the covariance: rows of covariance one make it ours.
     X = np.linalg.solve(np.linalg.cholesky(np.cov(X.T)), (X - X.mean(axis=0)).T).T
     queries = rng.standard_normal((m, dim))
-    return SimpleNamespace(X=X, queries=queries, truth=in_long_doubles(X, queries[:50]))
+    truth = in_long_doubles(X, queries[:50], bandwidth)
+    return SimpleNamespace(X=X, queries=queries, bandwidth=bandwidth, truth=truth)
 
 
-def in_long_doubles(X, queries):
-    h = np.longdouble(BANDWIDTH)
+def setup_narrow(size, folder):
+    return setup(size, folder, NARROW)
+
+
+def in_long_doubles(X, queries, bandwidth):
+    h = np.longdouble(bandwidth)
     squares = sum((X[:, j] - queries[:, j, None]).astype(np.longdouble) ** 2 for j in range(X.shape[1]))
     scale = (h * np.sqrt(2 * np.longdouble(np.pi))) ** X.shape[1]
     return (np.exp(-squares / (2 * h * h)).mean(axis=1) / scale).astype(float)
@@ -34,16 +39,16 @@ def answer(data, prob):
 
 
 def ours(data):
-    model = tractable.KernelDensity(bandwidth=BANDWIDTH).fit(data.X)
+    model = tractable.KernelDensity(bandwidth=data.bandwidth).fit(data.X)
     return answer(data, np.exp(model.score_samples(data.queries)))
 
 
 def scipys(data):
-    return answer(data, gaussian_kde(data.X.T, bw_method=BANDWIDTH)(data.queries.T))
+    return answer(data, gaussian_kde(data.X.T, bw_method=data.bandwidth)(data.queries.T))
 
 
 def sklearns(data):
-    model = KernelDensity(bandwidth=BANDWIDTH).fit(data.X)
+    model = KernelDensity(bandwidth=data.bandwidth).fit(data.X)
     return answer(data, np.exp(model.score_samples(data.queries)))
 
 

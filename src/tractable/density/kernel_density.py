@@ -50,8 +50,9 @@ class KernelDensity(DensityMixin, Estimator):
         The fitted distribution; with a Gaussian window it conditions and marginalises.
     bandwidth_ : array of shape (n_features,), or (n_features, n_features) for a matrix
     evaluation_ : str
-        How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column, "direct
-        sum" on several, "dense" for windows of users.
+        How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
+        "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
+        of a sum), else "direct sum"; "dense" for windows of users.
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int

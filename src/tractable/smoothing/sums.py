@@ -9,6 +9,7 @@ from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.engines.threads import ordered_map
 from tractable.primitives.kernel_sums import KINDS, NONE, kernel_spreads, log_kernel_sums
 from tractable.primitives.line_sums import LineSums, line_sums
+from tractable.primitives.tree_sums import TreeSums, tree_sums
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS
 from tractable.value import value
@@ -18,6 +19,10 @@ __all__ = ["WindowSums"]
 #: Queries of a line, and pairs of a query and a point in space, that a thread is handed at a time.
 _LINE_QUERIES = 4096
 _PAIRS = 2**23
+_TREE_QUERIES = 512
+
+#: A tree is tried from so many rows on, by the sums of some of them; kept where it adds few enough terms.
+_TREE_ROWS, _TREE_TRIALS, _TREE_SHARE = 2048, 16, 0.4
 
 
 @value
@@ -41,7 +46,7 @@ class WindowSums:
         if not self._compiled:
             return "dense"
         if self.points.shape[1] > 1:
-            return "direct sum"
+            return "direct sum" if self.tree is None else "tree-pruned sum"
         return {"gaussian": "fast Gauss transform", "laplace": "two passes"}.get(
             self.window.name, "running totals"
         )
@@ -53,18 +58,17 @@ class WindowSums:
         line = self.line
         if line is not None:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
-        return _blocks(lambda a, b: self._direct(queries[a:b], None, 0), len(queries), self._rows)
+        return self._in_space(queries, None)
 
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
-        n = len(self.points)
         if not self._compiled:
             return log_kernel_sums(
                 self.points, self.points, self.weights, self.window.log_profile, None, left
             )
         line = self.line
         if line is None:
-            return _blocks(lambda a, b: self._direct(self.points[a:b], left[a:b], a), n, self._rows)
+            return self._in_space(self.points, left)
         return self._unsorted(_blocks(self._line_block(line, left), len(line.x), _LINE_QUERIES))
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,6 +96,16 @@ class WindowSums:
             return None
         return line_sums(self.points[:, 0], self.weights, self.window.name)
 
+    @cached_property
+    def tree(self) -> TreeSums | None:
+        """The points in a tree, where sums of some of them show that its boxes leave most points out."""
+        n, d = self.points.shape
+        if not self._compiled or d == 1 or n < _TREE_ROWS:
+            return None
+        found = tree_sums(self.points, self._counts, self.window.name)
+        some = self.points[np.linspace(0, n - 1, _TREE_TRIALS).astype(int)]
+        return found if found.log_sums(some)[1].mean() < _TREE_SHARE * n else None
+
     @property
     def _compiled(self) -> bool:
         known = WINDOWS.get(self.window.name) is self.window and self.window.name in KINDS
@@ -100,6 +114,21 @@ class WindowSums:
     @property
     def _rows(self) -> int:
         return max(1, _PAIRS // max(1, len(self.points)))
+
+    def _in_space(self, queries: np.ndarray, left: np.ndarray | None) -> np.ndarray:
+        """Sum over a tree or over all points, on all cores; the queries of `left` are the points."""
+        tree = self.tree
+        if tree is None:
+            return _blocks(
+                lambda a, b: self._direct(queries[a:b], None if left is None else left[a:b], a),
+                len(queries),
+                self._rows,
+            )
+        return _blocks(
+            lambda a, b: tree.log_sums(queries[a:b], None if left is None else left[a:b], a)[0],
+            len(queries),
+            _TREE_QUERIES,
+        )
 
     def _direct(self, queries: np.ndarray, left: np.ndarray | None, first: int) -> np.ndarray:
         profile, name = self.window.log_profile, self.window.name

@@ -5,10 +5,18 @@ from numba import njit
 
 from tractable.primitives._compiled.exponential import LOWEST, exp_tile
 
-__all__ = ["left_out_scales", "log_kernel_sums", "spreads"]
+__all__ = [
+    "TILE",
+    "left_out_scales",
+    "log_kernel_sums",
+    "spreads",
+    "tile_heights",
+    "tile_squares",
+    "tile_sum",
+]
 
 #: Points met at a time: their squared distances and exponentials stay in the first-level cache.
-_TILE = 512
+TILE = 512
 
 #: Sums below this are taken again about their largest term.
 _FAR = 1e-280
@@ -21,15 +29,15 @@ def log_kernel_sums(queries, columns, weights, kind, left, first, out):  # type:
     Where `left` is not empty, query j is point first + j, which then counts for w - left.
     """
     n = columns.shape[1]
-    values, bits = np.empty(_TILE), np.empty(_TILE, dtype=np.int64)
+    values, bits = np.empty(TILE), np.empty(TILE, dtype=np.int64)
     for q in range(len(queries)):
         own = first + q if left.size else -1
         total = 0.0
-        for start in range(0, n, _TILE):
-            size = min(_TILE, n - start)
-            _squares(queries[q], columns, start, size, values)
-            _profile(kind, values, bits, size, 0.0)
-            total += _summed(values, weights, start, size, own)
+        for start in range(0, n, TILE):
+            size = min(TILE, n - start)
+            tile_squares(queries[q], columns, start, size, values)
+            tile_heights(kind, values, bits, size, 0.0)
+            total += tile_sum(values, weights, start, size, own)
         if own >= 0:
             total += (weights[own] if weights.size else 1.0) - left[q]
         if total >= _FAR or (kind >= 0 and kind < 5):
@@ -43,9 +51,9 @@ def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-u
     """The same in logarithms: about the nearest point, whose own term is then one."""
     n = columns.shape[1]
     nearest = np.inf
-    for start in range(0, n, _TILE):
-        size = min(_TILE, n - start)
-        _squares(query, columns, start, size, values)
+    for start in range(0, n, TILE):
+        size = min(TILE, n - start)
+        tile_squares(query, columns, start, size, values)
         for j in range(size):
             if values[j] < nearest and start + j != own and (weights.size == 0 or weights[start + j] > 0.0):
                 nearest = values[j]
@@ -53,11 +61,11 @@ def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-u
         return -np.inf
     shift = 0.5 * nearest if kind < 0 else np.sqrt(nearest)
     total = 0.0
-    for start in range(0, n, _TILE):
-        size = min(_TILE, n - start)
-        _squares(query, columns, start, size, values)
-        _profile(kind, values, bits, size, shift)
-        total += _summed(values, weights, start, size, own)
+    for start in range(0, n, TILE):
+        size = min(TILE, n - start)
+        tile_squares(query, columns, start, size, values)
+        tile_heights(kind, values, bits, size, shift)
+        total += tile_sum(values, weights, start, size, own)
     return np.log(total) - shift
 
 
@@ -65,12 +73,12 @@ def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-u
 def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no-untyped-def]
     """Write Σ_i w_i |q - x_i|² exp(-|q - x_i|²/2) / S, with log S given; query j is point first + j."""
     n = columns.shape[1]
-    values, squares, bits = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE, dtype=np.int64)
+    values, squares, bits = np.empty(TILE), np.empty(TILE), np.empty(TILE, dtype=np.int64)
     for q in range(len(queries)):
         total = 0.0
-        for start in range(0, n, _TILE):
-            size = min(_TILE, n - start)
-            _squares(queries[q], columns, start, size, values)
+        for start in range(0, n, TILE):
+            size = min(TILE, n - start)
+            tile_squares(queries[q], columns, start, size, values)
             for j in range(size):
                 squares[j] = values[j]
                 values[j] = -0.5 * values[j] - log_sums[q]
@@ -94,13 +102,13 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
     exponentials are the squares of those.
     """
     n, n_rates = columns.shape[1], len(rates)
-    squares, bits = np.empty(_TILE), np.empty(_TILE, dtype=np.int64)
-    terms = np.empty((n_own, _TILE))
+    squares, bits = np.empty(TILE), np.empty(TILE, dtype=np.int64)
+    terms = np.empty((n_own, TILE))
     for q in range(len(queries)):
         out[q] = 0.0
-        for start in range(0, n, _TILE):
-            size = min(_TILE, n - start)
-            _squares(queries[q], columns, start, size, squares)
+        for start in range(0, n, TILE):
+            size = min(TILE, n - start)
+            tile_squares(queries[q], columns, start, size, squares)
             own = first + q - start
             heavy = weights[start : start + size] if weights.size else weights
             for k in range(n_rates):
@@ -128,7 +136,7 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
-def _squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
+def tile_squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
     """Squared distances from a query to a tile of points, four coordinates at a time."""
     d = len(query)
     a0, y0 = query[0], columns[0, start : start + size]
@@ -153,7 +161,7 @@ def _squares(query, columns, start, size, values):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
-def _profile(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
+def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
     """Turn squared distances into heights of the window; -1 is the Gaussian, 5 the Laplace."""
     if kind == -1:
         for j in range(size):
@@ -182,7 +190,7 @@ def _profile(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
-def _summed(values, weights, start, size, own):  # type: ignore[no-untyped-def]
+def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     """Add up a tile, without the point `own`."""
     if own >= start and own < start + size:
         values[own - start] = 0.0
