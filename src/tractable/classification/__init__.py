@@ -1,6 +1,14 @@
 """Classifiers: discriminant functions, generative and discriminative models."""
 
+from tractable.classification.linear_discriminant import LinearDiscriminant
 from tractable.classification.perceptron import Perceptron
 from tractable.classification.planes import LinearDiscriminantFunction, discriminant_functions
+from tractable.classification.quadratic_discriminant import QuadraticDiscriminant
 
-__all__ = ["LinearDiscriminantFunction", "Perceptron", "discriminant_functions"]
+__all__ = [
+    "LinearDiscriminant",
+    "LinearDiscriminantFunction",
+    "Perceptron",
+    "QuadraticDiscriminant",
+    "discriminant_functions",
+]

@@ -13,11 +13,12 @@ __all__ = ["constant_columns", "regular"]
 ROUNDINGS = 8.0
 
 
-def regular(matrix: Array, mean: Array) -> tuple[Full, Any]:
+def regular(matrix: Array, mean: Array, *, share: float = 0.0) -> tuple[Full, Any]:
     """Return a covariance matrix (d, d) as a structure, and what was added to its diagonal to be regular.
 
     A constant column is given a variance by the rounding of its values; columns that follow from others get
-    the least jitter that gives the matrix a factor. Nothing is added where nothing is needed.
+    the least jitter that gives the matrix a factor, or `share` of every variance where that is given: the
+    least leaves no digit of what is solved for. Nothing is added where nothing is needed.
 
     Examples
     --------
@@ -32,6 +33,11 @@ def regular(matrix: Array, mean: Array) -> tuple[Full, Any]:
     matrix = xp.where(both, xp.zeros_like(matrix), matrix)
     matrix = matrix + floor * xp.eye(floor.shape[0], dtype=matrix.dtype, device=device(matrix))
     structure = Full.jittered(matrix)
+    if share and bool(xp.any(structure.jitter > 0)):
+        more = share * xp.linalg.diagonal(matrix)
+        return Full(
+            matrix=matrix + more * xp.eye(more.shape[0], dtype=matrix.dtype, device=device(matrix))
+        ), floor + more
     return structure, floor + structure.jitter
 
 

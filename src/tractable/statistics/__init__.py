@@ -6,6 +6,7 @@ from tractable.statistics.counts import Counts
 from tractable.statistics.cross_covariance import cross_covariance
 from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.statistics.extremes import Extremes
+from tractable.statistics.fourth_moments import FourthMoments
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
@@ -19,6 +20,7 @@ __all__ = [
     "Counts",
     "DiagonalMoments",
     "Extremes",
+    "FourthMoments",
     "IncompleteMoments",
     "LinearFactor",
     "LogMoments",

@@ -1,0 +1,49 @@
+"""The planes between Gaussian classes that share a covariance."""
+
+import numpy as np
+
+from tractable.classification.priors import log_priors
+from tractable.covariance import Full
+from tractable.value import value
+
+__all__ = ["Planes", "class_planes"]
+
+#: The largest error of a log odds that planes may have; beyond, distances to each mean are taken.
+LARGEST_ERROR = 1e-10
+
+
+@value
+class Planes:
+    """Scores b_k + w_kᵀ(x - centre): log p(C_k | x) up to a number that all classes share."""
+
+    centre: np.ndarray  # (d,)
+    coef: np.ndarray  # (K, d)
+    offset: np.ndarray  # (K,), the scores at the centre
+    exact: bool  # whether the means are near enough for planes to keep their digits
+
+    def named(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients and scores at the origin; of two classes, those of the log odds alone."""
+        coef, offset = self.coef, self.offset
+        if len(coef) == 2:
+            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+        return coef, offset - coef @ self.centre
+
+    def scores(self, x: np.ndarray) -> np.ndarray:
+        """Return the scores of rows, (n, K)."""
+        return (x - self.centre) @ self.coef.T + self.offset
+
+
+def class_planes(means: np.ndarray, priors: np.ndarray, within: Full) -> Planes:
+    """Return the planes of Gaussian classes: w_k = Σ⁻¹(μ_k - c), b_k = log p(C_k) - ½ |μ_k - c|²_Σ.
+
+    c is the mean of the means by prior: about it, rows far from the origin lose no digits.
+    """
+    first = means[int(np.argmax(priors))]
+    centre = first + priors @ (means - first)
+    distance = within.mahalanobis(means - centre)
+    return Planes(
+        centre=centre,
+        coef=within.solve(means - centre),
+        offset=log_priors(priors) - 0.5 * distance,
+        exact=bool(np.finfo(np.float64).eps * np.max(distance) < LARGEST_ERROR),
+    )

@@ -1,0 +1,143 @@
+"""What the discriminants of Gaussian classes share: parameters, the statistic, beliefs, warnings."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.base import (
+    DegenerateCovarianceWarning,
+    FitInterrupted,
+    GenerativeClasses,
+    ModelTags,
+    check_choice,
+    check_columns,
+    check_number,
+    refuse_foreign,
+)
+from tractable.classification.class_moments import ClassMoments, class_moments
+from tractable.classification.gaussian_belief import ClassBeliefs, check_prior, default_prior
+from tractable.classification.one_pass import OnePassClassifier
+from tractable.classification.priors import class_priors
+from tractable.classification.shrinkage import check_shrinkage
+from tractable.distributions import Mixture
+from tractable.statistics import ByClass, IncompleteMoments, Moments
+from tractable.statistics.fourth_moments import FourthMoments
+
+__all__ = ["GaussianClasses"]
+
+
+class GaussianClasses(GenerativeClasses, OnePassClassifier):
+    """Classes whose rows are Gaussian.
+
+    A model supplies `_shared`, whether the classes have one covariance, `_adopt(moments)`, which sets
+    `class_distributions_` by maximum likelihood, and `_believe(prior, moments)`.
+    """
+
+    _shared: bool
+    shrinkage: Any
+    priors: Any
+    estimate: str
+    prior: Any
+    ddof: float
+    tol: float
+    max_iter: int
+
+    jitter_: np.ndarray
+    converged_: bool
+
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """See `tractable.tags`: missing values are marginalised by maximum likelihood without shrinkage."""
+        return ModelTags(
+            kind="generative",
+            parametric=True,
+            streaming="exact in one pass",
+            missing_values=self.estimate != "bayes" and self.shrinkage != "auto",
+        )
+
+    def _adopt(self, moments: Moments) -> None:
+        raise NotImplementedError
+
+    def _believe(self, prior: Any, moments: Moments) -> ClassBeliefs:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        check_shrinkage(self.shrinkage)
+        check_choice("estimate", self.estimate, ("ml", "bayes"))
+        check_number("ddof", self.ddof, least=0.0)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        if self.estimate == "ml" and self.prior is not None:
+            raise ValueError("prior is a belief, which estimate='bayes' starts from; estimate is 'ml'")
+        if self.estimate == "bayes" and (self.shrinkage is not None or self.ddof):
+            raise ValueError("shrinkage and ddof are for estimate='ml'; the prior of 'bayes' does their work")
+
+    def _class_statistic(self) -> Callable[..., Any]:
+        self._check_parameters()
+        return FourthMoments.of if self.shrinkage == "auto" else IncompleteMoments.of
+
+    def _learn(self, statistic: ByClass) -> None:
+        self._check_parameters()
+        classes = self._known_classes(statistic)
+        if self.estimate == "bayes" and any(part.complete is None for part in statistic.parts):
+            raise ValueError("X contains NaN; with estimate='bayes' missing values are not marginalised")
+        found = class_moments(statistic, classes, shared=self._shared, tol=self.tol, max_iter=self.max_iter)
+        moments = found.moments
+        self.statistic_, self.classes_ = statistic, classes
+        self.class_count_ = moments.weight
+        self.class_prior_ = class_priors(self.priors, moments.weight, classes)
+        self._settle(found)
+
+    def _settle(self, found: ClassMoments) -> None:
+        moments = found.moments
+        self.means_ = moments.mean
+        self.n_iter_, self.converged_ = max(1, found.n_iter), found.converged
+        if self.estimate == "bayes":
+            self._update(moments)
+        else:
+            self._adopt(moments)
+        self.distribution_ = Mixture(weights=self.class_prior_, components=self.class_distributions_)
+        if found.interrupted:
+            raise FitInterrupted
+
+    def _update(self, moments: Moments) -> None:
+        prior = self.prior
+        if prior is None:
+            prior = default_prior(moments)
+        check_prior(prior, moments.dim)
+        beliefs = self._believe(prior, moments)
+        self.posterior_, self.log_evidence_ = beliefs.posterior, beliefs.log_evidence
+        self.means_ = beliefs.posterior.location
+        self.class_distributions_ = beliefs.predictive
+        self.jitter_ = np.zeros(moments.dim)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    def _rows(self, X: Any) -> np.ndarray:
+        """Return checked rows in double precision."""
+        refuse_foreign(X)
+        return np.asarray(check_columns(self, X), dtype=np.float64)
+
+    def _log_scores(self, X: Any) -> np.ndarray:
+        return self.distribution_.log_joint(self._rows(X))
+
+    def _report(self) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"EM over missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        if np.any(self.jitter_ > 0):
+            warnings.warn(
+                "a covariance is singular: columns are constant or follow from others, or rows are few; a "
+                "millionth of the variances was added, and is in jitter_. shrinkage= or estimate='bayes' "
+                "make up for few rows",
+                DegenerateCovarianceWarning,
+                stacklevel=5,
+            )

@@ -1,0 +1,41 @@
+"""Probabilities of classes before a row is seen."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import NotYetDetermined
+from tractable.covariance.rows import as_reals
+
+__all__ = ["class_priors", "log_priors"]
+
+
+def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return p(C_k): those given, or the shares of the classes by weight.
+
+    Parameters
+    ----------
+    priors : array (K,) or None
+    counts : array (K,)
+        Weight of the rows of each class.
+    classes : array (K,)
+
+    Examples
+    --------
+    >>> class_priors(None, np.array([3.0, 1.0]), np.array(["a", "b"])).tolist()
+    [0.75, 0.25]
+    """
+    if priors is None:
+        return counts / counts.sum()
+    p = np.asarray(as_reals("priors", priors), dtype=np.float64)
+    if p.ndim != 1 or not (np.all(p >= 0.0) and abs(p.sum() - 1.0) <= 1e-9):
+        raise ValueError(f"priors must not be negative, and one in sum, got {p.tolist()}")
+    if len(p) != len(classes):
+        wrong = f"priors must have one entry a class, got {len(p)} and y has {len(classes)}: {list(classes)}"
+        raise (NotYetDetermined if len(p) > len(classes) else ValueError)(wrong)
+    return p / p.sum()
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Return log p(C_k); -inf for a class that cannot be."""
+    return np.where(priors > 0, np.log(np.where(priors > 0, priors, 1.0)), -np.inf)
