@@ -1,7 +1,12 @@
 """Classifiers by discriminant functions and by class-conditional densities."""
 
 from rows.row import Row
-from tractable.classification import LinearDiscriminant, QuadraticDiscriminant
+from tractable.classification import (
+    FisherDiscriminant,
+    LeastSquaresClassifier,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+)
 from tractable.statistics import FourthMoments
 
 STATISTICS = [Row("FourthMoments", lambda: FourthMoments)]
@@ -14,4 +19,6 @@ ROWS = [
     Row("QuadraticDiscriminant-auto", lambda: QuadraticDiscriminant(shrinkage="auto")),
     Row("QuadraticDiscriminant-shrunk", lambda: QuadraticDiscriminant(shrinkage=0.1, ddof=1.0)),
     Row("QuadraticDiscriminant-bayes", lambda: QuadraticDiscriminant(estimate="bayes")),
+    Row("FisherDiscriminant", FisherDiscriminant),
+    Row("LeastSquaresClassifier", LeastSquaresClassifier),
 ]
