@@ -9,6 +9,7 @@ import pytest
 
 from rows import (
     bayesian_gaussian_mixture,
+    bayesian_logistic,
     compound,
     conjugate,
     discrete,
@@ -27,6 +28,7 @@ from rows import (
     mean_shift,
     mixture_regression,
     multivariate,
+    naive_bayes,
     negative_binomial,
     neighbors,
     perceptron,
@@ -187,6 +189,7 @@ STATISTICS = [
 CONJUGATE_MODELS = conjugate.ROWS
 ESTIMATORS = [
     *bayesian_gaussian_mixture.ROWS,
+    *bayesian_logistic.ROWS,
     Row("GaussianDensity", GaussianDensity),
     Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),
     Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),
@@ -205,6 +208,7 @@ ESTIMATORS = [
     *linear_sparse.ROWS,
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
+    *naive_bayes.ROWS,
     *neighbors.ROWS,
     *perceptron.ROWS,
     *smoothed.ESTIMATORS,

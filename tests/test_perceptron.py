@@ -89,6 +89,7 @@ def test_the_pocket_holds_the_best_of_all_passes(rng):
     X = rng.normal(size=(100, 2)) + y[:, None]
     with pytest.warns(ConvergenceWarning):
         kept = Perceptron(max_iter=12, keep="pocket").fit(X, y).score(X, y)
+    with pytest.warns(ConvergenceWarning):
         ends = [Perceptron(max_iter=passes).fit(X, y).score(X, y) for passes in range(1, 13)]
     assert kept == max(ends) > ends[-1]
 
