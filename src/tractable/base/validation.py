@@ -47,11 +47,13 @@ def check_rows(
     reset: bool,
     min_rows: int = 1,
     supervised: bool = False,
+    finite: bool = True,
 ) -> Rows:
     """Check rows to learn from, and remember (`reset`) or compare their width and column names.
 
     Targets are checked where the model is `supervised`, and ignored elsewhere. Targets and weights may be
-    column names of a frame or a source.
+    column names of a frame or a source. A model whose own first pass finds NaN and infinity need not have the
+    rows read for them: it says that they need not be `finite`.
     """
     y = y if supervised else None
     if isinstance(sample_weight, str) or isinstance(y, str):
@@ -62,7 +64,7 @@ def check_rows(
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
         return Rows(data=source)
-    X = check_columns(estimator, X, reset=reset, min_rows=min_rows)
+    X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
 
@@ -126,7 +128,9 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
     return y
 
 
-def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> Array:
+def check_columns(
+    estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1, finite: bool = True
+) -> Array:
     """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
     allow_nan = estimator.model_tags.missing_values
     if is_foreign_array(X):
@@ -138,7 +142,7 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False, min_rows: int 
             X,
             reset=reset,
             dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if allow_nan else True,
+            ensure_all_finite="allow-nan" if allow_nan and finite else finite,
             ensure_min_samples=min_rows,
         )
     except (ValueError, OverflowError) as error:

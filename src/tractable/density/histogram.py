@@ -144,7 +144,9 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
                 "convert it to NumPy first, or count with HistogramDensity.fit"
             )
         check_choice("weighting", self.weighting, WEIGHTINGS)
-        rows = check_rows(subject, X, y, sample_weight, **options)
+        # The pass for the ends of the rows finds NaN and infinity too.
+        ends_are_sought = not _one_pass(self) and self.bounds is None
+        rows = check_rows(subject, X, y, sample_weight, finite=not ends_are_sought, **options)
         said, bounds = self._said(subject.n_features_in_)
         if _one_pass(self):
             return fold(self._bins(known_edges(said, bounds)).of, rows.data, weights=rows.weights)
