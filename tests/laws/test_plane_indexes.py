@@ -91,6 +91,22 @@ class FewerThanAsked(RandomizedForest):
         return distances, indices, *report
 
 
+class ItsOwnNeighbour(RandomizedForest):
+    def graph(self, k, **options):
+        distances, indices, *report = super().graph(k, **options)
+        indices[:, 0] = np.arange(len(self))
+        return distances, indices, *report
+
+
+class NamesThePadding(RandomizedForest):
+    """A leaf read beyond its end."""
+
+    def graph(self, k, **options):
+        distances, indices, *report = super().graph(k, **options)
+        indices[-1, -1] = len(self)
+        return distances, indices, *report
+
+
 class KeepsAwayFromZero(SpillTree):
     """A small number that has a unit."""
 
@@ -110,6 +126,8 @@ class KeepsAwayFromZero(SpillTree):
         ("neighbours_along_a_curve_are_found", LooksAtEverything),
         ("graphs_are_those_of_the_points", AnswersInSquares),
         ("graphs_are_those_of_the_points", FewerThanAsked),
+        ("graphs_name_other_points", ItsOwnNeighbour),
+        ("graphs_name_other_points", NamesThePadding),
         ("seeds_and_threads_settle_the_answer", ForgetsItsSeed),
         ("units_do_not_matter", KeepsAwayFromZero),
     ],

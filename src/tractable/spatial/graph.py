@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import numpy as np
-
 from tractable.spatial.index import Index
 
 __all__ = ["neighbour_graph"]
 
 
-def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
-    A point is not its own neighbour; a duplicate of it is.
+    This is `Index.graph` as a function.
 
     Parameters
     ----------
@@ -20,7 +18,7 @@ def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[np.ndarray, n
     k : int
         From 1 to n - 1.
     options
-        `report` and `n_threads`, those of `Index.query`.
+        `report` and `n_threads`, those of `Index.graph`.
 
     Examples
     --------
@@ -28,7 +26,4 @@ def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[np.ndarray, n
     >>> neighbour_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
     [1, 0, 1]
     """
-    shorter = getattr(index, "graph", None)  # an index may find them all at once
-    if shorter is not None:
-        return shorter(k, **options)
-    return index.query(index.points, k, exclude=np.arange(len(index)), **options)
+    return index.graph(k, **options)

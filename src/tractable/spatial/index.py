@@ -197,6 +197,21 @@ class Index(ABC):
         near = _ragged([found[start] for start in sorted(found)], radii, left_out)
         return (near, self._report(*cost)) if report else near
 
+    def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
+        """Return the distances and indices of the k nearest other points of every point.
+
+        A point is not its own neighbour; a duplicate of it is. An index that finds them all at once does so.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to n - 1.
+        report, n_threads
+            See `query`.
+        """
+        options: dict[str, Any] = {"report": report, "n_threads": n_threads}
+        return self.query(self.points, k, exclude=np.arange(len(self)), **options)
+
     def _ready(self, x: np.ndarray) -> np.ndarray:
         """Return rows as the points are kept."""
         ready = self.metric.rows("x", x if self._origin is None else x - self._origin)

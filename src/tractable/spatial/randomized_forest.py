@@ -95,15 +95,7 @@ class RandomizedForest(PlaneIndex):
         return {name: getattr(self, name) for name in names}
 
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
-        """Return distances and indices of the k nearest other points of every point, from whole leaves.
-
-        Parameters
-        ----------
-        k : int
-            From 1 to n - 1.
-        report, n_threads
-            See `query`.
-        """
+        """See `Index.graph`: from whole leaves. Of fewer than k found, the last are infinity and -1."""
         k = as_count(k, len(self) - 1, excluded=True)
         lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale)
         join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)

@@ -64,7 +64,23 @@ def graphs_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> Non
     searched, _ = index.query(points, 5, exclude=np.arange(400))
     true, _ = neighbour_graph(Brute(points, index.metric), 5)
     hits = [np.mean(near <= true[:, -1:]) for near in (distances, searched)]
+    assert recall(index, None, 5) == hits[0], "the recall of a graph is not that of its neighbours"
     assert hits[0] >= hits[1], f"a graph finds {hits[0]:.0%}, searches {hits[1]:.0%}"
+
+
+def graphs_name_other_points(make: Maker, rng: np.random.Generator) -> None:
+    """Neighbours in a graph are points, others, each once; also of more than a leaf holds."""
+    for n in (64, 256, 300):
+        index = make(rng.standard_normal((n, 3)))
+        for k in (5, min(n - 1, index.leaf_size + 20)):
+            distances, indices = index.graph(k)
+            assert indices.min() >= -1, "a neighbour has no name"
+            assert indices.max() < n, "a neighbour is no point"
+            assert not np.any(indices == np.arange(n)[:, None]), "a point is its own neighbour"
+            ranked = np.sort(indices, axis=1)
+            twice = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] >= 0)
+            assert not twice.any(), "a neighbour comes twice"
+            np.testing.assert_array_equal(np.isinf(distances), indices < 0)
 
 
 def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -> None:
@@ -95,6 +111,7 @@ APPROXIMATE_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...]
     one_leaf_is_exact,
     neighbours_along_a_curve_are_found,
     graphs_are_those_of_the_points,
+    graphs_name_other_points,
     seeds_and_threads_settle_the_answer,
     units_do_not_matter,
 )

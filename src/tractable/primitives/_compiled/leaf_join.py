@@ -85,10 +85,10 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
                     part, square, hit = products[g : g + GROUP], squares[g : g + GROUP], np.int32(0)
                     for j in range(GROUP):
                         hit |= np.int32(square[j] - np.float32(2.0) * part[j] < limit)
-                    if hit:
-                        for j in range(GROUP):
+                    if hit:  # of a list that is not full, by padding and by the point itself as well
+                        for j in range(min(GROUP, n - g)):
                             apart = square[j] - np.float32(2.0) * part[j]
-                            if apart < limit:
+                            if apart < limit and g + j != i:
                                 other, apart = held[g + j], apart + squares[i]
                                 if apart < doubt:
                                     apart = _square(x[me], x[other], scale)
