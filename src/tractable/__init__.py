@@ -28,6 +28,7 @@ PUBLIC: dict[str, str] = {
     "GaussianDensity": "tractable.density",
     "GaussianMixture": "tractable.mixture",
     "GaussianNB": "tractable.classification",
+    "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",
     "KMeans": "tractable.mixture",
     "KernelDensity": "tractable.density",
@@ -121,8 +122,10 @@ PUBLIC: dict[str, str] = {
     "negative_log_posterior": "tractable.linear_model",
     "ridge_objective": "tractable.linear_model",
     "tikhonov": "tractable.linear_model",
-    # geometry of linear classifiers
+    # classes that are known, and the geometry of linear classifiers
+    "BayesClassifier": "tractable.classification",
     "LinearDiscriminantFunction": "tractable.classification",
+    "bayes_error": "tractable.classification",
     "discriminant_functions": "tractable.classification",
     # distances
     "minkowski": "tractable.spatial",

@@ -1,10 +1,12 @@
 """Classifiers: discriminant functions, generative and discriminative models."""
 
+from tractable.classification.bayes_classifier import BayesClassifier, bayes_error
 from tractable.classification.bayesian_logistic import BayesianLogisticRegression
 from tractable.classification.bernoulli_nb import BernoulliNB
 from tractable.classification.categorical_nb import CategoricalNB
 from tractable.classification.fisher_discriminant import FisherDiscriminant
 from tractable.classification.gaussian_nb import GaussianNB
+from tractable.classification.generative_classifier import GenerativeClassifier
 from tractable.classification.kernel_nb import KernelNB
 from tractable.classification.least_squares_classifier import LeastSquaresClassifier
 from tractable.classification.linear_discriminant import LinearDiscriminant
@@ -16,11 +18,13 @@ from tractable.classification.planes import LinearDiscriminantFunction, discrimi
 from tractable.classification.quadratic_discriminant import QuadraticDiscriminant
 
 __all__ = [
+    "BayesClassifier",
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
     "FisherDiscriminant",
     "GaussianNB",
+    "GenerativeClassifier",
     "KernelNB",
     "LeastSquaresClassifier",
     "LinearDiscriminant",
@@ -30,5 +34,6 @@ __all__ = [
     "NaiveColumns",
     "Perceptron",
     "QuadraticDiscriminant",
+    "bayes_error",
     "discriminant_functions",
 ]
