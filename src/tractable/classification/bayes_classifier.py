@@ -169,7 +169,8 @@ def bayes_error(
     most = (100_000 if n_samples is None else n_samples) if drawn else None
     cost = partial(_least_risk, classifier, loss=loss, reject_loss=reject_loss)
     generators = np.random.default_rng(rng).spawn(len(priors)) if drawn else [None] * len(priors)
-    parts = [expectation(cost, classes[k], n_samples=most, rng=generators[k]) for k in np.flatnonzero(priors)]
+    each = classes.members if isinstance(classes, Stacked) else tuple(classes)
+    parts = [expectation(cost, each[k], n_samples=most, rng=generators[k]) for k in np.flatnonzero(priors)]
     shares = priors[priors > 0.0]
     errors = shares * np.array([float(part.standard_error) for part in parts])
     return Estimate(
