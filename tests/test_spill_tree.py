@@ -102,8 +102,25 @@ def test_hybrid_search_without_a_margin_is_exact(rng):
     assert np.all(report.visited >= descent.visited)
     assert report.visited.mean() > 2 * descent.visited.mean()
     assert report.measured.mean() < 3000
-    assert not hybrid.exact
+    assert hybrid.exact
+    assert not plain.exact
+    assert not SpillTree(points, tau=0.01, search="hybrid", random_state=0).exact
     assert len(hybrid.query_radius(x, 0.8).indices) == len(Brute(points).query_radius(x, 0.8).indices)
+
+
+@pytest.mark.spec("TREE-02", "TREE-07")
+def test_the_hybrid_search_is_between_the_two_others(points, rng):
+    """With everything by default it looks back: more is found for more nodes, of fewer copies."""
+    x = rng.standard_normal((200, 6))
+    trees = {search: SpillTree(points, search=search, random_state=0) for search in ("defeatist", "hybrid")}
+    exact = SpillTree(points, tau=0.0, search="hybrid", random_state=0)
+    shares = [recall(tree, x, 5) for tree in (*trees.values(), exact)]
+    assert shares[0] + 0.1 < shares[1] < shares[2] == 1.0
+    looks = trees["hybrid"].trees.look_back
+    assert 0.5 < looks.mean() < 1.0
+    opened = [tree.query(x, 5, report=True)[2].visited.mean() for tree in (*trees.values(), exact)]
+    assert 2 * opened[0] < opened[1] < opened[2]
+    assert 2000 < trees["hybrid"].n_stored < trees["defeatist"].n_stored
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from catalogue import cross
-from rows.plane_indexes import ROWS
+from rows.plane_indexes import ROWS, WHITENED
 from tractable import spatial
 from tractable.spatial import Index, RandomizedForest, SpillTree, TSVQTree
 from tractable.testing import approximate_index_laws
 from tractable.testing.approximate_index_laws import APPROXIMATE_INDEX_LAWS
+from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS
 from tractable.testing.index_laws import INDEX_LAWS, check_index
 from tractable.value import replace
 
@@ -27,11 +28,20 @@ def test_approximate_index_law(law, make, rng):
     law(make(), rng)
 
 
+@pytest.mark.spec("TREE-02")
+@pytest.mark.parametrize("law", EXACT_INDEX_LAWS)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", WHITENED])
+def test_a_tree_that_says_it_is_exact_is(law, metric, rng):
+    make = partial(SpillTree, metric=metric, tau=0.0, leaf_size=8, search="hybrid", random_state=0)
+    assert make(np.eye(3)).exact
+    law(make, rng)
+
+
 def test_every_approximate_index_is_in_the_catalogue():
     made = {type(row.make()(np.eye(3))) for row in ROWS}
     public = (getattr(spatial, name) for name in spatial.__all__)
     kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Index)}
-    assert {kind for kind in kinds if getattr(kind, "exact", None) is False} == made
+    assert {kind for kind in kinds - {Index} if kind.exact is not True} == made
     check_index(partial(TSVQTree, random_state=0))
 
 
@@ -107,6 +117,13 @@ class NamesThePadding(RandomizedForest):
         return distances, indices, *report
 
 
+class NeverLooksBack(SpillTree):
+    """A hybrid tree in name."""
+
+    def _keep(self, first, *others):
+        super()._keep(replace(first, look_back=np.zeros_like(first.look_back)), *others)
+
+
 class KeepsAwayFromZero(SpillTree):
     """A small number that has a unit."""
 
@@ -128,6 +145,7 @@ class KeepsAwayFromZero(SpillTree):
         ("graphs_are_those_of_the_points", FewerThanAsked),
         ("graphs_name_other_points", ItsOwnNeighbour),
         ("graphs_name_other_points", NamesThePadding),
+        ("looking_back_finds_no_less", NeverLooksBack),
         ("seeds_and_threads_settle_the_answer", ForgetsItsSeed),
         ("units_do_not_matter", KeepsAwayFromZero),
     ],

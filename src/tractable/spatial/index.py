@@ -35,8 +35,6 @@ class Index(ABC):
 
     #: What `choose_index` and metrics call it.
     name: ClassVar[str]
-    #: Whether the neighbours found are all the nearest.
-    exact: ClassVar[bool]
     #: Rows searched at a time by a thread.
     block: ClassVar[int] = 256
 
@@ -70,6 +68,11 @@ class Index(ABC):
 
     def __len__(self) -> int:
         return len(self.points)
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether the neighbours found are all the nearest."""
 
     @property
     def n_nodes(self) -> int:

@@ -21,7 +21,6 @@ class PlaneIndex(Index):
     Directions and offsets are those of the metric's rows: whitened for Mahalanobis, of length one for cosine.
     """
 
-    exact: ClassVar[bool] = False
     block: ClassVar[int] = 1024
 
     random_state: int

@@ -55,6 +55,7 @@ class RandomizedForest(PlaneIndex):
     """
 
     name: ClassVar[str] = "randomized_forest"
+    exact: ClassVar[bool] = False
 
     points: np.ndarray
     metric: Metric

@@ -1,5 +1,6 @@
 """A tree that keeps the points near a plane on both of its sides."""
 
+from math import ceil, log2
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,8 +25,10 @@ class SpillTree(PlaneIndex):
     (1 + 2τ)^depth in all, which `n_stored` counts. A tree that would keep more than `max_copies` of each
     point is refused before it is grown.
 
-    The hybrid tree (Liu, Moore, Gray and Yang 2004) spills as long as the copies allow it, and below that has
-    plain planes behind which it looks where a nearer point may be; with τ = 0 it finds every neighbour.
+    The hybrid tree (Liu, Moore, Gray and Yang 2004) spills in the upper half of its levels, or fewer where
+    copies would be too many; below it has plain planes, behind which a search looks where a nearer point may
+    be. It finds all that a defeatist search of the same seed finds, and more, with the root of its copies,
+    and opens more nodes for it. With τ = 0 it finds every neighbour and is `exact`.
 
     Directions are those between far points of a node; the margin is a share of points rather than a distance
     (Dasgupta and Sinha 2015), so that units of the data do not matter.
@@ -81,17 +84,21 @@ class SpillTree(PlaneIndex):
         max_copies = as_real("max_copies", max_copies, 1.0, np.inf)
         seed = as_seed(random_state)
         rows = self._about_centre(points, metric)
-        spilled = spilled_levels(len(rows), leaf_size, tau, max_copies)
+        affordable = spilled_levels(len(rows), leaf_size, tau, max_copies)
         too_many = (
             f"tau={tau:g} would keep more than max_copies={max_copies:g} of each of {len(rows)} points in"
             f" leaves of {leaf_size}: (1 + 2 tau)^depth; take less tau, larger leaves, or search='hybrid'"
         )
-        if spilled is not None and search == "defeatist":
+        if affordable is not None and search == "defeatist":
             raise ValueError(too_many)
+        spilled = np.inf
+        if search == "hybrid":
+            half = ceil(log2(max(1.0, len(rows) / leaf_size))) // 2
+            spilled = 0 if not tau else half if affordable is None else min(half, affordable)
         rng = np.random.default_rng(seed)
 
         def split(ids: np.ndarray, ptr: np.ndarray, level: int) -> Split:
-            plain = search == "hybrid" and (not tau or (spilled is not None and level >= spilled))
+            plain = level >= spilled
             margin = 0.0 if plain else tau
             uniforms = rng.random((len(ptr) - 1, 2))
             found = halve(rows, ids, ptr, uniforms, margin=margin, far=True, look_back=plain)
@@ -103,6 +110,11 @@ class SpillTree(PlaneIndex):
         self._set(tau=tau, leaf_size=leaf_size, search=search, max_copies=max_copies, random_state=seed)
         self._arrange(tree)
         self._keep(tree)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all neighbours are found: where a search may look behind every plane."""
+        return self.search == "hybrid" and self.tau == 0.0
 
     def _parameters(self) -> dict[str, Any]:
         names = ("points", "metric", "tau", "leaf_size", "search", "max_copies", "random_state")

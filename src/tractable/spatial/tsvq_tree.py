@@ -46,6 +46,7 @@ class TSVQTree(PlaneIndex):
     """
 
     name: ClassVar[str] = "tsvq_tree"
+    exact: ClassVar[bool] = False
 
     points: np.ndarray
     metric: Metric

@@ -72,7 +72,7 @@ def graphs_name_other_points(make: Maker, rng: np.random.Generator) -> None:
     """Neighbours in a graph are points, others, each once; also of more than a leaf holds."""
     for n in (64, 256, 300):
         index = make(rng.standard_normal((n, 3)))
-        for k in (5, min(n - 1, index.leaf_size + 20)):
+        for k in (5, min(n - 1, index.leaf_size + 20), n - 1):
             distances, indices = index.graph(k)
             assert indices.min() >= -1, "a neighbour has no name"
             assert indices.max() < n, "a neighbour is no point"
@@ -81,6 +81,24 @@ def graphs_name_other_points(make: Maker, rng: np.random.Generator) -> None:
             twice = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] >= 0)
             assert not twice.any(), "a neighbour comes twice"
             np.testing.assert_array_equal(np.isinf(distances), indices < 0)
+
+
+def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
+    """A tree of the kind that may look back has planes to look behind, and loses nothing by it."""
+    points, x = rng.standard_normal((300, 3)), rng.standard_normal((100, 3))
+    index = make(points)
+    if not hasattr(index, "search"):
+        return
+    back, straight = (
+        replace(index, leaf_size=8, search=search, max_copies=1e9) for search in ("hybrid", "defeatist")
+    )
+    assert back.trees.look_back.any(), "there is no plane behind which it looks"
+    assert not straight.trees.look_back.any(), "it looks back"
+    near, far = back.query(x, 4)[0], straight.query(x, 4)[0]
+    assert np.all(near <= far), "a search that looks back loses a neighbour"
+    assert np.any(near < far), "looking back finds nothing"
+    share = np.mean(near <= Brute(points, index.metric).query(x, 4)[0])
+    assert share == 1.0 or not back.exact, "a tree that says so is not exact"
 
 
 def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -> None:
@@ -112,6 +130,7 @@ APPROXIMATE_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...]
     neighbours_along_a_curve_are_found,
     graphs_are_those_of_the_points,
     graphs_name_other_points,
+    looking_back_finds_no_less,
     seeds_and_threads_settle_the_answer,
     units_do_not_matter,
 )
