@@ -3,12 +3,31 @@
 from rows.row import Row
 from tractable.classification import (
     FisherDiscriminant,
+    GenerativeClassifier,
     LeastSquaresClassifier,
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
+from tractable.density import GaussianDensity, KernelDensity
+from tractable.mixture import GaussianMixture
 from tractable.statistics import FourthMoments
 
+FEW = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "five rows in thirty columns: the density adds the least jitter, whose digits are rounding"
+    )
+}
+NO_SCALE = dict.fromkeys(
+    [
+        "check_sample_weights_shape",
+        "check_sample_weights_not_overwritten",
+        "check_sample_weight_equivalence_on_dense_data",
+    ],
+    "a class of one row, or with a constant column, gives no scale for a bandwidth and is refused",
+)
+ONE_ROW = {
+    "check_sample_weight_equivalence_on_dense_data": "a class of one row is refused by a mixture of two"
+}
 STATISTICS = [Row("FourthMoments", lambda: FourthMoments)]
 ROWS = [
     Row("LinearDiscriminant", LinearDiscriminant),
@@ -21,4 +40,12 @@ ROWS = [
     Row("QuadraticDiscriminant-bayes", lambda: QuadraticDiscriminant(estimate="bayes")),
     Row("FisherDiscriminant", FisherDiscriminant),
     Row("LeastSquaresClassifier", LeastSquaresClassifier),
+    Row("GenerativeClassifier", lambda: GenerativeClassifier(GaussianDensity(covariance_type="diag"))),
+    Row("GenerativeClassifier-full", lambda: GenerativeClassifier(GaussianDensity()), exempt=FEW),
+    Row("GenerativeClassifier-kernel", lambda: GenerativeClassifier(KernelDensity()), exempt=NO_SCALE),
+    Row(
+        "GenerativeClassifier-mixture",
+        lambda: GenerativeClassifier(GaussianMixture(2, random_state=0)),
+        exempt=ONE_ROW,
+    ),
 ]

@@ -1,0 +1,145 @@
+"""The rows of each class: of arrays, of tables with words, and of sources that are walked again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from tractable.base import check_class_rows, check_labels, check_weights, classes_of
+from tractable.base.validation import check_names
+from tractable.data import Batch, Source, is_frame
+from tractable.value import value
+
+__all__ = ["OfClass", "RowsOfClass", "joined", "rows_of_classes"]
+
+
+@value
+class RowsOfClass:
+    """The rows of one class, and how often each counts."""
+
+    label: Any
+    X: Any
+    sample_weight: np.ndarray | None
+    weight: float
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `fit` is told beside the rows."""
+        return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+
+
+class OfClass(Source):
+    """The rows of one class of a source."""
+
+    def __init__(self, source: Source, label: Any) -> None:
+        self._source, self._label = source, label
+
+    @property
+    def n_rows(self) -> None:
+        """Unknown: only a pass can tell."""
+        return
+
+    @property
+    def n_features(self) -> int:
+        """See `Source.n_features`."""
+        return self._source.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """None: class densities know their columns by position."""
+        return None
+
+    def batches(self) -> Iterator[Batch]:
+        """See `Source.batches`."""
+        for batch in self._source.batches():
+            mine = np.asarray(batch.y) == self._label
+            if np.any(mine):
+                weights = None if batch.weights is None else batch.weights[mine]
+                yield Batch(X=batch.X[mine], weights=weights)
+
+
+def rows_of_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, words: bool
+) -> list[RowsOfClass]:
+    """Check rows to learn from, and return those of each class that has any, in the order of the labels.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It remembers the columns.
+    X, y, sample_weight
+        As given to `fit`.
+    reset : bool
+        Whether the columns are remembered or compared.
+    words : bool
+        Whether columns of tables may hold words; tables are then passed on as they are.
+    """
+    if words and is_frame(X):
+        return _of_table(estimator, X, y, sample_weight, reset=reset)
+    rows, classes = check_class_rows(estimator, X, y, sample_weight, reset=reset)
+    if isinstance(rows.data, Source):
+        return [
+            RowsOfClass(label=k, X=OfClass(rows.data, k), sample_weight=None, weight=_weight(rows.data, k))
+            for k in classes_of(rows, None).tolist()
+        ]
+    return _parts(rows.data, rows.y, rows.weights, classes)
+
+
+def joined(parts: list[Any], codes: np.ndarray) -> Any:
+    """Return rows drawn class by class in the order that their codes are in."""
+    order = np.argsort(np.argsort(codes, kind="stable"), kind="stable")
+    if not is_frame(parts[0]):
+        return np.concatenate([np.asarray(part) for part in parts])[order]
+    return _one_table(parts, order)
+
+
+def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> list[RowsOfClass]:
+    given = {"y": y, "sample_weight": sample_weight}
+    taken = {name: column for name, column in given.items() if isinstance(column, str)}
+    for name, column in taken.items():
+        if column not in list(X.columns):
+            raise ValueError(f"{name}={column!r} is not a column of X, which has {list(X.columns)}")
+        given[name] = np.asarray(X[column])
+    if taken:
+        X = X[[column for column in X.columns if column not in taken.values()]]
+    if given["y"] is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
+        )
+    check_names(estimator, list(X.columns), len(X.columns), reset=reset)
+    classes, codes = check_labels(given["y"])
+    if len(codes) != len(X):
+        raise ValueError(f"y must have one label a row: X has {len(X)} rows, y has {len(codes)}")
+    weights = check_weights(given["sample_weight"], np.zeros((len(X), 1)))
+    return _parts(X, codes, weights, classes)
+
+
+def _parts(X: Any, codes: np.ndarray, weights: Any, classes: Any) -> list[RowsOfClass]:
+    found = []
+    for k, label in enumerate(classes.tolist()):
+        mine = np.flatnonzero((codes == k) if weights is None else (codes == k) & (weights > 0.0))
+        if len(mine):
+            w = None if weights is None else weights[mine]
+            weight = float(len(mine)) if w is None else float(w.sum())
+            found.append(RowsOfClass(label=label, X=_safe_indexing(X, mine), sample_weight=w, weight=weight))
+    return found
+
+
+def _weight(source: Source, label: Any) -> float:
+    return float(
+        sum(
+            batch.n_rows if batch.weights is None else batch.weights.sum()
+            for batch in OfClass(source, label).batches()
+        )
+    )
+
+
+def _one_table(parts: list[Any], order: np.ndarray) -> Any:
+    if type(parts[0]).__module__.startswith("polars"):
+        import polars as pl
+
+        return pl.concat(parts)[order]
+    import pandas as pd
+
+    return pd.concat(parts).iloc[order].reset_index(drop=True)
