@@ -8,9 +8,11 @@ from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.statistics.extremes import Extremes
 from tractable.statistics.fourth_moments import FourthMoments
 from tractable.statistics.incomplete_moments import IncompleteMoments
+from tractable.statistics.kept_values import KeptValues
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import Moments
+from tractable.statistics.side_by_side import SideBySide
 from tractable.statistics.totals import Totals
 
 __all__ = [
@@ -22,10 +24,12 @@ __all__ = [
     "Extremes",
     "FourthMoments",
     "IncompleteMoments",
+    "KeptValues",
     "LinearFactor",
     "LogMoments",
     "Moments",
     "ReciprocalLogMoments",
+    "SideBySide",
     "Totals",
     "UnitLogMoments",
     "as_edges",

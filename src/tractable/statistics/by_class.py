@@ -12,7 +12,7 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.rows import check_same_width
 from tractable.value import value
 
-__all__ = ["ByClass"]
+__all__ = ["ByClass", "grouped_codes"]
 
 
 @value
@@ -117,6 +117,18 @@ class ByClass:
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""
         return ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
+
+
+def grouped_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels that occur, in order, and the code of each row's: its place among them."""
+    if labels.dtype in (np.uint8, np.uint16):
+        counts = np.bincount(labels)
+        found = np.nonzero(counts)[0]
+        places = np.zeros(len(counts), dtype=labels.dtype)
+        places[found] = np.arange(len(found), dtype=labels.dtype)
+        return found, labels if len(found) == len(counts) else places[labels]
+    found, codes = np.unique(labels, return_inverse=True)
+    return found, codes
 
 
 def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     """Return rows, and a target where the estimator needs one."""
     X = rng.standard_normal((N_ROWS, N_COLUMNS)) @ rng.standard_normal((N_COLUMNS, N_COLUMNS)) + 3.0
     tags = estimator.__sklearn_tags__()
-    if tags.input_tags.categorical and tags.input_tags.positive_only:  # codes, and nothing else
+    if tags.input_tags.positive_only:  # codes of categories, or counts
         X = np.round(X - X.min())
     if not tags.target_tags.required:
         return X, None

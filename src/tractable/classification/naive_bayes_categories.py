@@ -1,0 +1,121 @@
+"""Columns of categories and of yes-or-no, class by class."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import NotYetDetermined
+from tractable.classification.naive_bayes_columns import NaiveColumns
+from tractable.classification.naive_bayes_estimation import Estimation
+from tractable.conjugate.rises import shares_rise
+from tractable.data.table_checks import check_entries
+from tractable.data.table_columns import MOST_CATEGORIES, many_categories
+from tractable.distributions import Bernoulli, Categorical
+from tractable.statistics import Counts
+
+__all__ = ["Tallies", "check_counted", "counts_of_classes", "tallied"]
+
+
+def check_counted(
+    layout: NaiveColumns, where: np.ndarray, x: np.ndarray, *, whole: bool = True
+) -> np.ndarray:
+    """Refuse columns that hold what their kind does not; return the greatest entry of each, NaN of none."""
+    low, high = (end.reduce(x, axis=0, initial=np.nan) for end in (np.fmin, np.fmax))
+    if np.any(np.isinf(high)) or np.any(np.isinf(low)):
+        raise ValueError("X contains infinity")
+    fine = np.all((x == np.floor(x)) | np.isnan(x), axis=0) if whole else np.ones(len(where), dtype=bool)
+    for i in np.argsort(low, kind="stable"):  # what is negative is said first; what is missing, last
+        if not np.isnan(low[i]):
+            check_entries(layout.columns, int(where[i]), float(low[i]), float(high[i]), whole=bool(fine[i]))
+    return high
+
+
+def counts_of_classes(
+    layout: NaiveColumns,
+    where: np.ndarray,
+    x: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None,
+) -> list[Counts]:
+    """Return how often each category of each column was seen in every class; missing ones count nothing."""
+    high = check_counted(layout, where, x)
+    most = int(np.nanmax(high, initial=0.0)) + 1
+    if most > MOST_CATEGORIES:
+        raise many_categories(layout.columns.label(int(where[int(np.nanargmax(high))])), most)
+    seen = ~np.isnan(x)
+    d = x.shape[1]
+    place = (codes.astype(np.int64)[:, None] * d + np.arange(d)) * most
+    place = (place + np.where(seen, x, 0.0).astype(np.int64))[seen]
+    one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
+    tally = np.bincount(place, one, n_classes * d * most).astype(np.float64).reshape(n_classes, d, most)
+    return [Counts(counts=part) for part in tally]
+
+
+class Tallies:
+    """Counts of some columns in all classes, with the categories that each column has."""
+
+    def __init__(self, layout: NaiveColumns, where: np.ndarray, found: list[Counts], how: Estimation) -> None:
+        self.layout, self.where, self.how = layout, where, how
+        most = max([1, *(part.n_classes for part in found)])
+        self.counts = np.stack([part.padded(most).counts for part in found])  # (K, d, C)
+        if not np.all(self.counts.any(axis=(0, 2))):
+            empty = layout.columns.label(int(where[np.argmin(self.counts.any(axis=(0, 2)))]))
+            raise NotYetDetermined(f"X has no observed value in the column {empty!r}")
+        self.sizes = np.array([self._size(i, int(j)) for i, j in enumerate(where)], dtype=np.int64)
+
+    def _size(self, i: int, j: int) -> int:
+        if self.layout.likelihoods[j] == "bernoulli":
+            return 2
+        table = self.layout.columns.categories[j]
+        if table is not None:
+            return len(table)
+        seen = np.flatnonzero(self.counts[:, i].any(axis=0))
+        least = self.how.min_categories
+        asked = 1 if least is None else int(np.broadcast_to(least, (len(self.where),))[i])
+        return max(asked, int(seen[-1]) + 1 if len(seen) else 1)
+
+    def of(self, i: int) -> np.ndarray:
+        """Return the counts of one column, (K, C)."""
+        found, size = self.counts[:, i], int(self.sizes[i])
+        return (
+            found[:, :size] if found.shape[1] >= size else np.pad(found, ((0, 0), (0, size - found.shape[1])))
+        )
+
+    def shares(self, i: int) -> np.ndarray:
+        """Return (n_kc + α) / (n_k + α C), (K, C); of a class of which nothing is known, those of all."""
+        counts = self.of(i)
+        smoothed = counts + self.how.pseudocounts
+        total = smoothed.sum(axis=1, keepdims=True)
+        if not np.all(total > 0):
+            every = counts.sum(axis=0)
+            smoothed = np.where(total > 0, smoothed, every if every.sum() > 0 else 1.0)
+            total = smoothed.sum(axis=1, keepdims=True)
+        return smoothed / total
+
+    def part(self, i: int) -> Any:
+        """Return the distribution of one column, a batch of classes."""
+        shares = self.shares(i)
+        if self.layout.likelihoods[int(self.where[i])] == "bernoulli":
+            return Bernoulli(probability=shares[:, 1])
+        return Categorical(probabilities=shares)
+
+    def log_unseen(self, i: int) -> np.ndarray:
+        """Return log α / (n_k + α (C + 1)), (K,): what a category has that would have been declared."""
+        alpha, counts = self.how.pseudocounts, self.of(i)
+        if not alpha > 0:
+            return np.full(len(counts), -np.inf)
+        return np.log(alpha) - np.log(counts.sum(axis=1) + alpha * (int(self.sizes[i]) + 1))
+
+    def log_evidence(self) -> float:
+        """Return Σ_k log p(columns of class k), the shares integrated out under Dirichlet priors."""
+        found = (
+            shares_rise(np.full(int(n), float(self.how.pseudocounts)), self.of(i)).sum()
+            for i, n in enumerate(self.sizes)
+        )
+        return float(sum(found))
+
+
+def tallied(layout: NaiveColumns, where: np.ndarray, found: list[Counts], how: Estimation) -> Tallies:
+    """Return the counts of columns, ready to be asked."""
+    return Tallies(layout, where, found, how)

@@ -1,0 +1,121 @@
+"""What naive Bayes takes each column of a table for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tractable import distributions
+from tractable.conjugate import ConjugateModel
+from tractable.data import TableColumns, is_frame
+from tractable.data.table_columns import DECLARE, columns_of, told_of
+from tractable.data.table_reading import column_names, learn_columns
+from tractable.value import replace, value
+
+__all__ = ["LIKELIHOODS", "NaiveColumns", "learn_naive_columns"]
+
+#: Likelihoods by name, and what kind of column each is read as.
+LIKELIHOODS = {
+    "normal": "normal",
+    "categorical": "categorical",
+    "bernoulli": "bernoulli",
+    "poisson": "poisson",
+    "multinomial": "poisson",
+    "kernel": "normal",
+}
+
+
+@value
+class NaiveColumns:
+    """The columns of a table, and the likelihood of each.
+
+    Parameters
+    ----------
+    columns : TableColumns
+    likelihoods : tuple
+        One of `LIKELIHOODS`, a family of `tractable.distributions` by name, a family or a conjugate model.
+    """
+
+    columns: TableColumns
+    likelihoods: tuple[Any, ...]
+
+    def __add__(self, other: "NaiveColumns") -> "NaiveColumns":
+        """Return the columns of both, the same but for categories that one has not met."""
+        if not isinstance(other, NaiveColumns):
+            return NotImplemented
+        mine, theirs = self.columns, other.columns
+        if (mine.names, mine.kinds) != (theirs.names, theirs.kinds) or not _alike(self, other):
+            raise ValueError("statistics must be of the same columns, with the same likelihoods")
+        tables = []
+        for j, (a, b) in enumerate(zip(mine.categories, theirs.categories, strict=True)):
+            a, b = (a, b) if a is None or len(a) >= len(b or ()) else (b, a)  # noqa: PLW2901
+            if (a is None) != (b is None) or (b is not None and (a or ())[: len(b)] != b):
+                raise ValueError(
+                    f"the column {mine.label(j)!r} has other categories, or in another order, in one of the "
+                    f"statistics; {DECLARE}"
+                )
+            tables.append(a)
+        return replace(self, columns=replace(mine, categories=tuple(tables)))
+
+    def where(self, *kinds: str) -> np.ndarray:
+        """Return the positions of the columns of some likelihoods."""
+        found = [j for j, kind in enumerate(self.likelihoods) if isinstance(kind, str) and kind in kinds]
+        return np.array(found, dtype=np.int64)
+
+    def of_families(self) -> list[int]:
+        """Return the positions of the columns whose likelihood is a family or a model of the user's."""
+        return [j for j, kind in enumerate(self.likelihoods) if not _is_kind(kind)]
+
+
+def learn_naive_columns(
+    likelihoods: Any, default: str, *, frame: Any = None, leave: Any = (), names: Any = None, width: int = 0
+) -> NaiveColumns:
+    """Return what the columns of a frame, or of rows of numbers, are: as told, or else by their types."""
+    if is_frame(frame):
+        names = column_names(frame, leave)
+        width = len(names)
+    names = None if names is None else tuple(names)
+    told = _told(likelihoods, names, width)
+    kinds = {j: LIKELIHOODS[kind] if _is_kind(kind) else "normal" for j, kind in enumerate(told) if kind}
+    if is_frame(frame):
+        columns = learn_columns(frame, kinds, leave, codes=default == "categorical")
+    else:
+        columns = columns_of(names, width, kinds, default)
+    whole = tuple(kind or columns.kinds[j] for j, kind in enumerate(told))
+    return NaiveColumns(columns=columns, likelihoods=whole)
+
+
+def _alike(a: NaiveColumns, b: NaiveColumns) -> bool:
+    """Whether likelihoods are the same; of models of the user's, whether they are of one type."""
+    pairs = zip(a.likelihoods, b.likelihoods, strict=True)
+    return all(x is y or x == y or type(x) is type(y) is not str for x, y in pairs)
+
+
+def family_of(kind: Any) -> Any:
+    """Return the family that a name stands for, or what was given."""
+    return getattr(distributions, kind) if isinstance(kind, str) else kind
+
+
+def _told(likelihoods: Any, names: Any, width: int) -> list[Any]:
+    several = isinstance(likelihoods, (Mapping, Sequence)) and not isinstance(likelihoods, str)
+    one = not (likelihoods is None or several)
+    told = [likelihoods] * width if one else told_of(likelihoods, names, width, "likelihoods")
+    return [None if kind is None else _checked(kind) for kind in told]
+
+
+def _checked(kind: Any) -> Any:
+    if _is_kind(kind) or isinstance(kind, ConjugateModel):
+        return kind
+    named = isinstance(kind, str) and kind in distributions.__all__
+    family: Any = family_of(kind) if named else kind
+    if isinstance(family, type) and hasattr(family, "fit"):
+        # A name is saved where a class is not.
+        name = str(family.__name__)
+        return name if getattr(distributions, name, None) is family else family
+    raise ValueError(
+        f"likelihoods must be of {list(LIKELIHOODS)}, families with `fit` or conjugate models, got {kind!r}"
+    )
+
+
+def _is_kind(kind: Any) -> bool:
+    return isinstance(kind, str) and kind in LIKELIHOODS

@@ -1,0 +1,160 @@
+"""Naive Bayes as functions: statistics of blocks of rows, distributions from statistics, scores of rows."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tractable.classification.naive_bayes_categories import check_counted, counts_of_classes, tallied
+from tractable.classification.naive_bayes_columns import NaiveColumns
+from tractable.classification.naive_bayes_counts import (
+    multinomial_parts,
+    poisson_evidence,
+    poisson_parts,
+    with_factorials,
+)
+from tractable.classification.naive_bayes_estimation import Estimation
+from tractable.classification.naive_bayes_normal import moments_of_classes, normal_evidence, normal_parts
+from tractable.classification.naive_bayes_samples import (
+    family_evidence,
+    family_part,
+    kept_of_classes,
+    kernel_part,
+)
+from tractable.distributions import Product
+from tractable.statistics import ByClass, DiagonalMoments, SideBySide
+from tractable.statistics.by_class import grouped_codes
+
+__all__ = ["class_products", "columns_by_class", "log_evidence", "statistics_of_classes"]
+
+#: Kinds whose columns share one statistic, in the order of a statistic's parts.
+TOGETHER = (("normal",), ("categorical", "bernoulli"), ("poisson",), ("multinomial",))
+
+
+def columns_by_class(
+    x: np.ndarray, labels: np.ndarray, weights: Any = None, *, layout: NaiveColumns, how: Estimation
+) -> ByClass:
+    """Return what is known of the columns of a block of rows, class by class."""
+    x, labels = np.asarray(x), np.asarray(labels)
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if w is not None and not np.all(w > 0.0):
+        some = w > 0.0
+        x, labels, w = x[some], labels[some], w[some]
+    found, codes = grouped_codes(labels)
+    K = len(found)
+    total = np.bincount(codes, w, K).astype(np.float64)
+    columns = []
+    for kinds, where in _blocks(layout):
+        block = x if len(where) == x.shape[1] else x[:, where]
+        columns.append(_tally(kinds, where, block, codes, K, w, layout, how))
+    parts = tuple(
+        SideBySide(parts=tuple(column[k] for column in columns), total=total[k], dim=x.shape[1], about=layout)
+        for k in range(K)
+    )
+    return ByClass(labels=found, parts=parts, dim=int(x.shape[1]))
+
+
+def statistics_of_classes(statistic: ByClass, classes: np.ndarray) -> list[SideBySide | None]:
+    """Return the statistic of each class; None of one that was promised and not seen."""
+    known = dict(statistic)
+    return [known.get(label) for label in classes.tolist()]
+
+
+def class_products(
+    statistic: ByClass, classes: np.ndarray, layout: NaiveColumns, how: Estimation
+) -> tuple[Product, np.ndarray]:
+    """Return p(x | C_k) as a batch of products, and what categories have that were not declared, (K, d)."""
+    found = statistics_of_classes(statistic, classes)
+    parts: dict[int, Any] = {}
+    unseen = np.full((len(classes), len(layout.likelihoods)), np.nan)
+    for i, (kinds, where) in enumerate(_blocks(layout)):
+        own = _parts_of(found, i, kinds, where)
+        if "categorical" in kinds:
+            tallies = tallied(layout, where, own, how)
+            made = [tallies.part(n) for n in range(len(where))]
+            unseen[:, where] = np.stack([tallies.log_unseen(n) for n in range(len(where))], axis=1)
+        else:
+            made = _distributions(kinds, where, own, layout, how, classes)
+        parts.update(zip(where.tolist(), made, strict=True))
+    names = layout.columns.names
+    named = names is not None and all(isinstance(name, str) for name in names)
+    ordered = [parts[j] for j in range(len(parts))]
+    return Product(parts=ordered, names=names if named else None), unseen
+
+
+def log_evidence(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> float:
+    """Return Σ_k log p(rows of class k), all parameters integrated out."""
+    found = list(statistic.parts)
+    total = 0.0
+    for i, (kinds, where) in enumerate(_blocks(layout)):
+        own = _parts_of(found, i, kinds, where)
+        if "categorical" in kinds:
+            total += tallied(layout, where, own, how).log_evidence()
+        elif "normal" in kinds:
+            total += normal_evidence(own, how)
+        elif "poisson" in kinds:
+            total += poisson_evidence(own, how)
+        else:
+            total += family_evidence(kinds[0], own)
+    return total
+
+
+def _blocks(layout: NaiveColumns) -> list[tuple[tuple[Any, ...], np.ndarray]]:
+    """Return the columns that share a statistic: those of a kind together, kept columns each alone."""
+    together = [(kinds, layout.where(*kinds)) for kinds in TOGETHER]
+    alone = [(("kernel",), np.array([j])) for j in layout.where("kernel")]
+    others = [((layout.likelihoods[j],), np.array([j])) for j in layout.of_families()]
+    return [(kinds, where) for kinds, where in together if len(where)] + alone + others
+
+
+def _tally(
+    kinds: tuple[Any, ...],
+    where: np.ndarray,
+    x: np.ndarray,
+    codes: np.ndarray,
+    K: int,
+    weights: Any,
+    layout: NaiveColumns,
+    how: Estimation,
+) -> list[Any]:
+    if "categorical" in kinds:
+        return counts_of_classes(layout, where, x, codes, K, weights)
+    if kinds[0] in ("poisson", "multinomial"):
+        check_counted(layout, where, x, whole=kinds[0] == "poisson")
+        x = with_factorials(x) if how.bayes else x
+    if kinds[0] in ("normal", "poisson", "multinomial"):
+        return moments_of_classes(x, codes, K, weights)
+    return kept_of_classes(kinds[0], x[:, 0], codes, K, weights)
+
+
+def _parts_of(found: list[SideBySide | None], i: int, kinds: tuple[Any, ...], where: np.ndarray) -> list[Any]:
+    """Return the i-th statistic of every class; of a class without rows, that of none."""
+    own = [None if part is None else part.parts[i] for part in found]
+    some = next((part for part in own if part is not None), None)
+    if isinstance(some, DiagonalMoments):
+        return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
+    if "categorical" in kinds:
+        from tractable.statistics import Counts
+
+        return [Counts(counts=np.zeros((len(where), 0))) if part is None else part for part in own]
+    return own
+
+
+def _distributions(
+    kinds: tuple[Any, ...],
+    where: np.ndarray,
+    own: list[Any],
+    layout: NaiveColumns,
+    how: Estimation,
+    classes: np.ndarray,
+) -> list[Any]:
+    kind = kinds[0]
+    if not isinstance(kind, str) or kind not in ("normal", "poisson", "multinomial", "kernel"):
+        return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]
+    made = {
+        "normal": normal_parts,
+        "poisson": poisson_parts,
+        "multinomial": multinomial_parts,
+        "kernel": lambda found, how: [kernel_part(found, how)],
+    }
+    return partial(made[kind], own, how)()

@@ -1,0 +1,78 @@
+"""The values themselves, for what no small statistic can say."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import freeze
+from tractable.arrays.weights import check_weights
+from tractable.statistics.rows import check_rate, check_same_width
+from tractable.value import value
+
+__all__ = ["KeptValues"]
+
+
+@value
+class KeptValues:
+    """Rows and their weights, kept: what a smoothed sample needs to know is everything.
+
+    It merges as the others do, by laying rows side by side, and is as large as the data.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+    weights : array of shape (n,)
+
+    Examples
+    --------
+    >>> both = KeptValues.of([[3.0], [1.0]]) + KeptValues.of([[2.0]], weights=[5.0])
+    >>> both.values[:, 0].tolist(), both.weights.tolist(), both.weight
+    ([3.0, 1.0, 2.0], [1.0, 1.0, 5.0], 7.0)
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("values", "weights"):
+            object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=np.float64)))
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "KeptValues":
+        """Keep a block of rows; those of weight zero are not."""
+        x = np.asarray(x, dtype=np.float64)
+        if x.ndim != 2:
+            raise ValueError(f"x must be a block of rows, two-dimensional; got shape {x.shape}")
+        if weights is None:
+            return cls(values=x.copy(), weights=np.ones(len(x)))
+        w = check_weights(weights, len(x), like=x)
+        return cls(values=x[w > 0], weights=w[w > 0])
+
+    @classmethod
+    def empty(cls, dim: int) -> "KeptValues":
+        """Return the statistic of no rows."""
+        return cls(values=np.zeros((0, dim)), weights=np.zeros(0))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def weight(self) -> float:
+        """Weight of the rows."""
+        return float(self.weights.sum())
+
+    def __add__(self, other: "KeptValues") -> "KeptValues":
+        """Keep the rows of both."""
+        if not isinstance(other, KeptValues):
+            return NotImplemented
+        check_same_width(self, other)
+        return KeptValues(
+            values=np.concatenate([self.values, other.values]),
+            weights=np.concatenate([self.weights, other.weights]),
+        )
+
+    def discount(self, rate: float) -> "KeptValues":
+        """Forget: the same rows, each of which counts `rate` times as much."""
+        return KeptValues(values=self.values, weights=self.weights * check_rate(rate))

@@ -1,0 +1,70 @@
+"""Statistics of different columns of a table, of the same rows."""
+
+from typing import Any
+
+from tractable.statistics.rows import check_rate, check_same_width
+from tractable.value import value
+
+__all__ = ["SideBySide"]
+
+
+@value
+class SideBySide:
+    """What is known of the columns of a table, each by a statistic of its own.
+
+    Parameters
+    ----------
+    parts : tuple
+        Statistics of some columns each; None where nothing was observed in them.
+    total : float
+        Weight of the rows.
+    dim : int
+        Number of columns of the table.
+    about : object, optional
+        What the columns are, for those who read the statistic; two that differ are added.
+
+    Examples
+    --------
+    >>> from tractable.statistics import Counts, Moments
+    >>> a = SideBySide(parts=(Moments.of([[1.0], [3.0]]), None), total=2.0, dim=2)
+    >>> b = SideBySide(parts=(Moments.of([[5.0]]), Counts.of([[1]])), total=1.0, dim=2)
+    >>> both = a + b
+    >>> both.parts[0].mean.tolist(), both.parts[1].counts.tolist(), both.total
+    ([3.0], [[0.0, 1.0]], 3.0)
+    """
+
+    parts: tuple[Any, ...]
+    total: float
+    dim: int
+    about: Any = None
+
+    def __add__(self, other: "SideBySide") -> "SideBySide":
+        """Add the statistics of equal columns."""
+        if not isinstance(other, SideBySide):
+            return NotImplemented
+        check_same_width(self, other)
+        if len(self.parts) != len(other.parts):
+            raise ValueError("cannot merge statistics of columns that are told apart differently")
+        parts = tuple(
+            b if a is None else a if b is None else a + b
+            for a, b in zip(self.parts, other.parts, strict=True)
+        )
+        return SideBySide(
+            parts=parts, total=self.total + other.total, dim=self.dim, about=_both(self.about, other.about)
+        )
+
+    def discount(self, rate: float) -> "SideBySide":
+        """Forget: what is known is believed `rate` times as strongly."""
+        rate = check_rate(rate)
+        return SideBySide(
+            parts=tuple(None if part is None else part.discount(rate) for part in self.parts),
+            total=self.total * rate,
+            dim=self.dim,
+            about=self.about,
+        )
+
+
+def _both(a: Any, b: Any) -> Any:
+    if a is b or b is None:
+        return a
+    return b if a is None else a + b

@@ -1,0 +1,96 @@
+"""Moments of classes and scores of diagonal Gaussians: compiled, in the array API, and in many digits."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from tractable.arrays import to_numpy
+from tractable.primitives._agnostic.class_moments import class_moments as agnostic_moments
+from tractable.primitives._agnostic.diagonal_scores import diagonal_scores as agnostic_scores
+from tractable.primitives.class_moments import class_moments
+from tractable.primitives.diagonal_scores import diagonal_scores, softmax_rows
+
+
+def rows(rng, shift=0.0, holes=0.0, n=57, d=5, K=4):
+    x = rng.standard_normal((n, d)) + shift
+    return np.where(rng.random(x.shape) < holes, np.nan, x), rng.integers(0, K - 1, n), K
+
+
+@pytest.mark.parametrize("twin", [class_moments, agnostic_moments])
+@pytest.mark.parametrize(("shift", "holes"), [(0.0, 0.0), (1e7, 0.0), (1e7, 0.3), (-1e12, 0.2)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_keep_their_digits_far_from_the_origin(twin, shift, holes, weighted, rng):
+    x, codes, K = rows(rng, shift, holes)
+    w = rng.uniform(0.5, 2.0, len(x)) if weighted else None
+    weight, mean, scatter, total = twin(x, codes, K, w)
+    one = np.ones(len(x)) if w is None else w
+    size = np.nanmax(np.abs(x))
+    for k in range(K):  # the last class has no rows
+        np.testing.assert_allclose(total[k], one[codes == k].sum(), rtol=1e-14)
+        for j in range(x.shape[1]):
+            own = (codes == k) & ~np.isnan(x[:, j])
+            n, centre, spread = exactly(x[own, j], one[own])
+            np.testing.assert_allclose(weight[k, j], n, rtol=1e-14)
+            np.testing.assert_allclose(mean[k, j], centre, rtol=0.0, atol=2.5e-16 * size)
+            np.testing.assert_allclose(scatter[k, j], spread, rtol=1e-13)
+
+
+def exactly(values, weights):
+    """Weight, mean and scatter in fifty digits."""
+    with mpmath.workdps(50):
+        pairs = [(mpmath.mpf(a), mpmath.mpf(b)) for a, b in zip(values, weights, strict=True)]
+        n = mpmath.fsum(b for _, b in pairs)
+        centre = mpmath.fsum(a * b for a, b in pairs) / (n or 1)
+        return float(n), float(centre), float(mpmath.fsum(b * (a - centre) ** 2 for a, b in pairs))
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_twins_agree_in_every_library(backend, holes, rng):
+    x, codes, K = rows(rng, 3.0, holes)
+    w = rng.uniform(0.0, 2.0, len(x))
+    found = class_moments(*map(backend.asarray, (x, codes)), K, backend.asarray(w))
+    assert all(backend.owns(part) for part in found)
+    for ours, theirs in zip(found, class_moments(x, codes, K, w), strict=True):
+        np.testing.assert_allclose(to_numpy(ours), theirs, rtol=1e-12, atol=1e-13)
+    point = rng.standard_normal((K, 5)), rng.uniform(0.5, 2.0, (K, 5)), rng.standard_normal((K, 5))
+    scores = diagonal_scores(backend.asarray(x), *map(backend.asarray, point))
+    np.testing.assert_allclose(to_numpy(scores), diagonal_scores(x, *point), rtol=1e-12, atol=1e-12)
+    shares = softmax_rows(scores)
+    assert backend.owns(shares)
+    np.testing.assert_allclose(to_numpy(shares), softmax_rows(to_numpy(scores)), rtol=1e-12, atol=1e-15)
+
+
+def test_any_storage_and_type_is_read(rng):
+    x, codes, K = rows(rng)
+    frozen = x.copy()
+    frozen.setflags(write=False)
+    whole = class_moments(x, codes, K)
+    point = whole[1], np.ones((K, 5)), np.zeros((K, 5))
+    scores = diagonal_scores(x, *point)
+    for same in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], frozen):
+        np.testing.assert_array_equal(class_moments(same, codes, K)[2], whole[2])
+        np.testing.assert_array_equal(diagonal_scores(same, *point), scores)
+    np.testing.assert_array_equal(class_moments(x, codes.astype(np.uint8), K)[1], whole[1])
+    single = x.astype(np.float32)
+    np.testing.assert_allclose(class_moments(single, codes, K)[2], class_moments(single + 0.0, codes, K)[2])
+    doubled = class_moments(single.astype(float), codes, K)
+    np.testing.assert_allclose(class_moments(single, codes, K)[1], doubled[1], rtol=1e-14)
+    assert all(np.all(part == 0) for part in class_moments(x[:0], codes[:0], K))
+
+
+def test_scores_do_not_cancel_far_from_the_origin(rng):
+    means, away = 1e9 + rng.standard_normal((3, 2)), rng.standard_normal((6, 2))
+    x = 1e9 + away
+    found = diagonal_scores(x, means, np.full((3, 2), 10.0), np.zeros((3, 2)))
+    direct = -50.0 * ((x[:, None] - means) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(found, direct, rtol=1e-14)
+    np.testing.assert_array_equal(agnostic_scores(x, means, np.ones((3, 2)), np.zeros((3, 2))).shape, (6, 3))
+
+
+def test_shares_of_extreme_scores(rng):
+    scores = np.array([[1e4, 1e4 - 1.0], [-1e308, -1e308], [-np.inf, 0.0], [np.inf, 5.0], [-700.0, 0.0]])
+    before = scores.copy()
+    p = softmax_rows(scores)
+    np.testing.assert_array_equal(scores, before)
+    expected = [[1 / (1 + np.exp(-1)), 1 / (1 + np.e)], [0.5, 0.5], [0, 1], [1, 0], [np.exp(-700.0), 1]]
+    np.testing.assert_allclose(p, expected, rtol=1e-14)
