@@ -10,6 +10,7 @@ from tractable.classification import (
     NaiveBayes,
 )
 from tractable.conjugate import NormalModel
+from tractable.statistics import KeptValues
 
 NORMAL = NormalModel.from_mean_strength(3.0, 1.0, variance=4.0)
 PRIOR = {"extreme_scales_change_units_alone": "a prior of the user's has the units of the columns"}
@@ -37,3 +38,5 @@ ROWS = [
     Row("KernelNB", KernelNB),
     Row("KernelNB-laplace", lambda: KernelNB(bandwidth="scott", kernel="laplace")),
 ]
+
+STATISTICS = [Row("KeptValues", lambda: KeptValues)]

@@ -56,7 +56,7 @@ class GaussianNB(NaiveBayesShell):
     >>> X, y = np.array([[1.0], [2.0], [3.0], [7.0], [9.0]]), np.array(["a", "a", "a", "b", "b"])
     >>> model = tractable.GaussianNB().fit(X, y)
     >>> model.theta_[:, 0], model.var_[:, 0].round(4), model.predict_proba([[5.0]]).round(3)
-    (array([2., 8.]), array([0.6667, 1.    ]), array([[0.158, 0.842]]))
+    (array([2., 8.]), array([0.6667, 1.    ]), array([[0.162, 0.838]]))
     >>> linear = tractable.GaussianNB(shared_variance=True).fit(X, y)
     >>> linear.coef_.round(3), linear.intercept_.round(3)
     (array([[7.5]]), array([-37.905]))

@@ -45,8 +45,8 @@ class KernelNB(NaiveBayesShell):
     >>> X, y = np.array([[0.0], [1.0], [9.0], [10.0], [4.0], [5.0], [6.0]]), np.array([0, 0, 0, 0, 1, 1, 1])
     >>> model = tractable.KernelNB(bandwidth=1.0).fit(X, y)
     >>> model.predict_proba([[0.5], [5.0], [9.5]]).round(3)
-    array([[1.   , 0.   ],
-           [0.001, 0.999],
+    array([[0.999, 0.001],
+           [0.   , 1.   ],
            [0.999, 0.001]])
     """
 

@@ -73,6 +73,11 @@ class KeptValues:
             weights=np.concatenate([self.weights, other.weights]),
         )
 
+    def canonical(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the different rows in order, and their weights: what two that hold the same agree in."""
+        rows, places = np.unique(self.values, axis=0, return_inverse=True)
+        return rows, np.bincount(places.ravel(), self.weights, len(rows))
+
     def discount(self, rate: float) -> "KeptValues":
         """Forget: the same rows, each of which counts `rate` times as much."""
         return KeptValues(values=self.values, weights=self.weights * check_rate(rate))
