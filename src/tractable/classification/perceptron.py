@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -16,11 +15,10 @@ from tractable.base import (
     all_or_nothing,
     check_choice,
     check_class_rows,
-    check_columns,
-    check_fitted,
     check_labels,
     check_number,
 )
+from tractable.classification.discriminant_scores import DiscriminantScores
 from tractable.classification.labelled_rows import LabelledRows, labelled_rows
 from tractable.primitives.perceptron_pass import perceptron_pass
 
@@ -31,7 +29,7 @@ Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 KEEPS = ("last", "average", "pocket")
 
 
-class Perceptron(ClassifierMixin, Estimator):
+class Perceptron(DiscriminantScores, Estimator):
     """Planes that learn from mistakes alone: a row on the wrong side is added to the plane of its class.
 
     For two classes with t = ±1 the rule is w ← w + t φ where t wᵀφ ≤ 0, with φ = (1, x). For several the row
@@ -178,35 +176,9 @@ class Perceptron(ClassifierMixin, Estimator):
         self._name(self.planes_)
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the planes at each row, wᵀx + w₀: of two classes, positive for the second.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
-        """
-        check_fitted(self)
-        scores = check_columns(self, X).astype(np.float64) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class whose plane is highest at each row; of tied ones the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        scores = self.decision_function(X)
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        planes = rows @ self.coef_.T + self.intercept_
+        return planes if len(self.classes_) > 2 else np.column_stack([np.zeros(len(planes)), planes])
 
     @property
     def n_iter_(self) -> int:

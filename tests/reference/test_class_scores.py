@@ -1,0 +1,141 @@
+"""Scores of classifiers against scikit-learn's, and what they are beyond them."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as peer
+from sklearn.calibration import calibration_curve as peer_curve
+
+from tractable import Categorical
+from tractable.metrics import (
+    ConfusionMatrix,
+    accuracy_score,
+    brier_score,
+    class_calibration,
+    confusion_matrix,
+    log_loss,
+)
+
+WORDS = np.array(["ash", "birch", "cedar"])
+
+
+@pytest.fixture
+def said(rng):
+    truth, guess = WORDS[rng.integers(0, 3, 200)], WORDS[rng.integers(0, 3, 200)]
+    return truth, guess, rng.dirichlet(np.ones(3), 200), rng.uniform(size=200)
+
+
+def test_confusion(said):
+    truth, guess, _, w = said
+    for weights in (None, w):
+        ours = confusion_matrix(truth, guess, sample_weight=weights)
+        np.testing.assert_allclose(ours.counts, peer.confusion_matrix(truth, guess, sample_weight=weights))
+        options = {"average": None, "sample_weight": weights}
+        np.testing.assert_allclose(ours.recall, peer.recall_score(truth, guess, **options))
+        np.testing.assert_allclose(ours.precision, peer.precision_score(truth, guess, **options))
+        np.testing.assert_allclose(ours.f1, peer.f1_score(truth, guess, **options))
+        right = peer.accuracy_score(truth, guess, sample_weight=weights)
+        np.testing.assert_allclose(
+            [ours.accuracy, accuracy_score(truth, guess, sample_weight=weights)], right
+        )
+        np.testing.assert_allclose(
+            ours.balanced_accuracy, peer.balanced_accuracy_score(truth, guess, sample_weight=weights)
+        )
+        np.testing.assert_allclose(ours.normalized().sum(axis=1), 1.0)
+
+
+def test_confusions_add(said):
+    truth, guess, *_ = said
+    parts = [confusion_matrix(truth[s], guess[s], classes=WORDS) for s in (slice(50), slice(50, None))]
+    np.testing.assert_array_equal((parts[0] + parts[1]).counts, confusion_matrix(truth, guess).counts)
+    with pytest.raises(ValueError, match="classes"):
+        parts[0] + confusion_matrix([0, 1], [0, 1])
+
+
+def test_classes_without_rows_have_no_recall():
+    found = confusion_matrix(["a", "b"], ["a", "c"])
+    assert np.isnan(found.recall[2])
+    assert np.isnan(found.precision[1])
+    assert found.balanced_accuracy == 0.5
+
+
+def test_proper_scores(said):
+    truth, _, p, w = said
+    for weights in (None, w):
+        np.testing.assert_allclose(
+            log_loss(truth, p, sample_weight=weights), peer.log_loss(truth, p, sample_weight=weights)
+        )
+        hot = np.eye(3)[np.searchsorted(WORDS, truth)]
+        np.testing.assert_allclose(
+            brier_score(truth, p, sample_weight=weights),
+            np.average(np.sum((p - hot) ** 2, axis=1), weights=weights),
+        )
+    two = truth == "ash"
+    np.testing.assert_allclose(brier_score(two, p[:, 0]) / 2, peer.brier_score_loss(two, p[:, 0]))
+    np.testing.assert_allclose(log_loss(two, p[:, 0]), peer.log_loss(two, p[:, 0]))
+    np.testing.assert_allclose(log_loss(truth, Categorical(probabilities=p)), log_loss(truth, p))
+
+
+def test_what_was_impossible_costs_all():
+    assert log_loss(["a", "b"], [[1.0, 0.0], [1.0, 0.0]]) == np.inf
+    assert log_loss(["a", "b"], [[1.0, 0.0], [1.0, 0.0]], sample_weight=[1.0, 0.0]) == 0.0
+
+
+def test_proper_scores_are_least_at_the_truth(rng):
+    """Of all that could be promised, the true probability has the least expected score."""
+    q = 0.3
+    for score in (log_loss, brier_score):
+        found = [
+            q * score([1, 0], [p, p], sample_weight=[1, 0])
+            + (1 - q) * score([1, 0], [p, p], sample_weight=[0, 1])
+            for p in np.linspace(0.05, 0.95, 19)
+        ]
+        assert np.argmin(found) == 5
+
+
+def test_calibration(rng):
+    p = rng.uniform(size=3000)
+    y = rng.uniform(size=3000) < p
+    found = class_calibration(y, p, n_bins=7)
+    observed, predicted = peer_curve(y, p, n_bins=7)
+    np.testing.assert_allclose(found.predicted, predicted)
+    np.testing.assert_allclose(found.observed, observed)
+    assert np.all(np.abs(found.observed - found.predicted) < 5.0 * found.standard_errors)
+    assert found.error < 0.05
+    assert found.event == "True"
+    bold = class_calibration(y, np.clip(2.0 * p - 0.5, 0.0, 1.0), n_bins=7)
+    assert bold.error > 0.1
+
+
+def test_calibration_of_several_classes(said):
+    truth, _, p, _ = said
+    top = class_calibration(truth, p, n_bins=5)
+    assert top.event == "the most probable class"
+    assert top.weight.sum() == 200
+    one = class_calibration(truth, p, label="cedar", n_bins=5)
+    same = class_calibration(truth == "cedar", p[:, 2], n_bins=5)
+    np.testing.assert_allclose(one.observed, same.observed)
+    assert one.event == "cedar"
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: confusion_matrix([1, 2], [1]), "y_pred"),
+        (lambda: confusion_matrix([1, np.nan], [1, 1]), "y_true"),
+        (lambda: confusion_matrix(["a", None], ["a", "a"]), "y_true"),
+        (lambda: confusion_matrix(["a"], [1]), "y_pred"),
+        (lambda: confusion_matrix(["a", "b"], ["a", "z"], classes=["a", "b"]), "y_pred has the label 'z'"),
+        (lambda: confusion_matrix([1, 2], [1, 2], sample_weight=[1.0, -1.0]), "sample_weight"),
+        (lambda: log_loss(["a", "b"], [[0.5, 0.6], [0.5, 0.5]]), "probabilities"),
+        (lambda: log_loss(["a", "a"], [[0.5, 0.5], [0.5, 0.5]]), "give classes"),
+        (lambda: log_loss(["a", "b"], [[0.5, 0.5]]), "probabilities"),
+        (lambda: log_loss(["a", "b"], [[0.5, 0.5]] * 2, classes=["b", "a"]), "classes"),
+        (lambda: class_calibration([0, 1], [0.5, 0.5], n_bins=0), "n_bins"),
+        (lambda: class_calibration([0, 1], [0.5, 0.5], label=7), "label"),
+        (lambda: ConfusionMatrix(counts=[[1.0, 2.0]], classes=["a"]), "counts"),
+        (lambda: ConfusionMatrix(counts=[[1.0]], classes=["a", "b"]), "classes"),
+    ],
+)
+def test_bad_arguments_are_named(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()
