@@ -1,0 +1,76 @@
+"""Made-up people whose height and vocabulary depend on each other through their age alone."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "make_height_vocabulary_age"]
+
+#: Bins, in years, feet and words.
+AGES = ("≤ 5", "5-10", "10-15", "15-20", "20-25", "≥ 25")
+HEIGHTS = ("≤ 3'", "3'-4'", "4'-5'", "5'-6'", "≥ 6'")
+VOCABULARIES = ("≤ 5K", "5K-10K", "10K-15K", "15K-20K", "≥ 20K")
+
+#: p(age), and p(height | age), p(vocabulary | age), a row each age.
+AGE_SHARES = (0.10, 0.12, 0.13, 0.15, 0.15, 0.35)
+HEIGHT_SHARES = (
+    (0.60, 0.38, 0.02, 0.00, 0.00),
+    (0.03, 0.52, 0.43, 0.02, 0.00),
+    (0.00, 0.03, 0.50, 0.44, 0.03),
+    (0.00, 0.00, 0.10, 0.70, 0.20),
+    (0.00, 0.00, 0.07, 0.70, 0.23),
+    (0.00, 0.00, 0.08, 0.70, 0.22),
+)
+VOCABULARY_SHARES = (
+    (0.90, 0.09, 0.01, 0.00, 0.00),
+    (0.30, 0.50, 0.17, 0.03, 0.00),
+    (0.05, 0.25, 0.45, 0.20, 0.05),
+    (0.02, 0.08, 0.25, 0.40, 0.25),
+    (0.02, 0.05, 0.18, 0.35, 0.40),
+    (0.01, 0.04, 0.15, 0.30, 0.50),
+)
+
+
+def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, np.ndarray]:
+    """Draw people: their height and vocabulary, in five bins each, and their age, in six.
+
+    Children are short and know few words, so height and vocabulary depend on each other; given the age they
+    are independent, which is what naive Bayes assumes.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    random_state : None, int or Generator
+
+    Returns
+    -------
+    X : pandas frame (n, 2)
+        Ordered categories "height" and "vocabulary"; those of `HEIGHTS` and `VOCABULARIES`, seen or not.
+    age : array (n,)
+        Of `AGES`.
+
+    Examples
+    --------
+    >>> X, age = make_height_vocabulary_age(3, random_state=0)
+    >>> X.shape, age.tolist()
+    ((3, 2), ['20-25', '10-15', '≤ 5'])
+    """
+    import pandas as pd
+
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n must be a whole number from 1, got {n!r}")
+    rng = np.random.default_rng(random_state)
+    years = rng.choice(len(AGES), size=n, p=AGE_SHARES)
+    heights, words = (_drawn(rng, np.array(shares)[years]) for shares in (HEIGHT_SHARES, VOCABULARY_SHARES))
+    X = pd.DataFrame({
+        "height": pd.Categorical.from_codes(heights, HEIGHTS, ordered=True),
+        "vocabulary": pd.Categorical.from_codes(words, VOCABULARIES, ordered=True),
+    })  # fmt: skip
+    return X, np.array(AGES)[years]
+
+
+def _drawn(rng: np.random.Generator, shares: np.ndarray) -> np.ndarray:
+    """Return one bin for each row of shares, by inverting the distribution function."""
+    below = np.cumsum(shares, axis=1)[:, :-1]
+    return (rng.random(len(shares))[:, None] >= below).sum(axis=1)
