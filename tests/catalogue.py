@@ -25,6 +25,7 @@ from rows import (
     linear_ridge,
     linear_robust,
     linear_sparse,
+    logistic,
     mean_shift,
     mixture_regression,
     multivariate,
@@ -184,6 +185,7 @@ STATISTICS = [
     *discriminants.STATISTICS,
     *histogram.STATISTICS,
     *linear_least_squares.STATISTICS,
+    *naive_bayes.STATISTICS,
     *scalars.STATISTICS,
 ]
 CONJUGATE_MODELS = conjugate.ROWS
@@ -206,6 +208,7 @@ ESTIMATORS = [
     *linear_ridge.ROWS,
     *linear_robust.ROWS,
     *linear_sparse.ROWS,
+    *logistic.ROWS,
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
     *naive_bayes.ROWS,

@@ -10,12 +10,14 @@ from tractable.classification.generative_classifier import GenerativeClassifier
 from tractable.classification.kernel_nb import KernelNB
 from tractable.classification.least_squares_classifier import LeastSquaresClassifier
 from tractable.classification.linear_discriminant import LinearDiscriminant
+from tractable.classification.logistic_regression import LogisticRegression
 from tractable.classification.multinomial_nb import MultinomialNB
 from tractable.classification.naive_bayes import NaiveBayes
 from tractable.classification.naive_bayes_columns import NaiveColumns
 from tractable.classification.perceptron import Perceptron
 from tractable.classification.planes import LinearDiscriminantFunction, discriminant_functions
 from tractable.classification.quadratic_discriminant import QuadraticDiscriminant
+from tractable.classification.separable import SeparableClassesWarning
 
 __all__ = [
     "BayesClassifier",
@@ -29,11 +31,13 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearDiscriminant",
     "LinearDiscriminantFunction",
+    "LogisticRegression",
     "MultinomialNB",
     "NaiveBayes",
     "NaiveColumns",
     "Perceptron",
     "QuadraticDiscriminant",
+    "SeparableClassesWarning",
     "bayes_error",
     "discriminant_functions",
 ]

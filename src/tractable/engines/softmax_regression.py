@@ -13,7 +13,7 @@ from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows, as_weights
 from tractable.value import value
 
-__all__ = ["SoftmaxExpansion", "SoftmaxRegression", "contrasts_of", "softmax_regression"]
+__all__ = ["SoftmaxExpansion", "SoftmaxRegression", "contrasts_of", "over_contrasts", "softmax_regression"]
 
 
 @value
@@ -142,7 +142,8 @@ def softmax_regression(
     def objective(b: Array) -> tuple[Any, Array, Array]:
         found = walk(partial(SoftmaxExpansion.of, coef=contrasts @ b))
         loss = found.value + 0.5 * xp.sum(price * b * b)
-        return loss, contrasts.T @ found.gradient + price * b, _hessian(xp, contrasts, found.curvature, price)
+        hessian = _priced(xp, over_contrasts(contrasts, found.curvature), price)
+        return loss, contrasts.T @ found.gradient + price * b, hessian
 
     result = newton(objective, contrasts.T @ first, tol=tol, max_iter=max_iter, vanishing=True)
     coef = contrasts @ result.x
@@ -166,12 +167,30 @@ def contrasts_of(k: int) -> np.ndarray:
     return found
 
 
-def _hessian(xp: Any, contrasts: Array, curvature: Array, price: Array) -> Array:
-    """Return the Hessian over contrasts, ((K - 1) p, (K - 1) p), of blocks over classes."""
+def over_contrasts(contrasts: Array, curvature: Array) -> Array:
+    """Return the Hessian over contrasts, (c p, c p), of blocks over classes, (K, K, p, p).
+
+    Examples
+    --------
+    >>> blocks = np.array([[[[0.75]], [[-0.75]]], [[[-0.75]], [[0.75]]]])
+    >>> over_contrasts(np.array([[0.0], [1.0]]), blocks).tolist()
+    [[0.75]]
+    """
+    xp = namespace_of(contrasts)
     k, c = contrasts.shape
     p = curvature.shape[-1]
-    pairs = xp.reshape(contrasts[:, None, :, None] * contrasts[None, :, None, :], (k * k, c * c))
-    blocks = xp.reshape(pairs.T @ xp.reshape(curvature, (k * k, p * p)), (c, c, p, p))
-    whole = xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
-    repeated = xp.reshape(xp.broadcast_to(price, (c, p)), (c * p,))
-    return whole + repeated[:, None] * xp.eye(c * p, dtype=whole.dtype, device=device(whole))
+    first, second = np.triu_indices(k, 1)
+    # Every pair of classes adds to the curvature along its own difference: nothing cancels.
+    a, b, place = (xp.asarray(i, device=device(contrasts)) for i in (first, second, first * k + second))
+    apart = xp.take(contrasts, a, axis=0) - xp.take(contrasts, b, axis=0)
+    pairs = xp.reshape(apart[:, :, None] * apart[:, None, :], (len(first), c * c))
+    shared = -xp.take(xp.reshape(curvature, (k * k, p * p)), place, axis=0)
+    blocks = xp.reshape(pairs.T @ shared, (c, c, p, p))
+    return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
+
+
+def _priced(xp: Any, hessian: Array, price: Array) -> Array:
+    """Add the curvature of the penalty, which is the same for all contrasts."""
+    n, p = hessian.shape[0], price.shape[0]
+    repeated = xp.reshape(xp.broadcast_to(price, (n // p, p)), (n,)) if n else price[:0]
+    return hessian + repeated[:, None] * xp.eye(n, dtype=hessian.dtype, device=device(hessian))

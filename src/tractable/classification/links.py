@@ -1,0 +1,135 @@
+"""How a plane becomes a probability: the logistic link, for any number of classes, and the probit."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.special import log_ndtr
+from tractable.engines.softmax_regression import contrasts_of, over_contrasts
+from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.statistics.rows import as_rows
+from tractable.value import value
+
+__all__ = ["Logit", "Probit", "Slope"]
+
+#: Shift and scale of the columns.
+Units = tuple[np.ndarray, np.ndarray]
+
+
+@value
+class Slope:
+    """Value and gradient of a loss over rows; they add."""
+
+    value: float
+    gradient: np.ndarray
+
+    def __add__(self, other: "Slope") -> "Slope":
+        return Slope(value=self.value + other.value, gradient=self.gradient + other.gradient)
+
+
+@value
+class Logit:
+    """p(C_k | x) ∝ exp(plane_k · [1, x]), the planes being combinations of free ones: planes = mix @ free.
+
+    Parameters
+    ----------
+    mix : array (K, c)
+        Of two classes the first has the plane zero; of more, planes sum to zero (contrasts) or are all free.
+    """
+
+    mix: np.ndarray
+
+    @property
+    def bound(self) -> float:
+        """No curvature is greater than this times Σ w x xᵀ, of a contrast or of a single plane."""
+        return 0.25 if len(self.mix) == 2 else 0.5
+
+    @classmethod
+    def of(cls, n_classes: int, *, free: bool) -> "Logit":
+        """Return the link of so many classes, with planes that sum to zero unless they are all `free`."""
+        if n_classes == 2:
+            return cls(mix=np.array([[0.0], [1.0]]))
+        return cls(mix=np.eye(n_classes) if free else contrasts_of(n_classes))
+
+    def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
+        """Return -Σ w log p(C | x) and its gradient with respect to the free planes."""
+        loss, gradient = softmax_loss(x, codes, weights, *units, self.mix @ free)
+        return Slope(value=loss, gradient=self.mix.T @ gradient)
+
+    def curvature(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> np.ndarray:
+        """Return the Hessian, (c p, c p): the information of the rows."""
+        return over_contrasts(self.mix, softmax_curvature(x, weights, *units, self.mix @ free))
+
+    def planes(self, free: np.ndarray) -> np.ndarray:
+        """Return the planes that users read: one for two classes, else one a class."""
+        return free if len(self.mix) == 2 else self.mix @ free
+
+    def free(self, planes: np.ndarray) -> np.ndarray:
+        """Return the free planes that come nearest to given ones."""
+        all_free = len(planes) == self.mix.shape[1]
+        return planes if all_free else self.mix.T @ planes
+
+    def margins(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> np.ndarray:
+        """Return by how much the score of each row's class is above the best of the others."""
+        scores = _features(x, units, free.shape[1]) @ (self.mix @ free).T
+        rows = np.arange(len(scores))
+        own = scores[rows, codes]
+        scores[rows, codes] = -np.inf
+        return own - np.max(scores, axis=1)
+
+    def log_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Return log p(C_k | x), up to a number for each row, of the planes' values (n, 1) or (n, K)."""
+        return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+
+
+@value
+class Probit:
+    """p(C_1 | x) = Φ(plane · [1, x]): two classes, parted by a plane and Gaussian noise."""
+
+    bound = 1.0
+
+    def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
+        """Return -Σ w log Φ(±z) and its gradient."""
+        z, sign, margin, w = self._margins(x, codes, weights, units, free)
+        pull = w * sign * _hazard(margin)
+        return Slope(value=-float(np.sum(w * log_ndtr(margin))), gradient=-(pull @ z)[None, :])
+
+    def curvature(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> np.ndarray:
+        """Return the Hessian, Σ w h (h + m) x xᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
+        z, _, margin, w = self._margins(x, codes, weights, units, free)
+        hazard = _hazard(margin)
+        return (w * np.clip(hazard * (hazard + margin), 0.0, 1.0) * z.T) @ z
+
+    def planes(self, free: np.ndarray) -> np.ndarray:
+        """Return the plane that users read."""
+        return free
+
+    def free(self, planes: np.ndarray) -> np.ndarray:
+        """Return the free planes that come nearest to given ones."""
+        return planes
+
+    def margins(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> np.ndarray:
+        """Return how far each row is on its own side."""
+        return self._margins(x, codes, None, units, free)[2]
+
+    def log_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Return log Φ(∓z)."""
+        return np.column_stack([log_ndtr(-scores[:, 0]), log_ndtr(scores[:, 0])])
+
+    def _margins(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> tuple[Any, ...]:
+        z = _features(x, units, free.shape[1])
+        sign = 2.0 * np.asarray(codes) - 1.0
+        return z, sign, sign * (z @ free[0]), np.ones(len(z)) if weights is None else weights
+
+
+def _features(x: Any, units: Units, width: int) -> np.ndarray:
+    z = (as_rows(x) - units[0]) * units[1]
+    return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+
+
+def _hazard(margin: np.ndarray) -> np.ndarray:
+    """Return φ(m) / Φ(m), which is about -m far on the wrong side."""
+    from scipy.special import erfcx
+
+    with np.errstate(over="ignore"):
+        return np.sqrt(2.0 / np.pi) / erfcx(-margin / np.sqrt(2.0))

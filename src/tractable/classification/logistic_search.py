@@ -1,0 +1,213 @@
+"""The search for the planes of logistic regression: quasi-Newton steps, or proximal ones for exact zeros."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
+from tractable.classification.links import Slope
+from tractable.classification.logistic_rows import ClassRows
+from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
+from tractable.engines.proximal_newton import proximal_newton
+from tractable.engines.threads import single_threaded_blas
+from tractable.value import replace, value
+
+__all__ = ["Found", "LogisticProblem", "search", "solver"]
+
+#: Rows whose curvature stands for that of all.
+SAMPLE = 20_000
+#: With more parameters their curvature is bounded by that of the columns alone.
+MOST_PARAMETERS = 1500
+#: Coordinate descent holds a square matrix of this many, at most.
+MOST_SPARSE = 5000
+#: A column that hardly varies in the sample is taken to curve at least by this share of the others.
+LEAST_CURVATURE = 1e-3
+#: The planes of a sample are wanted no more exactly than they are those of all rows.
+ROUGH, FEW = 1e-5, 10
+
+
+@value
+class LogisticProblem:
+    """Loss and penalty over the free planes, in units of the columns, divided by the weight of the rows.
+
+    Parameters
+    ----------
+    rows : ClassRows
+    link : Logit or Probit
+    n_planes : int
+    ridge, lasso : arrays (p,)
+        Prices of squares and of absolute values, of the sum over rows; zero for the intercept.
+    price : float
+        The price of squares in the units of the columns.
+    located : bool
+        Whether there is an intercept: the first parameter of each plane.
+    """
+
+    rows: ClassRows
+    link: Any
+    n_planes: int
+    ridge: np.ndarray
+    lasso: np.ndarray
+    price: float
+    located: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_planes, len(self.ridge)
+
+    @property
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.rows.shift, self.rows.scale
+
+    def objective(self, free: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return loss and squares, and their gradient: one pass over all rows."""
+        found: Slope = self.rows.walk(lambda x, y, w: self.link.slope(x, y, w, self.units, free))
+        total = self.rows.weight
+        with np.errstate(over="ignore", under="ignore"):
+            value = float(found.value) + 0.5 * float(np.sum(self.ridge * free * free))
+            return value / total, (found.gradient + self.ridge * free) / total
+
+    def information(self, free: np.ndarray, rows: ClassRows | None = None) -> np.ndarray:
+        """Return the curvature of the loss over all rows, or some, (c p, c p): one pass."""
+        walked = self.rows if rows is None else rows
+        return walked.walk(lambda x, y, w: self.link.curvature(x, y, w, self.units, free))
+
+    def hessian(self, free: np.ndarray) -> np.ndarray:
+        """Return the curvature of the objective, guessed from a sample where there are many rows."""
+        found = self.information(free, self.sample)
+        if not self.exact:
+            _lift(found, self.shape)
+        return (found + np.diag(np.tile(self.ridge, self.n_planes))) / self.rows.weight
+
+    def curvature(self, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function that solves with the curvature of the objective."""
+        if self.n_planes * len(self.ridge) > MOST_PARAMETERS:
+            return self._bounded
+        solve = solver(self.hessian(free))
+        return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
+
+    @cached_property
+    def sample(self) -> ClassRows:
+        return self.rows.sample(SAMPLE)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the sample is all rows."""
+        known = self.rows.n_rows
+        return len(self.sample.data) < SAMPLE if known is None else known <= SAMPLE
+
+    @cached_property
+    def _bounded(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Solve with an upper bound of the curvature, the same for all planes: ½ Σ w x xᵀ (Böhning)."""
+        gram = self.sample.walk(lambda x, _, w: _gram(x, w, self.units, len(self.ridge)))
+        found = (self.link.bound * gram + np.diag(self.ridge)) / self.rows.weight
+        if len(found) > MOST_PARAMETERS:
+            sizes = np.diagonal(found).copy()
+            sizes[sizes <= 0.0] = 1.0
+            return lambda g: g / sizes
+        _lift(found, (1, len(found)))
+        solve = solver(found)
+        return lambda g: solve(g.T).T
+
+
+@value
+class Found:
+    """Where a search ended."""
+
+    free: np.ndarray  # (c, p)
+    gradient: np.ndarray  # (c, p), of loss and squares, a row
+    loss: float  # the objective, a row
+    kkt: float  # largest breach of the conditions of optimality, a row
+    n_iter: int
+    converged: bool
+    interrupted: bool
+
+
+def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> Found:
+    """Return the planes of the least objective; of many rows, from where a sample of them leads."""
+    with single_threaded_blas():  # matrices are small, and the walks use every core
+        if np.any(problem.lasso > 0.0):
+            return _sparse(problem, start, tol=tol, max_iter=max_iter)
+        if not problem.exact:
+            part = replace(problem, rows=problem.sample)
+            start = _smooth(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW).free
+        return _smooth(problem, start, exact=problem.exact, refresh=(0,), tol=tol, max_iter=max_iter)
+
+
+def _smooth(problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any) -> Found:
+    large = problem.n_planes * len(problem.ridge) > MOST_PARAMETERS
+    found = preconditioned_lbfgs(
+        problem.objective,
+        problem.curvature,
+        start,
+        exact=exact and not large,
+        memory=20 if large else 10,
+        **options,
+    )
+    return Found(
+        free=found.x,
+        gradient=found.gradient,
+        loss=found.value,
+        kkt=float(np.max(np.abs(found.gradient), initial=0.0)),
+        n_iter=found.n_iter,
+        converged=found.converged,
+        interrupted=found.interrupted,
+    )
+
+
+def _sparse(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> Found:
+    c, p = problem.shape
+    if c * p > MOST_SPARSE:
+        raise ValueError(
+            f"X has too many columns for l1_ratio > 0: {c * p} coefficients, at most {MOST_SPARSE}"
+        )
+    price = np.tile(problem.lasso, c) / problem.rows.weight
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = problem.objective(flat.reshape(c, p))
+        return value, gradient.reshape(-1)
+
+    def hessian(flat: np.ndarray) -> np.ndarray:
+        return _pinned(problem.hessian(flat.reshape(c, p)), c, p, located=problem.located)
+
+    found = proximal_newton(objective, hessian, start.reshape(-1), price, tol=tol, max_iter=max_iter)
+    return Found(
+        free=found.x.reshape(c, p),
+        gradient=found.gradient.reshape(c, p),
+        loss=found.value,
+        kkt=found.violation,
+        n_iter=found.n_iter,
+        converged=found.converged,
+        interrupted=found.interrupted,
+    )
+
+
+def _pinned(hessian: np.ndarray, c: int, p: int, *, located: bool) -> np.ndarray:
+    """Add curvature along the shift of all intercepts, which changes no probability, so that one is least."""
+    if c > 1 and located:
+        first = np.arange(c) * p
+        size = float(np.mean(np.diagonal(hessian)[first]))
+        hessian[np.ix_(first, first)] += size / c
+    return hessian
+
+
+def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that solves with a curvature, lifted by as little as makes it definite."""
+    factor = jittered_cholesky(hessian, max_jitter=1.0).lower
+    return lambda columns: solve_cholesky(factor, columns)
+
+
+def _lift(hessian: np.ndarray, shape: tuple[int, int]) -> None:
+    """Lift the diagonal where columns hardly vary in a sample: too long a step would be halved many times."""
+    diagonal = np.diagonal(hessian).reshape(shape)
+    least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
+    places = np.arange(len(hessian))
+    hessian[places, places] += np.maximum(least - diagonal, 0.0).reshape(-1)
+
+
+def _gram(x: Any, weights: Any, units: Any, width: int) -> np.ndarray:
+    z = (np.asarray(x, dtype=np.float64) - units[0]) * units[1]
+    z = z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+    return z.T @ z if weights is None else (weights * z.T) @ z

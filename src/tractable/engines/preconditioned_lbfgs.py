@@ -1,0 +1,170 @@
+"""Quasi-Newton steps from a good guess of the curvature: L-BFGS whose first matrix is nearly the Hessian."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.value import value
+
+__all__ = ["LBFGSResult", "preconditioned_lbfgs"]
+
+#: Value and gradient at a point.
+Slope = tuple[float, np.ndarray]
+#: Solves with a curvature.
+Solve = Callable[[np.ndarray], np.ndarray]
+
+_ARMIJO = 1e-4  # share of the promised decrease that a step must keep
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@value
+class LBFGSResult:
+    """Where the search stopped, and how it got there."""
+
+    x: np.ndarray
+    value: float
+    gradient: np.ndarray
+    promised: float  # what the last step but one promised: about how far the value is from the least
+    n_iter: int
+    converged: bool
+    trace: np.ndarray  # (n_iter + 1,) values of the objective, never increasing
+    interrupted: bool = False  # by Ctrl-C: this is the best so far
+
+
+def preconditioned_lbfgs(
+    objective: Callable[[np.ndarray], Slope],
+    curvature: Callable[[np.ndarray], Solve],
+    start: np.ndarray,
+    *,
+    exact: bool = False,
+    refresh: tuple[int, ...] = (0, 2, 4),
+    memory: int = 10,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+) -> LBFGSResult:
+    """Minimise a smooth convex function whose value and slope are dear and whose curvature can be guessed.
+
+    The curvature, of a sample of the data for instance, is the initial matrix of L-BFGS, and is taken anew in
+    the first steps, where it changes most; differences of gradients mend what it misses. Where it is exact,
+    it is taken anew in every step, and the search is Newton's method. Steps are halved until the value falls
+    (Armijo). It stops when the decrease that a step promises, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size
+    of f: its value, and what has been gained since the start.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x)`` returns value and gradient.
+    curvature : callable
+        ``curvature(x)`` returns a function that solves with the curvature, or a guess of it, at x.
+    start : array
+    exact : bool
+        Whether the curvature is the Hessian.
+    refresh : tuple of int
+        Steps before which a guess is taken anew.
+    memory : int
+        Pairs of differences that are kept.
+    tol : float
+    max_iter : int
+
+    Examples
+    --------
+    >>> A, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
+    >>> slope = lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)
+    >>> found = preconditioned_lbfgs(slope, lambda x: lambda g: g / np.diag(A), np.zeros(2))
+    >>> found.x.round(6), found.converged
+    (array([ 0.4, -0.2]), True)
+    """
+    x = np.asarray(start, dtype=np.float64)
+    here = objective(x)
+    if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
+        raise ValueError("start must have a finite value and gradient")
+    search = _Search(x, here)
+    interrupted = False
+    try:
+        while len(search.trace) <= max_iter and not search.ended:
+            if search.solve is None or exact or len(search.trace) - 1 in refresh:
+                search.solve, search.pairs = curvature(search.x), []
+            search.step(objective, tol, memory)
+    except KeyboardInterrupt:
+        interrupted = True
+    return LBFGSResult(
+        x=search.x,
+        value=search.trace[-1],
+        gradient=search.here[1],
+        promised=search.promised,
+        n_iter=len(search.trace) - 1,
+        converged=search.converged,
+        trace=np.array(search.trace),
+        interrupted=interrupted,
+    )
+
+
+class _Search:
+    """The state of a search: where it is, and the pairs of differences it remembers."""
+
+    def __init__(self, x: np.ndarray, here: Slope) -> None:
+        self.x, self.here = x, here
+        self.trace = [float(here[0])]
+        self.pairs: list[Any] = []
+        self.solve: Solve | None = None
+        self.promised = np.inf
+        self.converged = self.ended = False
+
+    def step(self, objective: Callable[[np.ndarray], Slope], tol: float, memory: int) -> None:
+        """Take one step, or find that there is none."""
+        direction = _direction(self.here[1], self.solve, self.pairs)  # type: ignore[arg-type]
+        self.promised = promised = 0.5 * float(np.vdot(self.here[1], direction))
+        size = abs(self.trace[-1]) + self.trace[0] - self.trace[-1]
+        stepped = None if promised <= 0.0 else _backtracked(objective, self.x, self.here, direction)
+        if stepped is None:
+            # No step was lower: at the minimum as far as the value can tell, or stuck.
+            self.converged = 0.0 <= promised <= max(tol, 8.0 * _EPS) * size
+            self.ended = True
+            return
+        moved, there = stepped
+        step, turn = moved - self.x, there[1] - self.here[1]
+        product = float(np.vdot(step, turn))
+        if product > 0.0:
+            self.pairs = [*self.pairs, (step, turn, product)][-memory:]
+        self.x, self.here = stepped
+        self.trace.append(min(float(there[0]), self.trace[-1]))  # equal up to rounding where it rose
+        self.converged = self.ended = promised <= tol * size
+
+
+def _direction(gradient: np.ndarray, solve: Solve, pairs: list[Any]) -> np.ndarray:
+    """Return H⁻¹ ∇f by the two-loop recursion; x moves against it."""
+    q, shares = gradient, []
+    for step, turn, product in reversed(pairs):
+        shares.append(np.vdot(step, q) / product)
+        q = q - shares[-1] * turn
+    found = solve(q)
+    for (step, turn, product), share in zip(pairs, reversed(shares), strict=True):
+        found = found + (share - np.vdot(turn, found) / product) * step
+    return found
+
+
+def _backtracked(
+    objective: Callable[[np.ndarray], Slope], x: np.ndarray, here: Slope, direction: np.ndarray
+) -> tuple[np.ndarray, Slope] | None:
+    """Return the first point along the step, halving it, that keeps enough of the promised decrease."""
+    slope = float(np.vdot(here[1], direction))
+    rounding = 8.0 * _EPS * abs(here[0])
+    length = 1.0
+    while length == 1.0 or length * slope > rounding:
+        candidate = x - length * direction
+        with np.errstate(over="ignore", invalid="ignore"):
+            there = objective(candidate)
+        bound = here[0] - _ARMIJO * length * slope
+        length *= 0.5
+        if np.isfinite(there[0]) and np.isfinite(there[1]).all() and _improves(here, there, bound, rounding):
+            return candidate, there
+    return None
+
+
+def _improves(here: Slope, there: Slope, bound: float, rounding: float) -> bool:
+    """Say whether the value fell enough or, where it cannot tell any more, whether the gradient shrank."""
+    if there[0] <= bound and there[0] < here[0]:
+        return True
+    level = abs(there[0] - here[0]) <= rounding
+    return level and float(np.vdot(there[1], there[1])) < float(np.vdot(here[1], here[1]))
