@@ -9,7 +9,7 @@ from tractable.primitives._agnostic.nearest import distances
 from tractable.primitives._agnostic.nearest import nearest as agnostic
 from tractable.primitives._agnostic.nearest import within as agnostic_within
 
-__all__ = ["FORMS", "distances", "nearest", "pair_distances", "sorted_pairs", "within"]
+__all__ = ["FORMS", "distances", "nearest", "sorted_pairs", "within"]
 
 #: Distances of differences of coordinates, in the order in which the compiled twin counts them.
 FORMS = ("euclidean", "manhattan", "chebyshev", "hamming", "minkowski")
@@ -80,23 +80,6 @@ def within(
 
     radii = np.ascontiguousarray(radii, dtype=np.float64)
     return sorted_pairs(*compiled(*_ready(x, points), radii, FORMS.index(form), float(order)))
-
-
-def pair_distances(
-    x: np.ndarray, points: np.ndarray, indices: np.ndarray, form: str = "euclidean", order: float = 2.0
-) -> np.ndarray:
-    """Return the distance of each row from the points that its indices name, the bits of `nearest`.
-
-    An index of -1 names no point and is infinitely far.
-
-    Examples
-    --------
-    >>> pair_distances(np.array([[0.0]]), np.array([[2.0], [1.0]]), np.array([[1, -1]])).tolist()
-    [[1.0, inf]]
-    """
-    from tractable.primitives._compiled.nearest import pair_distances as compiled
-
-    return compiled(*_ready(x, points), np.ascontiguousarray(indices), FORMS.index(form), float(order))
 
 
 def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tuple[Any, Any, Any]:

@@ -35,20 +35,32 @@ def distances(x: Array, points: Array, form: str = "euclidean", order: float = 2
     xp = namespace_of(x, points)
     total = xp.zeros_like(x[:, :1] - points[:, 0])
     steps = [xp.abs(x[:, j : j + 1] - points[:, j]) for j in range(x.shape[1])]
+    if form == "euclidean":
+        return _euclidean(xp, steps, total)
     for step in steps:
-        if form == "euclidean":
-            total = total + step * step
-        elif form == "manhattan":
+        if form == "manhattan":
             total = total + step
         elif form == "hamming":
             total = total + xp.astype(step != 0.0, total.dtype)
         else:
             total = xp.maximum(total, step)
-    if form == "euclidean":
-        return xp.sqrt(total)
     if form == "hamming":
         return total / x.shape[1]
     return _minkowski(xp, steps, total, order) if form == "minkowski" else total
+
+
+def _euclidean(xp: Any, steps: list[Array], zeros: Array) -> Array:
+    """Squares of steps, over the largest where squares would overflow or vanish."""
+    largest = zeros
+    for step in steps:
+        largest = xp.maximum(largest, step)
+    edge = float(xp.finfo(zeros.dtype).max) ** 0.4
+    extreme = (largest > edge) | ((largest < 1.0 / edge) & (largest > 0.0))
+    unit = xp.where(extreme, largest, xp.ones_like(largest))
+    total = zeros
+    for step in steps:
+        total = total + (step / unit) ** 2
+    return unit * xp.sqrt(total)
 
 
 def _minkowski(xp: Any, steps: list[Array], largest: Array, order: float) -> Array:

@@ -13,7 +13,6 @@ __all__ = [
     "key_limit",
     "nearest",
     "pair_distance",
-    "pair_distances",
     "tile_keys",
     "within",
 ]
@@ -100,17 +99,6 @@ def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
         else:
             key = max(key, abs(step))
     return finished(key, a, b, form, order)
-
-
-@njit(nogil=True, cache=True)
-def pair_distances(x, points, indices, form, order):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.nearest.pair_distances`."""
-    out = np.full(indices.shape, np.inf)
-    for r in range(indices.shape[0]):
-        for t in range(indices.shape[1]):
-            if indices[r, t] >= 0:
-                out[r, t] = pair_distance(x[r], points[indices[r, t]], form, order)
-    return out
 
 
 @njit(nogil=True, cache=True)
