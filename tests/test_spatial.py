@@ -13,6 +13,9 @@ from tractable.spatial import (
     KDTree,
     Mahalanobis,
     Minkowski,
+    RandomizedForest,
+    SpillTree,
+    TSVQTree,
     as_index,
     choose_index,
     minkowski,
@@ -88,7 +91,7 @@ def test_metrics_refuse_what_they_cannot_measure(rng):
         Brute(points, "cosine").query(np.zeros((1, 3)))
     with pytest.raises(ValueError, match="points must have 2 columns"):
         Brute(points, Mahalanobis(covariance=np.eye(2)))
-    with pytest.raises(ValueError, match=r"metric .* is served by brute"):
+    with pytest.raises(ValueError, match=r"metric .* is not served by KDTree, .* not by hamming ones"):
         KDTree(points, "hamming")
     with pytest.raises(ValueError, match="metric must be one of euclidean"):
         Brute(points, "euklid")
@@ -98,6 +101,82 @@ def test_metrics_refuse_what_they_cannot_measure(rng):
         as_index(points, index="ball_tree")
     with pytest.raises(ValueError, match="x must not lie so far"):
         Brute(points).query(1e200 * points)
+
+
+def test_an_index_of_ones_own_serves_what_it_says(rng):
+    class Mine(Brute):
+        name = "mine"
+
+    class ByStreets(Mine):
+        forms = ("manhattan",)
+
+    points = rng.standard_normal((9, 3))
+    assert Mine(points, "hamming").query(points)[1].ravel().tolist() == list(range(9))
+    assert ByStreets(points, Minkowski(m=1)).query(points)[1].ravel().tolist() == list(range(9))
+    assert ByStreets.serves("manhattan")
+    assert not ByStreets.serves(Euclidean())
+    with pytest.raises(ValueError, match=r"metric .* not served by ByStreets, which searches by manhattan"):
+        ByStreets(points)
+    SpillTree(points, Minkowski(m=2))
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1.7e308])
+@pytest.mark.parametrize("index", [Brute, KDTree, SpillTree, TSVQTree, RandomizedForest])
+def test_the_smallest_and_largest_numbers(index, size):
+    points = size * np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+    distances, indices = index(points).query(points, 2)
+    assert indices.tolist() == [[0, 2], [1, 2], [2, 0], [3, 0]]
+    np.testing.assert_array_equal(distances, [[0.0, size]] * 4)
+
+
+def test_means_of_the_largest_numbers():
+    metric = Mahalanobis(covariance=np.eye(1))
+    points = np.array([[1.7e308], [1.6e308], [1.3e308]])
+    for index in (Brute(points, metric), KDTree(points, metric)):
+        distances, indices = index.query(points[:1], 2)
+        assert indices.tolist() == [[0, 1]]
+        np.testing.assert_allclose(distances, [[0.0, 0.1e308]], rtol=1e-12)
+        np.testing.assert_allclose(metric(points, points)[0], [0.0, 0.1e308, 0.4e308], rtol=1e-12)
+    with pytest.raises(ValueError, match="points must not lie so far apart"):
+        Brute([[1.7e308], [-1.7e308]], Mahalanobis(covariance=[[1e-4]]))
+    with pytest.raises(ValueError, match="x must not lie so far from the points"):
+        Brute([[1.0], [2.0]], Mahalanobis(covariance=[[1e-4]])).query([[1.7e308]])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_metrics_neither_overflow_nor_vanish(size):
+    metrics = (Euclidean(), Chebyshev(), Minkowski(m=1), Minkowski(m=3), Mahalanobis(covariance=[[1.0]]))
+    for metric in metrics:
+        np.testing.assert_allclose(metric([[size]], [[0.0]]), [[size]], rtol=1e-14)
+
+
+def test_bad_arguments_are_called_what_they_are():
+    index = Brute(np.eye(3))
+    for r, said in ((np.nan, "got NaN"), ("a", "must be a number"), (-1.0, "must not be negative")):
+        with pytest.raises(ValueError, match=rf"r .*{said}"):
+            index.query_radius(np.eye(3), r)
+    with pytest.raises(ValueError, match=r"exclude must be whole numbers, .* bool"):
+        index.query(np.eye(3), exclude=np.ones(3, bool))
+    forest = RandomizedForest(np.eye(3), random_state=0)
+    for ask, said in (
+        (lambda: forest.leaves(np.eye(3), tree=9), "tree must be a whole number from 0 to 3"),
+        (lambda: forest.leaves(np.eye(3), tree=-1), "tree"),
+        (lambda: forest.leaf_points(999), "leaf must be a whole number from 0 to 3"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ask()
+
+
+def test_what_nobody_can_write_to_is_not_copied(rng):
+    points = rng.standard_normal((9, 2))
+    points.setflags(write=False)
+    for same in (points, points[2:]):
+        assert np.shares_memory(Brute(same).points, points)
+    buffer = np.frombuffer(points.tobytes()).reshape(9, 2)
+    assert np.shares_memory(Brute(buffer).points, buffer)
+    shared = np.frombuffer(bytearray(points.tobytes())).reshape(9, 2)
+    shared.setflags(write=False)
+    assert not np.shares_memory(Brute(shared).points, shared)
 
 
 def test_arrays_of_other_libraries_are_not_moved(backend):

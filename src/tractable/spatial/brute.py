@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.nearest import nearest, within
+from tractable.primitives.nearest import FORMS, nearest, within
 from tractable.primitives.nearest_filter import SingleRows, filtered_nearest, filtered_within, single_rows
 from tractable.spatial.index import Index
 from tractable.spatial.metric import Metric
@@ -39,6 +39,7 @@ class Brute(Index):
     """
 
     name: ClassVar[str] = "brute"
+    forms: ClassVar[tuple[str, ...]] = FORMS
     exact: ClassVar[bool] = True
     block: ClassVar[int] = 384  # as many as a matrix product wants
 

@@ -7,17 +7,14 @@ import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array
 
-__all__ = ["as_count", "as_excluded", "as_radii", "as_rows"]
+__all__ = ["as_count", "as_excluded", "as_radii", "as_rows", "as_threads"]
 
 
 def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
     """Return x as float64 rows in one piece, finite and of the right width; one vector is not a row."""
     if is_foreign_array(x):
         raise ValueError(f"{name} must be a NumPy array: arrays of other libraries are not moved silently")
-    try:
-        given = np.asarray(x)
-    except (TypeError, ValueError):
-        given = np.empty(0, object)
+    given = _as_array(x)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}")
     if given.ndim != 2:
@@ -46,12 +43,14 @@ def as_count(k: Any, most: int, *, excluded: bool = False) -> int:
 
 def as_radii(r: Any, n_rows: int) -> np.ndarray:
     """Return one radius for each row."""
-    try:
-        radii = np.asarray(r, dtype=np.float64)
-    except (TypeError, ValueError):
-        radii = np.full(1, np.nan)
+    given = _as_array(r)
+    if given.dtype.kind not in "iuf":
+        raise ValueError(f"r must be a number, or one for each row, got {r!r:.60}")
+    radii = given.astype(np.float64)
     if radii.shape not in {(), (n_rows,)}:
         raise ValueError(f"r must be a number or one for each of {n_rows} rows, got shape {radii.shape}")
+    if np.isnan(radii).any():
+        raise ValueError(f"r must be a number, got NaN in {r!r:.60}")
     if not np.all(radii >= 0.0):
         raise ValueError(f"r must not be negative, got {r!r:.60}")
     return np.ascontiguousarray(np.broadcast_to(radii, (n_rows,)))
@@ -61,11 +60,29 @@ def as_excluded(exclude: Any, n_rows: int, n_points: int) -> np.ndarray | None:
     """Return the point that each row leaves out; -1 leaves out none."""
     if exclude is None:
         return None
-    points = np.asarray(exclude)
-    if points.shape != (n_rows,) or points.dtype.kind not in "iu":
+    points = _as_array(exclude)
+    if points.dtype.kind not in "iu" and points.size:
+        raise ValueError(f"exclude must be whole numbers, indices of points, got {points.dtype} ones")
+    if points.shape != (n_rows,):
         raise ValueError(
             f"exclude must be one whole number for each of {n_rows} rows, got shape {points.shape}"
         )
     if n_rows and not (points.min() >= -1 and points.max() < n_points):
         raise ValueError(f"exclude must be indices of points below {n_points}, or -1")
     return points.astype(np.int64)
+
+
+def as_threads(n_threads: Any) -> int | None:
+    """Return a number of threads; None stands for all cores."""
+    whole = isinstance(n_threads, int | np.integer) and not isinstance(n_threads, bool)
+    if n_threads is not None and not (whole and n_threads >= 1):
+        raise ValueError(f"n_threads must be None or a whole number of at least 1, got {n_threads!r}")
+    return None if n_threads is None else int(n_threads)
+
+
+def _as_array(x: Any) -> np.ndarray:
+    """Return an array, of objects where there is none to be made."""
+    try:
+        return np.asarray(x)
+    except (TypeError, ValueError):
+        return np.full(1, None)

@@ -7,15 +7,13 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 
 from tractable.primitives.threads import ordered_map, single_threaded_blas
-from tractable.spatial.checks import as_count, as_excluded, as_radii, as_rows
+from tractable.spatial.checks import as_count, as_excluded, as_radii, as_rows, as_threads
+from tractable.spatial.kept import LARGEST, mean_of, never_changed, unit_of
 from tractable.spatial.metric import Metric
 from tractable.spatial.metrics import as_metric
 from tractable.spatial.neighbours import Neighbours, SearchReport
 
 __all__ = ["Index"]
-
-#: Squares of larger numbers, or of their inverses, are not to be trusted.
-LARGEST = 2.0**400
 
 
 class Index(ABC):
@@ -28,13 +26,15 @@ class Index(ABC):
     Parameters
     ----------
     points : array (n, d)
-        Finite; copied, unless it is read-only.
+        Finite; copied, unless nobody can write to it.
     metric : Metric or str
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
     """
 
-    #: What `choose_index` and metrics call it.
+    #: What `choose_index` calls it.
     name: ClassVar[str]
+    #: The elementary distances by which it searches, of :data:`tractable.primitives.nearest.FORMS`.
+    forms: ClassVar[tuple[str, ...]]
     #: Rows searched at a time by a thread.
     block: ClassVar[int] = 256
 
@@ -50,21 +50,28 @@ class Index(ABC):
         if not rows.size:
             raise ValueError(f"points must hold at least one point, got shape {rows.shape}")
         metric = as_metric(metric)
-        if self.name not in metric.served_by:
-            raise ValueError(f"metric {metric!r} is not served by {type(self).__name__}: {_who(metric)}")
-        if rows.flags.writeable:
-            rows = rows.copy() if np.may_share_memory(rows, np.asarray(points)) else rows
-            rows.setflags(write=False)
-        origin = rows.mean(axis=0) if metric.about_mean else None
-        ready = metric.rows("points", rows if origin is None else rows - origin)
-        largest = float(np.abs(ready).max())
-        unit = 1.0 if not largest or 1.0 / LARGEST < largest < LARGEST else _power_of_two(largest)
+        if not self.serves(metric):
+            raise ValueError(
+                f"metric {metric!r} is not served by {type(self).__name__}, which searches by"
+                f" {', '.join(self.forms)} distances, not by {metric.form} ones"
+            )
+        rows = never_changed(rows, points)
+        origin = mean_of(rows) if metric.about_mean else None
+        ready = self._measurable(metric, "points", rows, origin)
+        if not np.isfinite(ready).all():
+            raise ValueError("points must not lie so far apart that their differences overflow")
+        unit = unit_of(ready)
         ready = ready if unit == 1.0 else ready * unit
         ready.setflags(write=False)
         given = {"points": rows, "metric": metric, "_rows": ready, "_origin": origin, "_unit": unit}
         for name, what in given.items():
             object.__setattr__(self, name, what)
         return ready
+
+    @classmethod
+    def serves(cls, metric: Metric | str) -> bool:
+        """Return whether the index can search by a metric: by its elementary distance."""
+        return as_metric(metric).form in cls.forms
 
     def __len__(self) -> int:
         return len(self.points)
@@ -217,12 +224,18 @@ class Index(ABC):
 
     def _ready(self, x: np.ndarray) -> np.ndarray:
         """Return rows as the points are kept."""
-        ready = self.metric.rows("x", x if self._origin is None else x - self._origin)
-        if ready.size and np.abs(ready).max() >= 2.0**100 * LARGEST / self._unit:
+        ready = self._measurable(self.metric, "x", x, self._origin)
+        if ready.size and not np.abs(ready).max() < 2.0**100 * LARGEST / self._unit:
             raise ValueError("x must not lie so far from the points that squared distances overflow")
         return ready if self._unit == 1.0 else ready * self._unit
 
+    @staticmethod
+    def _measurable(metric: Metric, name: str, x: np.ndarray, origin: np.ndarray | None) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return metric.rows(name, x if origin is None else x - origin)
+
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
+        n_threads = as_threads(n_threads)
         parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas():
@@ -255,11 +268,3 @@ def _ragged(
     rows, indices, distances = rows[keep], indices[keep], distances[keep]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(radii)))])
     return Neighbours(indptr=indptr, indices=indices, distances=distances)
-
-
-def _who(metric: Metric) -> str:
-    return f"it is served by {', '.join(metric.served_by)}"
-
-
-def _power_of_two(size: float) -> float:
-    return float(2.0 ** -np.floor(np.log2(size)))

@@ -38,6 +38,7 @@ class KDTree(Index):
     """
 
     name: ClassVar[str] = "kd_tree"
+    forms: ClassVar[tuple[str, ...]] = ("euclidean", "manhattan", "chebyshev", "minkowski")
     exact: ClassVar[bool] = True
 
     points: np.ndarray

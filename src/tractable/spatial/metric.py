@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.primitives.nearest import distances as all_distances
 from tractable.spatial.checks import as_rows
+from tractable.spatial.kept import mean_of
 
 __all__ = ["Metric"]
 
@@ -17,11 +18,10 @@ class Metric(ABC):
     An index keeps ``rows(points)`` and measures these by the elementary distance `form` (one of
     :data:`tractable.primitives.nearest.FORMS`), from which `outer` makes the metric's own; `inner` goes back.
     Both rise, so neighbours are the same. A Mahalanobis distance is thus Euclidean between whitened rows, and
-    the cosine distance half the square of the Euclidean between rows of length one.
+    the cosine distance half the square of the Euclidean between rows of length one. An index serves every
+    metric whose form is among its `forms`.
     """
 
-    #: Which indexes can search by it.
-    served_by: ClassVar[tuple[str, ...]] = ("brute", "kd_tree")
     #: Whether rows are to be taken about the points' mean before anything else.
     about_mean: ClassVar[bool] = False
 
@@ -29,6 +29,11 @@ class Metric(ABC):
     @abstractmethod
     def form(self) -> str:
         """The elementary distance."""
+
+    @property
+    def served_by(self) -> tuple[str, ...]:
+        """Names of exact indexes."""
+        return ("brute",) if self.form == "hamming" else ("brute", "kd_tree")
 
     @property
     def order(self) -> float:
@@ -52,5 +57,5 @@ class Metric(ABC):
         x = as_rows("x", x)
         y = as_rows("y", y, x.shape[1])
         if self.about_mean and len(y):
-            x, y = x - y.mean(axis=0), y - y.mean(axis=0)
+            x, y = x - mean_of(y), y - mean_of(y)
         return self.outer(all_distances(self.rows("x", x), self.rows("y", y), self.form, self.order))

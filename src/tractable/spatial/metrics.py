@@ -36,13 +36,6 @@ class Euclidean(Metric):
     """
 
     form: ClassVar[str] = "euclidean"
-    served_by: ClassVar[tuple[str, ...]] = (
-        "brute",
-        "kd_tree",
-        "spill_tree",
-        "tsvq_tree",
-        "randomized_forest",
-    )
 
 
 @value
@@ -61,7 +54,6 @@ class Mahalanobis(Metric):
     """
 
     form: ClassVar[str] = "euclidean"
-    served_by: ClassVar[tuple[str, ...]] = Euclidean.served_by
     about_mean: ClassVar[bool] = True
 
     covariance: np.ndarray
@@ -144,7 +136,6 @@ class Cosine(Metric):
     """
 
     form: ClassVar[str] = "euclidean"
-    served_by: ClassVar[tuple[str, ...]] = Euclidean.served_by
 
     def rows(self, name: str, x: np.ndarray) -> np.ndarray:
         """See `Metric.rows`: x / |x|."""
@@ -174,7 +165,6 @@ class Hamming(Metric):
     """
 
     form: ClassVar[str] = "hamming"
-    served_by: ClassVar[tuple[str, ...]] = ("brute",)
 
 
 def as_metric(metric: Metric | str) -> Metric:

@@ -21,6 +21,7 @@ class PlaneIndex(Index):
     Directions and offsets are those of the metric's rows: whitened for Mahalanobis, of length one for cosine.
     """
 
+    forms: ClassVar[tuple[str, ...]] = ("euclidean",)
     block: ClassVar[int] = 1024
 
     random_state: int
@@ -86,10 +87,12 @@ class PlaneIndex(Index):
 
     def leaves(self, x: Any, tree: int = 0) -> np.ndarray:
         """Return the number of the leaf of a tree to which each row of x descends, (m,)."""
+        tree = as_whole("tree", tree, 0, len(self.trees.roots) - 1)
         return leaves_of(self._ready(as_rows("x", x, self.points.shape[1])), self.trees, tree)
 
     def leaf_points(self, leaf: int) -> np.ndarray:
         """Return the indices of the points that a leaf holds, in order."""
+        leaf = as_whole("leaf", leaf, 0, self.n_leaves - 1)
         return np.sort(self._order[self.trees.members[self.trees.ptr[leaf] : self.trees.ptr[leaf + 1]]])
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -111,11 +114,12 @@ def as_seed(random_state: Any) -> int:
     return int(as_generator(random_state).integers(2**32))
 
 
-def as_whole(name: str, number: Any, least: int) -> int:
-    """Return a whole number that is no less than `least`."""
+def as_whole(name: str, number: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number that is no less than `least`, and no more than `most`."""
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if not whole or number < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {number!r}")
+    if not whole or number < least or (most is not None and number > most):
+        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {wanted}, got {number!r}")
     return int(number)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.primitives.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
 from tractable.primitives.plane_growth import grow, halve
 from tractable.primitives.plane_trees import PlaneTrees
-from tractable.spatial.checks import as_count
+from tractable.spatial.checks import as_count, as_threads
 from tractable.spatial.metric import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
 from tractable.value import value
@@ -97,7 +97,7 @@ class RandomizedForest(PlaneIndex):
 
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
         """See `Index.graph`: from whole leaves. Of fewer than k found, the last are infinity and -1."""
-        k = as_count(k, len(self) - 1, excluded=True)
+        k, n_threads = as_count(k, len(self) - 1, excluded=True), as_threads(n_threads)
         lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale)
         join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)
         for _ in range(self.repair):

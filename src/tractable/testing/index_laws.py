@@ -81,6 +81,11 @@ def an_index_is_a_value(make: Maker, rng: np.random.Generator) -> None:
     settled(index.query(x, 4), before)
     np.testing.assert_array_equal(index.points, points)
     assert not index.points.flags.writeable, "the points can be changed"
+    frozen = (base := points.copy()).view()
+    frozen.setflags(write=False)
+    index = make(frozen)
+    base[...] = 0.0
+    settled(index.query(x, 4), before)
     settled(type(index)(**parameters(index)).query(x, 4), before)
 
 
@@ -168,9 +173,19 @@ def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None
     for bad in (0, -1, 31, 2.5, True, "two"):
         refused(lambda bad=bad: index.query(points, bad), "k")  # type: ignore[misc]
     refused(lambda: index.query(points, 30, exclude=np.arange(30)), "k")
-    for bad in (-1.0, np.nan, "far", np.ones(7)):
+    for bad in (-1.0, np.nan, "far", np.ones(7), None, True, [[1.0], []]):
         refused(lambda bad=bad: index.query_radius(points, bad), "r")  # type: ignore[misc]
-    for bad in (np.arange(29), np.arange(30) + 1, np.arange(30) - 2, np.ones(30)):
+    for bad in (0, -1, "a", 1.5, True):
+        refused(lambda bad=bad: index.query(points[:1], n_threads=bad), "n_threads")  # type: ignore[misc]
+        refused(lambda bad=bad: index.graph(1, n_threads=bad), "n_threads")  # type: ignore[misc]
+    for bad in (
+        np.arange(29),
+        np.arange(30) + 1,
+        np.arange(30) - 2,
+        np.ones(30),
+        np.ones(30, bool),
+        [[1], []],
+    ):
         refused(lambda bad=bad: index.query(points, 2, exclude=bad), "exclude")  # type: ignore[misc]
 
 
