@@ -8,7 +8,9 @@ from sklearn.base import ClassifierMixin
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
 from tractable.distributions import Categorical
+from tractable.engines.blocks import map_rows
 from tractable.metrics.decision import least_loss
+from tractable.primitives.diagonal_scores import softmax_rows
 
 __all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses"]
 
@@ -107,7 +109,8 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples, n_classes)
         """
-        return np.exp(self.predict_log_proba(X))
+        check_answerable(self)
+        return map_rows(softmax_rows, self._log_scores(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes; of two, the log odds of the second against the first.

@@ -18,6 +18,9 @@ def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O" and any(label is None or label != label for label in y):  # noqa: PLR0124
         raise ValueError("y contains NaN or None, which are no labels")
+    found = _counted(y)
+    if found is not None:
+        return found
     assert_all_finite(y, input_name="y")
     try:
         check_classification_targets(y)
@@ -25,6 +28,20 @@ def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must be labels of one kind: {error}") from None
     return classes, codes.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
+
+
+def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return labels and codes of whole numbers near each other, in linear time; None of other labels."""
+    if y.dtype.kind not in "iub" or not len(y):
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low >= max(256, len(y)):
+        return None
+    places = y.astype(np.int64) - low
+    seen = np.flatnonzero(np.bincount(places))
+    code = np.zeros(high - low + 1, dtype=np.min_scalar_type(len(seen) - 1))
+    code[seen] = np.arange(len(seen))
+    return (seen + low).astype(y.dtype), code[places]
 
 
 def check_class_rows(

@@ -27,6 +27,10 @@ from tractable.value import replace
 __all__ = ["NaiveBayesShell"]
 
 
+#: Rows of a block: merging the statistics of many classes costs as much as summarising a thousand rows.
+BLOCK = 2**15
+
+
 class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
     """p(x | C_k) = Π_j p(x_j | C_k): the columns are independent given the class.
 
@@ -79,7 +83,7 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
             subject.layout_ = learn_naive_columns(
                 self._told(), self._usual_kind, names=names, width=subject.n_features_in_
             )
-        found = fold(self._of(subject.layout_), rows.data, rows.y, weights=rows.weights)
+        found = fold(self._of(subject.layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
         if classes is None:
             check_labels(found.labels)
             return found
