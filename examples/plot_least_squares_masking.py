@@ -1,0 +1,49 @@
+"""
+Three classes in a line
+=======================
+
+Least squares fits a plane to the one-of-K code of each class and decides for the largest. The code of a class
+in the middle is 0, 1, 0 from left to right, and the best plane through that is flat: it is nowhere the
+largest, and the class is masked. Gaussian classes with one covariance have straight boundaries too, and do
+not fail so.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tractable
+
+rng = np.random.default_rng(0)
+centres = np.array([[-4.0, -4.0], [0.0, 0.0], [4.0, 4.0]])
+y = np.repeat(["left", "middle", "right"], 100)
+X = np.repeat(centres, 100, axis=0) + rng.standard_normal((300, 2))
+
+models = {
+    "least squares": tractable.LeastSquaresClassifier().fit(X, y),
+    "linear discriminant": tractable.LinearDiscriminant().fit(X, y),
+}
+grid = np.stack(np.meshgrid(np.linspace(-7, 7, 201), np.linspace(-7, 7, 201)), axis=-1)
+fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained", sharey=True)
+for ax, (name, model) in zip(axes, models.items(), strict=True):
+    decided = np.searchsorted(model.classes_, model.predict(grid.reshape(-1, 2))).reshape(201, 201)
+    ax.contourf(grid[..., 0], grid[..., 1], decided, levels=[-0.5, 0.5, 1.5, 2.5], alpha=0.25)
+    for label in model.classes_:
+        ax.plot(*X[y == label].T, ".", ms=3, label=label)
+    ax.set(title=f"{name}: {model.score(X, y):.0%} right", aspect="equal")
+axes[0].legend(frameon=False)
+
+# %%
+# Along the line through the classes, the outputs of least squares are straight, and one in sum; the middle
+# one stays near a third. The probabilities of the Gaussian model take turns.
+
+t = np.linspace(-7, 7, 201)
+line = np.column_stack([t, t])
+outputs = models["least squares"].outputs(line)
+print("sums of the outputs:", np.ptp(outputs.sum(axis=1)).round(12) == 0.0)
+
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+axes[0].plot(t, outputs, label=models["least squares"].classes_)
+axes[0].set(title="outputs of least squares", xlabel="along the line")
+axes[0].legend(frameon=False)
+axes[1].plot(t, models["linear discriminant"].predict_proba(line))
+axes[1].set(title="p(class | x) of the discriminant", xlabel="along the line")
