@@ -6,12 +6,14 @@ import pytest
 from tractable.smoothing import (
     WINDOWS,
     UnsettledBandwidthWarning,
+    binned_density,
     improved_sheather_jones,
     loo_nll,
     lscv,
     scott,
     select_bandwidth,
     silverman,
+    unrolled,
 )
 
 TEN = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])
@@ -145,6 +147,8 @@ def test_sheather_jones_sees_narrow_modes(rng):
         (lambda: loo_nll(TEN, np.nan), "bandwidth must be positive"),
         (lambda: loo_nll(TEN[:1], 1.0), "1 sample"),
         (lambda: loo_nll(TEN * np.nan, 1.0), "X must be finite"),
+        (lambda: loo_nll(TEN, True), "bandwidth must be real numbers"),
+        (lambda: loo_nll(TEN, [1.0, 2.0]), r"bandwidth must be .* shape \(2,\), and X has 1 columns"),
         (lambda: select_bandwidth(TEN, "best"), "method"),
         (lambda: select_bandwidth(TEN, "loo", search="random"), "search"),
         (lambda: select_bandwidth(TEN, "loo", grid=[0.0, 1.0]), "grid"),
@@ -154,6 +158,79 @@ def test_sheather_jones_sees_narrow_modes(rng):
 def test_what_has_no_bandwidth_says_why(call, what):
     with pytest.raises(ValueError, match=what):
         call()
+
+
+FUNCTIONS = [
+    lambda X, w: loo_nll(X, 0.3, w),
+    lambda X, w: lscv(X, 0.3, w),
+    silverman,
+    scott,
+    improved_sheather_jones,
+    lambda X, w: select_bandwidth(X, "loo", weights=w),
+    lambda X, w: select_bandwidth(X, "silverman", weights=w),
+    lambda X, w: binned_density(X, w, 0.3, -1.0, 1.0, 8),
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("X", "weights", "what"),
+    [
+        (TEN, -np.ones(10), "weights must be finite and not negative"),
+        (TEN, np.full(10, np.nan), "weights must be finite and not negative"),
+        (TEN, np.zeros(10), "one of them positive"),
+        (TEN, np.ones(9), r"weights must have shape \(10,\)"),
+        (TEN, np.ones((10, 1)), r"weights must have shape \(10,\)"),
+        (np.append(TEN, np.nan), None, "X must be finite"),
+        (np.append(TEN, np.inf), None, "X must be finite"),
+        (np.ones((2, 2, 2)), None, r"X must be rows .* shape \(2, 2, 2\)"),
+        (np.empty((0, 1)), None, "not empty"),
+        (["a", "b"], None, "X must be real numbers"),
+    ],
+)
+def test_bad_rows_and_weights_have_one_answer(function, X, weights, what):
+    with pytest.raises(ValueError, match=what):
+        function(X, weights)
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        ((0.3, -1.0, 1.0, 1), "n must be a whole number from 2"),
+        ((-0.3, -1.0, 1.0, 8), "bandwidth must be positive"),
+        ((0.3, 1.0, 1.0, 8), "low must be below high"),
+        ((0.3, -1.0, np.nan, 8), "low must be below high"),
+    ],
+)
+def test_grids_that_are_none_are_refused(args, what):
+    with pytest.raises(ValueError, match=what):
+        binned_density(TEN, None, *args)
+
+
+@pytest.mark.spec("DENS-16")
+def test_the_order_of_candidates_does_not_matter(rng):
+    X, grid = rng.standard_normal((100, 2)), np.array([0.2, 0.4, 0.8, 1.6])
+    first, second = (select_bandwidth(X, "loo", grid=g) for g in (grid, rng.permutation(grid)))
+    np.testing.assert_array_equal(first.bandwidth, second.bandwidth)
+    np.testing.assert_array_equal(first.candidates, second.candidates)
+
+
+def test_angles_are_as_wide_wherever_the_period_begins(rng):
+    """About an end of the period, rows are no wider than elsewhere; turns before them change nothing."""
+    angles = rng.normal(0.0, 0.1, (300, 1))
+    turned = np.mod(angles, 2 * np.pi) + 2 * np.pi * rng.integers(-3, 4, (300, 1))
+    for method in ("silverman", "isj", "loo"):
+        expected = select_bandwidth(angles, method).bandwidth
+        found = select_bandwidth(unrolled(turned, 2 * np.pi), method).bandwidth
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    spread = rng.uniform(0.0, 24.0, (300, 2))
+    laid = unrolled(spread, [None, 24.0])
+    np.testing.assert_array_equal(laid[:, 0], spread[:, 0])
+    np.testing.assert_allclose(np.mod(laid[:, 1], 24.0), spread[:, 1], atol=1e-12)
+    assert np.ptp(laid[:, 1]) < 24.0
+    light = np.append(np.ones(300), 0.0)
+    beside = unrolled(np.append(turned, np.pi), 2 * np.pi, light)
+    np.testing.assert_array_equal(beside[:300], unrolled(turned, 2 * np.pi))
 
 
 def test_repeated_rows_have_no_best_bandwidth():

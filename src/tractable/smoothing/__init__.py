@@ -1,5 +1,6 @@
 """Windows, sums of them, and how wide they should be."""
 
+from tractable.smoothing.circle import unrolled
 from tractable.smoothing.cross_validation import loo_nll, lscv
 from tractable.smoothing.grid import GridDensity, binned_density
 from tractable.smoothing.rules import scott, silverman
@@ -24,4 +25,5 @@ __all__ = [
     "scott",
     "select_bandwidth",
     "silverman",
+    "unrolled",
 ]

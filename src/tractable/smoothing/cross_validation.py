@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.smoothing.checks import as_lengths, as_rows
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS, check_window
@@ -84,7 +85,7 @@ def loo_nll(X: Any, bandwidth: Any, weights: Any = None, kernel: Any = "gaussian
     (2.5126, inf)
     """
     rows = prepared(X, weights, kernel)
-    h = as_widths(bandwidth, rows.dim)
+    h = as_lengths("bandwidth", bandwidth, rows.dim)
     return rows.nll(rows.sums(h).log_left_out(rows.left), h)
 
 
@@ -100,7 +101,7 @@ def lscv(X: Any, bandwidth: Any, weights: Any = None) -> float:
     -0.0277
     """
     rows = prepared(X, weights, "gaussian")
-    h = as_widths(bandwidth, rows.dim)
+    h = as_lengths("bandwidth", bandwidth, rows.dim)
     wide = rows.sums(math.sqrt(2.0) * h).log_left_out(np.zeros(len(rows.X)))
     return rows.squared_error(rows.sums(h).log_left_out(rows.left), wide, h)
 
@@ -128,23 +129,12 @@ def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
 
 def prepared(X: Any, weights: Any, kernel: Any) -> Prepared:
     """Return checked rows, ready for criteria; far from the origin they keep their digits."""
-    X = np.asarray(X, dtype=np.float64)
-    X = X[:, None] if X.ndim == 1 else X
-    if X.ndim != 2 or not np.all(np.isfinite(X)):
-        raise ValueError(f"X must be finite rows (n, d), got shape {X.shape}")
-    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
+    X, weights = as_rows(X, weights)
+    w = np.ones(len(X)) if weights is None else weights
     left = np.minimum(w, 1.0)
     if np.count_nonzero(w) < 2 and not w.sum() > 1.0:
         raise ValueError("X must have at least two rows to leave one out: it has 1 sample")
     return Prepared(X=X - X[np.argmax(w)], weights=w, left=left, window=check_window(kernel))
-
-
-def as_widths(bandwidth: Any, dim: int) -> np.ndarray:
-    """Return one positive number a column."""
-    h = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), (dim,))
-    if not np.all((h > 0) & np.isfinite(h)):
-        raise ValueError(f"bandwidth must be positive and finite, got {bandwidth!r}")
-    return h
 
 
 GAUSSIAN = WINDOWS["gaussian"]

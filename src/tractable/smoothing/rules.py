@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.smoothing.checks import as_rows
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS
 from tractable.statistics import DiagonalMoments
@@ -18,7 +19,7 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
 
     Parameters
     ----------
-    X : array (n, d)
+    X : array (n, d) or (n,)
     weights : array (n,), optional
         How often each row counts; n is then their sum.
     window : Window
@@ -58,7 +59,7 @@ def window_factor(window: Window, dim: int) -> float:
 
 def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
     """Return the total weight and the standard deviations (ddof=1) of columns that vary."""
-    X = np.asarray(X, dtype=np.float64)
+    X, weights = as_rows(X, weights)
     size = np.max(np.abs(X), axis=0)
     unit = np.where(size > 0, size, 1.0)
     moments = DiagonalMoments.of(X / unit, weights)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tractable.engines.threads import ordered_map
 from tractable.primitives.kernel_sums import left_out_scales, log_kernel_sums
+from tractable.smoothing.checks import as_lengths, as_rows
 from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
 from tractable.smoothing.rules import scott, silverman
 from tractable.smoothing.sheather_jones import improved_sheather_jones
@@ -65,7 +66,8 @@ def select_bandwidth(
         The best of a grid of candidates, or the minimum beside it: where the slope is zero for the Gaussian
         window, by golden section for others.
     grid : array (k,) or (k, d), optional
-        Candidates; 40, eight an octave about Silverman's, when not given, and more where the last is best.
+        Candidates, in any order, which are tried from narrow to wide; 40, eight an octave about Silverman's,
+        when not given, and more where the last is best.
         Where ever narrower windows are ever better, Silverman's is given with a warning.
     weights : array (n,), optional
         How often each row counts.
@@ -81,8 +83,7 @@ def select_bandwidth(
     from tractable.smoothing.windows import check_window
 
     window = check_window(kernel)
-    columns = np.asarray(X, dtype=np.float64)
-    columns = columns[:, None] if columns.ndim == 1 else columns
+    columns, weights = as_rows(X, weights)
     if method in RULES:
         h = RULES[method](columns, weights, window)
         return BandwidthSearch(
@@ -105,13 +106,10 @@ def select_bandwidth(
 
 
 def _as_candidates(grid: Any, dim: int) -> np.ndarray:
-    candidates = np.asarray(grid, dtype=np.float64)
-    if candidates.ndim not in (1, 2) or not candidates.size:
-        raise ValueError(f"grid must hold bandwidths (k,) or (k, {dim}), got shape {candidates.shape}")
-    candidates = candidates[:, None] if candidates.ndim == 1 else candidates
-    if candidates.shape[1] not in (1, dim) or not np.all((candidates > 0) & np.isfinite(candidates)):
-        raise ValueError(f"grid must hold positive and finite bandwidths, (k,) or (k, {dim})")
-    return np.broadcast_to(candidates, (len(candidates), dim))
+    """Return the distinct candidates, (k, d), from narrow to wide."""
+    if np.ndim(grid) not in (1, 2) or not np.size(grid):
+        raise ValueError(f"grid must hold bandwidths (k,) or (k, {dim}), got {grid!r}")
+    return np.unique([as_lengths("grid", one, dim) for one in grid], axis=0)
 
 
 def _of(rows: Prepared, method: str, candidates: np.ndarray) -> BandwidthSearch:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.primitives.linear_binning import linear_binning
+from tractable.smoothing.checks import as_rows
 from tractable.smoothing.rules import column_scales, window_factor
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS
@@ -26,7 +27,7 @@ def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOW
 
     Parameters
     ----------
-    X : array (n, d)
+    X : array (n, d) or (n,)
     weights : array (n,), optional
     window : Window
 
@@ -37,10 +38,9 @@ def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOW
     >>> improved_sheather_jones(x).round(3)
     array([0.037])
     """
-    X = np.asarray(X, dtype=np.float64)
+    X, weights = as_rows(X, weights)
     total, scales = column_scales(X, weights)
     if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)
         X, weights = X[weights > 0], weights[weights > 0]
     d = X.shape[1]
     wider = total ** (0.2 - 1.0 / (d + 4.0)) * window_factor(window, d)

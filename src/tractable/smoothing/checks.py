@@ -1,0 +1,69 @@
+"""What every function of bandwidths asks of rows, weights and lengths: one ValueError that names them."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_lengths", "as_rows"]
+
+
+def as_rows(X: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return finite rows (n, d), of numbers (n,) too, and weights that are not negative, (n,) or None.
+
+    Examples
+    --------
+    >>> as_rows([1.0, 3.0])
+    (array([[1.],
+           [3.]]), None)
+    """
+    x = _as_numbers("X", X)
+    x = x[:, None] if x.ndim == 1 else x
+    if x.ndim != 2 or 0 in x.shape:
+        raise ValueError(f"X must be rows (n, d) or numbers (n,), not empty, got shape {x.shape}")
+    if not np.isfinite(x.min()) or not np.isfinite(x.max()):
+        raise ValueError("X must be finite numbers, it contains NaN or infinity")
+    return x, None if weights is None else _as_weights(weights, len(x))
+
+
+def as_lengths(name: str, given: Any, dim: int | None = None, *, matrix: bool = False) -> np.ndarray:
+    """Return positive lengths: a number, or one for each of `dim` columns; with `matrix` also (dim, dim).
+
+    Examples
+    --------
+    >>> as_lengths("bandwidth", 0.5, 2)
+    array([0.5, 0.5])
+    """
+    h = _as_numbers(name, given)
+    if matrix and h.ndim == 2 and h.shape == (dim, dim):
+        return h
+    wanted = "a number, or one for each column" + (", or a matrix" if matrix else "")
+    if h.ndim > 1 or (dim is not None and h.ndim and len(h) != dim):
+        of = "" if dim is None else f", and X has {dim} columns"
+        raise ValueError(f"{name} must be {wanted}: it has shape {h.shape}{of}")
+    if not (h.size and np.all((h > 0) & np.isfinite(h))):
+        raise ValueError(f"{name} must be positive and finite: {wanted}; got {given!r}")
+    return h if dim is None else np.array(np.broadcast_to(h, (dim,)))
+
+
+def _as_weights(weights: Any, n: int) -> np.ndarray:
+    w = _as_numbers("weights", weights)
+    if w.shape != (n,):
+        raise ValueError(f"weights must have shape ({n},), one for each row of X, got {w.shape}")
+    if not (np.all(w >= 0) and np.all(np.isfinite(w)) and np.any(w > 0)):
+        raise ValueError("weights must be finite and not negative, at least one of them positive")
+    return w
+
+
+def _as_numbers(name: str, given: Any) -> np.ndarray:
+    """Return real numbers as float64; truth values are none."""
+    found: np.ndarray | None
+    try:
+        found = np.asarray(given)
+        numeric = found.dtype.kind in "iufO" and given is not None
+        found = found.astype(np.float64, copy=False) if numeric else None
+    except (TypeError, ValueError):
+        found = None
+    if found is None:
+        told = repr(given) if np.ndim(given) == 0 else f"an array of {np.asarray(given).dtype}"
+        raise ValueError(f"{name} must be real numbers, got {told}")
+    return found
