@@ -36,6 +36,10 @@ ROWS = [
         "SmoothedEmpirical-period",
         lambda: SmoothedEmpirical(points=[0.1, 1.0, 6.0], bandwidth=0.5, period=(0.0, 2 * np.pi)),
     ),
+    Row(
+        "SmoothedEmpirical-turns",  # points of other periods than the first
+        lambda: SmoothedEmpirical(points=[-30.0, 1.0, 6.0, 77.0], bandwidth=0.5, period=(0.0, 2 * np.pi)),
+    ),
     Row("SmoothedEmpirical", lambda: SmoothedEmpirical(points=CLOUD, bandwidth=0.8)),
     Row(
         "SmoothedEmpirical-diagonal",

@@ -10,7 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.value import value
 
-__all__ = ["FoldedDomain", "as_domain", "as_ends"]
+__all__ = ["FoldedDomain", "as_domain", "as_ends", "in_first_period"]
 
 #: The most times that a window may reach across its domain, on either side.
 MOST_FOLDS = 32
@@ -87,50 +87,107 @@ class FoldedDomain:
     def _folded(self, xp: Any, x: Array, j: int) -> Array:
         low, high = self.low[j], self.high[j]
         if self.wraps[j]:
-            turned = x - xp.floor((x - low) / (high - low)) * (high - low)
-            return xp.where(turned >= high, xp.full_like(x, low), turned)
-        if math.isinf(low) and math.isinf(high):
-            return x
+            return _turned(x, low, high)
+        # About the nearer wall first: a wall far away must not cost the digits of what is near the other.
+        x = xp.where(x < low, low + (low - x), x) if math.isfinite(low) else x
         if math.isinf(high):
-            return low + xp.abs(x - low)
+            return x
+        x = xp.where(x > high, high - (x - high), x)
         if math.isinf(low):
-            return high - xp.abs(x - high)
+            return x
         width = high - low
-        turned = (x - low) - 2.0 * width * xp.floor((x - low) / (2.0 * width))
-        return low + xp.where(turned > width, 2.0 * width - turned, turned)
+        turned = xp.remainder(x - low, 2.0 * width)
+        turned = low + xp.where(turned > width, 2.0 * width - turned, turned)
+        return xp.where((x >= low) & (x <= high), x, turned)
 
     def maps(self, j: int = 0) -> list[tuple[float, float]]:
-        """Return the signs and offsets of one coordinate."""
+        """Return the signs and offsets of one coordinate, the coordinate itself first."""
         low, high = self.low[j], self.high[j]
         if math.isinf(low) and math.isinf(high):
             return [(1.0, 0.0)]
         if math.isinf(low) or math.isinf(high):
             return [(1.0, 0.0), (-1.0, 2.0 * (high if math.isinf(low) else low))]
-        width, n = high - low, self.folds(j)
-        turns = range(-n, n + 1)
+        turns = sorted(range(-self.folds(j), self.folds(j) + 1), key=abs)
         if self.wraps[j]:
-            return [(1.0, k * width) for k in turns]
-        return [(1.0, k * width) if k % 2 == 0 else (-1.0, low + high + k * width) for k in turns]
+            return [(1.0, k * (high - low)) for k in turns]
+        return [self._reflected(low, high, k) for k in turns]
+
+    def _reflected(self, low: float, high: float, k: int) -> tuple[float, float]:
+        """Return the k-th image: the offset of the first beyond a wall is twice that wall, to the digit."""
+        width = high - low
+        if k % 2 == 0:
+            return 1.0, k * width
+        return (-1.0, 2.0 * low + (k + 1) * width) if k < 0 else (-1.0, 2.0 * high + (k - 1) * width)
+
+
+def _turned(x: Array, low: float, high: float) -> Array:
+    """Bring numbers into [low, high) by whole periods; what is there stays as it is, to the digit."""
+    xp = namespace_of(x)
+    turned = low + xp.remainder(x - low, xp.full_like(x, high - low))
+    turned = xp.where(turned >= high, xp.full_like(x, low), turned)
+    return xp.where((x >= low) & (x < high), x, turned)
+
+
+def in_first_period(x: Array, period: Any) -> Array:
+    """Return rows (n, d), or numbers (n,), with the coordinates of a period brought into the first.
+
+    Parameters
+    ----------
+    x : array (n, d) or (n,)
+    period : number or pair, or one (or None) a coordinate, or None
+        As `SmoothedEmpirical` takes it.
+
+    Examples
+    --------
+    >>> in_first_period(np.array([[25.0, 25.0], [-1.0, 3.0]]), (24, None))
+    array([[ 1., 25.],
+           [23.,  3.]])
+    """
+    ends = as_ends("period", period, x.shape[1] if x.ndim == 2 else None)
+    if ends is None:
+        return x
+    xp = namespace_of(x)
+    if x.ndim == 1:
+        return _turned(x, *ends)
+    columns = [x[:, j] if end is None else _turned(x[:, j], *end) for j, end in enumerate(ends)]
+    return xp.stack(columns, axis=1)
 
 
 def as_ends(name: str, given: Any, dim: int | None) -> tuple[Any, ...] | None:
-    """Return (low, high) of a number, or one pair (or None) for each of `dim` coordinates, as floats."""
+    """Return (low, high) of a number, or one pair (or None) for each of `dim` coordinates, as floats.
+
+    An end that is None is open. One pair of walls, or the length of one period, is that of every coordinate.
+    """
     if given is None:
         return None
-    pairs = [given] if dim is None else [*given] if hasattr(given, "__len__") else None
-    if pairs is None or (dim is not None and len(pairs) != dim):
+    given = given.tolist() if isinstance(given, np.ndarray) else given
+    if dim is None:
+        return _as_pair(name, given)
+    if _is_one(name, given, dim):
+        given = [given] * dim
+    if not hasattr(given, "__len__") or len(given) != dim:
         raise ValueError(
             f"{name} must be a pair (low, high) for each of {dim} coordinates, or None, got {given!r}"
         )
-    found = tuple(None if pair is None else _as_pair(name, pair) for pair in pairs)
-    return found[0] if dim is None else None if all(pair is None for pair in found) else found
+    found = tuple(None if pair is None else _as_pair(name, pair) for pair in given)
+    return None if all(pair is None for pair in found) else found
+
+
+def _is_one(name: str, given: Any, dim: int) -> bool:
+    """Whether walls or a period are given once for all coordinates."""
+    if not hasattr(given, "__len__"):
+        return name == "period"
+    pair = len(given) == 2 and all(end is None or np.ndim(end) == 0 for end in given)
+    # Two lengths are the periods of two coordinates; two walls are the ends of each.
+    return pair and any(end is not None for end in given) and (name == "bounds" or dim == 1)
 
 
 def _as_pair(name: str, pair: Any) -> tuple[float, float]:
     if name == "period" and np.ndim(pair) == 0:
         pair = (0.0, pair)
     try:
-        low, high = (float(end) for end in pair)
+        low, high = pair
+        low, high = -math.inf if low is None else float(low), math.inf if high is None else float(high)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair (low, high), got {pair!r}") from None
     if not low < high or (name == "period" and math.isinf(high - low)):

@@ -67,8 +67,16 @@ class SmoothedDensity(Distribution):
 
     @cached_property
     def _center(self) -> Array:
-        # Any point near the sample will do: differences from it keep the digits of samples far from zero.
-        return namespace_of(self._rows).mean(self._rows, axis=0)
+        """The median of each coordinate by weight: differences from it keep the digits of most points."""
+        xp = namespace_of(self._rows)
+        rows, weights = (to_numpy(part).astype(np.float64) for part in (self._rows, self.weights))
+        found = [_median(rows[:, j], weights) for j in range(self.dim)]
+        return xp.asarray(found, dtype=xp.float64, device=device(self._rows))
+
+    @property
+    def _rounding(self) -> float:
+        xp = namespace_of(self._rows)
+        return 16.0 * float(xp.finfo(xp.float64).eps) * (1.0 + float(xp.max(xp.abs(self._sums.points))))
 
     @cached_property
     def _sums(self) -> WindowSums:
@@ -183,3 +191,9 @@ class SmoothedDensity(Distribution):
         inside = domain.inside(domain.wrapped(self._rows))
         if not bool(namespace_of(inside).all(inside)):
             raise ValueError("points must lie within bounds")
+
+
+def _median(x: np.ndarray, weights: np.ndarray) -> float:
+    order = np.argsort(x)
+    total = np.cumsum(weights[order])
+    return float(x[order[np.searchsorted(total, 0.5 * total[-1])]])

@@ -15,7 +15,7 @@ from tractable.covariance import other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, matvec
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.distribution import Distribution, as_count
-from tractable.distributions.folded_domain import as_ends
+from tractable.distributions.folded_domain import as_ends, in_first_period
 from tractable.distributions.smoothed_density import SmoothedDensity
 from tractable.distributions.smoothed_parts import as_bandwidth, as_mixture
 from tractable.distributions.vectors import as_names, as_values, split_mapping, taken
@@ -39,6 +39,7 @@ class SmoothedEmpirical(SmoothedDensity):
     Parameters
     ----------
     points : array (n, d) or (n,)
+        Those of weight zero are dropped; coordinates of a period are brought into the first.
     bandwidth : float, array (d,), array (d, d) or Covariance
         Lengths: one, or one a coordinate. A matrix, or a structure, is squared: the covariance of a Gaussian
         window.
@@ -105,9 +106,10 @@ class SmoothedEmpirical(SmoothedDensity):
         check_nonnegative("weights", w)
         if not bool(xp.any(w > 0)):
             raise ValueError("weights must have a positive entry")
+        x, w = _counting(in_first_period(x, period), w)
         dim = x.shape[1] if x.ndim == 2 else None
         found = {
-            "points": x,
+            "points": freeze(x),
             "bandwidth": as_bandwidth(bandwidth, x),
             "weights": freeze(w),
             "window": window if isinstance(window, (str, Window)) else check_window(window),
@@ -126,10 +128,19 @@ class SmoothedEmpirical(SmoothedDensity):
         return self._sums.path
 
     @property
+    def evaluation_error(self) -> float:
+        """How far a density may be from the exact sum, as a share of it, within nine bandwidths of a point.
+
+        What the way of summing is certified to leave out, and the rounding of differences: numbers are
+        subtracted before they are divided by the bandwidth; vectors are measured from their median in units
+        of the bandwidth, of which the farthest says how many digits are left.
+        """
+        return self._sums.tolerance + self._rounding
+
+    @property
     def support(self) -> tuple[Any, Any]:
         """Least and greatest value of each coordinate."""
-        xp = namespace_of(self.points)
-        kept = xp.take(self._rows, xp.nonzero(self.weights > 0)[0], axis=0)
+        xp, kept = namespace_of(self.points), self._rows
         margin = self._window.support * xp.sqrt(self.structure.diagonal)
         low, high = xp.min(kept, axis=0) - margin, xp.max(kept, axis=0) + margin
         if self._domain is not None:
@@ -264,10 +275,9 @@ class SmoothedEmpirical(SmoothedDensity):
         rng = as_generator(rng)
         total = np.cumsum(to_numpy(self.weights).astype(np.float64))
         chosen = np.searchsorted(total, rng.random(n) * total[-1], side="right")
-        last = int(np.flatnonzero(to_numpy(self.weights))[-1])
         xp = namespace_of(self.points)
         noise = moved(self._window.sample(n, self.dim, rng), self._rows)
-        index = xp.asarray(np.minimum(chosen, last), device=device(self.points))
+        index = xp.asarray(np.minimum(chosen, len(total) - 1), device=device(self.points))
         found = xp.take(self._rows, index, axis=0) + self.structure.color(noise)
         found = found if self._domain is None else self._domain.fold(found)
         return self._as_given(found)
@@ -293,3 +303,12 @@ class SmoothedEmpirical(SmoothedDensity):
     def _named(self, dims: tuple[int, ...]) -> dict[str, Any]:
         parts = {"bounds": self.bounds, "period": self.period, "names": self.names}
         return {name: None if part is None else tuple(part[i] for i in dims) for name, part in parts.items()}
+
+
+def _counting(x: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the points that count, and their weights."""
+    xp = namespace_of(x)
+    if bool(xp.all(weights > 0)):
+        return x, weights
+    kept = xp.nonzero(weights > 0)[0]
+    return xp.take(x, kept, axis=0), xp.take(weights, kept, axis=0)

@@ -24,6 +24,16 @@ _TREE_QUERIES = 512
 #: A tree is tried from so many rows on, by the sums of some of them; kept where it adds few enough terms.
 _TREE_ROWS, _TREE_TRIALS, _TREE_SHARE = 2048, 16, 0.4
 
+#: What each way of summing may miss of a sum, as a share of it.
+_TOLERANCES = {
+    "fast Gauss transform": 1e-12,
+    "running totals": 1e-11,
+    "two passes": 1e-12,
+    "tree-pruned sum": 1e-12,
+    "direct sum": 1e-12,
+    "dense": 1e-12,
+}
+
 
 @value
 class WindowSums:
@@ -50,6 +60,11 @@ class WindowSums:
         return {"gaussian": "fast Gauss transform", "laplace": "two passes"}.get(
             self.window.name, "running totals"
         )
+
+    @property
+    def tolerance(self) -> float:
+        """What a sum may miss, as a share of it."""
+        return _TOLERANCES[self.path]
 
     def log_sums(self, queries: Array) -> Array:
         """Return log Σ_i w_i k(|q - x_i|²) of queries (m, d)."""

@@ -210,7 +210,8 @@ def check_window(kernel: Any) -> Window:
 def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
     xp = namespace_of(s)
     with np.errstate(all="ignore"):
-        height = kernel(xp.sqrt(s))
+        # A window of whole numbers, or of truth values, has a height all the same.
+        height = xp.astype(xp.asarray(kernel(xp.sqrt(s))), s.dtype)
     some = height > 0.0
     return xp.where(some, xp.log(xp.where(some, height, xp.ones_like(height))), xp.full_like(height, -xp.inf))
 
