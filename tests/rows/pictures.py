@@ -4,6 +4,14 @@ import numpy as np
 
 from rows.compound import PAIR
 from rows.row import Row
+from tractable.classification import (
+    BayesClassifier,
+    BayesianLogisticRegression,
+    LinearDiscriminant,
+    LinearDiscriminantFunction,
+    Perceptron,
+    QuadraticDiscriminant,
+)
 from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
 from tractable.density import GaussianDensity, Histogram, KernelDensity, MeanShift
 from tractable.distributions import (
@@ -37,7 +45,7 @@ from tractable.linear_model import (
     lars_path,
     lasso_path,
 )
-from tractable.metrics import calibration_curve, cluster_report
+from tractable.metrics import calibration_curve, class_calibration, cluster_report, confusion_matrix
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.selection import bias_variance, select_components, select_n_clusters
@@ -51,6 +59,8 @@ TABLE = Product(
     parts={"n": Poisson(rate=3.0), "x": Normal(mean=0.0, variance=1.0), "y": Gamma(shape=3.0, rate=1.0)}
 )
 TRIPLE = MultivariateNormal(mean=[0.0, 1.0, 2.0], covariance=np.eye(3) + 0.5, names=("a", "b", "c"))
+CODES = np.argmax(ROWS, axis=1)
+WORDS = np.array(["ash", "birch", "cedar"])[CODES]
 COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
 
 
@@ -171,6 +181,56 @@ PICTURES = [
     row("CalibrationCurve", lambda: calibration_curve(Normal(mean=0.0, variance=1.0), NUMBERS, rng=0)),
     row("ClusterReport", lambda: cluster_report(ROWS, np.arange(80) % 4)),
     row("ClusterReport-one", lambda: cluster_report(ROWS, ["all"] * 80)),
+    row(
+        "BayesianLogisticRegression",
+        lambda: BayesianLogisticRegression().fit(ROWS[:, :2], WORDS),
+        data=ROWS[:, :2],
+        y=WORDS,
+        n_cells=20,
+    ),
+    row(
+        "BayesianLogisticRegression-line",
+        lambda: BayesianLogisticRegression().fit(ROWS[:, :1], WORDS == "ash"),
+        data=ROWS[:, :1],
+        y=WORDS == "ash",
+    ),
+    row("LinearDiscriminant", lambda: LinearDiscriminant().fit(ROWS[:, :2], WORDS), n_cells=40),
+    row(
+        "QuadraticDiscriminant",
+        lambda: QuadraticDiscriminant().fit(ROWS[:, :2], WORDS),
+        data=ROWS[:, :2],
+        levels=(0.5,),
+        n_cells=40,
+    ),
+    row(
+        "Perceptron",
+        lambda: Perceptron(max_iter=1000).fit(ROWS[:, :2], ROWS[:, 0] > 0.1),
+        limits=[(-2.0, 2.0), (-2.0, 2.0)],
+        n_cells=40,
+    ),
+    row(
+        "LinearDiscriminantFunction",
+        lambda: LinearDiscriminantFunction(coef=np.eye(3)[:, :2], intercept=[0.0, 0.1, 0.2]),
+        data=ROWS[:, :2],
+        y=CODES,
+        n_cells=40,
+    ),
+    row(
+        "BayesClassifier",
+        lambda: BayesClassifier(class_distributions=Normal(mean=[0.0, 2.0, 4.0], variance=[1.0, 0.1, 1.0])),
+    ),
+    row(
+        "BayesClassifier-plane",
+        lambda: BayesClassifier(class_distributions=PAIR, priors=[0.5, 0.3, 0.2]),
+        n_cells=40,
+    ),
+    row("ConfusionMatrix", lambda: confusion_matrix(WORDS, np.roll(WORDS, 1))),
+    row("ConfusionMatrix-counts", lambda: confusion_matrix(CODES, np.roll(CODES, 1)), normalize=False),
+    row(
+        "ClassCalibration",
+        lambda: class_calibration(NUMBERS > 0, 1 / (1 + np.exp(-NUMBERS)), n_bins=5),
+        label="model",
+    ),
     row("KNeighborsClassifier", lambda: KNeighborsClassifier(3).fit(ROWS[:, :2], NUMBERS > 0.0), n_cells=40),
     row(
         "KNeighborsRegressor",
@@ -179,7 +239,7 @@ PICTURES = [
         y=NUMBERS,
     ),
     row("NeighborCurve", lambda: KNeighborsClassifier("loo").fit(ROWS, NUMBERS > 0.0).loo_curve_),
-    row("KDTree", lambda: KDTree(ROWS[:, :2], leaf_size=8)),
+    row("KDTree", lambda: KDTree(ROWS[:, :2], leaf_size=8), row=[0.5, 0.0], k=3),
     row("SpillTree", lambda: SpillTree(ROWS[:, :2], tau=0.1, leaf_size=16, random_state=0), row=[0.5, 0.0]),
     row("TSVQTree", lambda: TSVQTree(ROWS[:, :2], leaf_size=8, random_state=0)),
     row("RandomizedForest", lambda: RandomizedForest(ROWS[:, :2], leaf_size=8, random_state=0), tree=2),

@@ -44,7 +44,9 @@ def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
         raise ValueError(f"{name} has labels of another kind than classes: {error}") from None
     strange = labels[classes[codes] != labels]
     if len(strange):
-        raise ValueError(f"{name} has the label {strange.tolist()[0]!r}, which is not among {classes.tolist()}")
+        raise ValueError(
+            f"{name} has the label {strange.tolist()[0]!r}, which is not among {classes.tolist()}"
+        )
     return codes
 
 

@@ -2,6 +2,8 @@
 
 from tractable.plotting.pictures import (
     assessment,
+    class_scores,
+    classifiers,
     clusters,
     compound,
     conjugate,
@@ -24,6 +26,8 @@ from tractable.plotting.pictures import (
 
 __all__ = [
     "assessment",
+    "class_scores",
+    "classifiers",
     "clusters",
     "compound",
     "conjugate",

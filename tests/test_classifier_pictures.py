@@ -1,0 +1,115 @@
+"""Pictures of classifiers: what they colour is what the classifier says."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+mpl.use("Agg")
+import pandas as pd
+from matplotlib import pyplot as plt
+from sklearn.naive_bayes import GaussianNB as Peer
+
+import tractable
+from tractable import BayesClassifier, BayesianLogisticRegression, Normal, Perceptron
+from tractable.plotting.style import COLOURS
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def rows(rng):
+    y = rng.integers(0, 3, 90)
+    return np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])[y] + rng.normal(size=(90, 2)), np.array(
+        list("abc")
+    )[y]
+
+
+def region(ax):
+    """The classes that the picture colours, and where."""
+    image = ax.get_images()[0]
+    colours = np.asarray(image.get_array())[..., :3]
+    shades = np.array([to_rgb(colour) for colour in COLOURS])
+    codes = np.argmin(np.sum((colours[..., None, :] - shades) ** 2, axis=-1), axis=-1)
+    x0, x1, y0, y1 = image.get_extent()
+    grid = np.stack(np.meshgrid(np.linspace(x0, x1, codes.shape[1]), np.linspace(y0, y1, codes.shape[0])), -1)
+    return codes.ravel(), grid.reshape(-1, 2)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        BayesianLogisticRegression,
+        tractable.QuadraticDiscriminant,
+        lambda: tractable.KNeighborsClassifier(5),
+        lambda: Perceptron(keep="average", max_iter=20),
+        Peer,
+    ],
+)
+@pytest.mark.spec("CLS-04")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_plane_is_coloured_by_what_is_predicted(make, rows):
+    X, y = rows
+    model = make().fit(X, y)
+    ax = tractable.plot(model, data=X, y=y, n_cells=30)
+    codes, grid = region(ax)
+    assert np.mean(model.classes_[codes] == model.predict(grid)) > 0.999
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+    shown = [
+        c for c in ax.collections if len(c.get_offsets()) and hasattr(c, "get_sizes") and len(c.get_sizes())
+    ]
+    assert sum(len(c.get_offsets()) for c in shown) == 90
+
+
+def test_names_of_columns_are_those_of_the_model(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    ax = tractable.plot(BayesianLogisticRegression().fit(frame, y == "a"), data=frame, y=y == "a", n_cells=9)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
+
+
+def test_a_line_shows_probabilities():
+    best = BayesClassifier(class_distributions=Normal(mean=[0.0, 4.0], variance=1.0), classes=["low", "high"])
+    ax = tractable.plot(best)
+    low, high, edge = ax.get_lines()
+    np.testing.assert_allclose(low.get_ydata() + high.get_ydata(), 1.0)
+    assert abs(edge.get_xdata()[0] - 2.0) < 0.05
+
+
+def test_planes_show_every_pair(rows):
+    X, y = rows
+    planes = tractable.discriminant_functions(tractable.LinearDiscriminant().fit(X, y))
+    ax = tractable.plot(planes, data=X, y=y, n_cells=20)
+    assert len(ax.get_lines()) == 3
+    for line, (k, j) in zip(ax.get_lines(), [("b", "a"), ("c", "a"), ("c", "b")], strict=True):
+        ends = line.get_xydata()
+        np.testing.assert_allclose(planes.pairwise_boundary(k, j).signed_distance(ends), 0.0, atol=1e-9)
+
+
+def test_counts_and_shares_are_written():
+    found = tractable.confusion_matrix(["a", "a", "b", "b"], ["a", "b", "b", "b"])
+    texts = [text.get_text() for text in tractable.plot(found).texts]
+    assert texts == ["50%", "50%", "0%", "100%"]
+    assert [text.get_text() for text in tractable.plot(found, normalize=False).texts] == ["1", "1", "0", "2"]
+
+
+def test_refusals(rows):
+    X, y = rows
+    model = BayesianLogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="data must be given"):
+        tractable.plot(model)
+    with pytest.raises(ValueError, match="y must have one label"):
+        tractable.plot(model, data=X, y=y[:3])
+    with pytest.raises(ValueError, match="y has the label 'z'"):
+        tractable.plot(model, data=X, y=["z"] * 90)
+    with pytest.raises(ValueError, match="data must be finite rows of 2"):
+        tractable.plot(model, data=X[:, :1])
+    with pytest.raises(ValueError, match="limits"):
+        tractable.plot(model, limits=[(1.0, 0.0), (0.0, 1.0)])
+    three = BayesianLogisticRegression().fit(np.column_stack([X, X[:, 0] ** 2]), y)
+    with pytest.raises(ValueError, match="two columns"):
+        tractable.plot(three, data=np.zeros((4, 3)))
