@@ -8,7 +8,7 @@ from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.log_space import log1p_exp, sigmoid
 from tractable.value import value
 
-__all__ = ["LINKS", "LinkExpansion"]
+__all__ = ["LINKS", "LinkExpansion", "probit_loss"]
 
 LINKS = ("logit", "probit")
 
@@ -68,7 +68,7 @@ def _logit(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return log1p_exp(-margin), -wrong, wrong * sigmoid(margin)
 
 
-def _probit(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
     from scipy.special import log_ndtr
 
@@ -78,4 +78,4 @@ def _probit(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return -log_share, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)
 
 
-_LOSSES = {"logit": _logit, "probit": _probit}
+_LOSSES = {"logit": _logit, "probit": probit_loss}

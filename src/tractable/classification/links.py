@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.special import log_ndtr
+from tractable.classification.link_expansion import probit_loss
 from tractable.engines.softmax_regression import contrasts_of, over_contrasts
 from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows
@@ -91,14 +92,13 @@ class Probit:
     def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
         """Return -Σ w log Φ(±z) and its gradient."""
         z, sign, margin, w = self._margins(x, codes, weights, units, free)
-        pull = w * sign * _hazard(margin)
-        return Slope(value=-float(np.sum(w * log_ndtr(margin))), gradient=-(pull @ z)[None, :])
+        loss, slope, _ = probit_loss(margin)
+        return Slope(value=float(w @ loss), gradient=((w * sign * slope) @ z)[None, :])
 
     def curvature(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> np.ndarray:
         """Return the Hessian, Σ w h (h + m) x xᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
         z, _, margin, w = self._margins(x, codes, weights, units, free)
-        hazard = _hazard(margin)
-        return (w * np.clip(hazard * (hazard + margin), 0.0, 1.0) * z.T) @ z
+        return (w * probit_loss(margin)[2] * z.T) @ z
 
     def planes(self, free: np.ndarray) -> np.ndarray:
         """Return the plane that users read."""
@@ -125,11 +125,3 @@ class Probit:
 def _features(x: Any, units: Units, width: int) -> np.ndarray:
     z = (as_rows(x) - units[0]) * units[1]
     return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
-
-
-def _hazard(margin: np.ndarray) -> np.ndarray:
-    """Return φ(m) / Φ(m), which is about -m far on the wrong side."""
-    from scipy.special import erfcx
-
-    with np.errstate(over="ignore"):
-        return np.sqrt(2.0 / np.pi) / erfcx(-margin / np.sqrt(2.0))

@@ -14,10 +14,10 @@ from tractable.base import (
     ScoredClasses,
     all_or_nothing,
     check_choice,
-    check_class_rows,
     check_columns,
     check_number,
 )
+from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.links import Logit, Probit
 from tractable.classification.logistic_errors import WaldErrors
 from tractable.classification.logistic_planes import certainty, in_columns, in_units, prices
@@ -155,8 +155,9 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         earlier = copy.copy(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        checked, labels = check_class_rows(self, X, y, sample_weight, reset=True)
-        rows, self.classes_ = class_rows(checked, labels, self.class_weight, located=bool(self.fit_intercept))
+        labelled = labelled_rows(self, X, y, sample_weight, reset=True)
+        self.classes_ = labelled.classes
+        rows = class_rows(labelled, self.class_weight, located=bool(self.fit_intercept))
         problem = self._problem(rows)
         start = np.zeros(problem.shape)
         if self.warm_start and hasattr(earlier, "coef_"):

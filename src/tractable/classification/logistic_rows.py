@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import Rows, classes_of
+from tractable.base import Rows
+from tractable.classification.labelled_rows import LabelledRows
 from tractable.data import Batch, Source
 from tractable.data.sample import sample_rows
-from tractable.engines import fold
 from tractable.statistics import DiagonalMoments
 from tractable.value import replace, value
 
@@ -24,9 +24,7 @@ class ClassRows:
 
     Parameters
     ----------
-    data, y, weights : as of `Rows`
-        Targets are labels where there are `labels`, and codes already where there are none.
-    labels : array (K,) or None
+    labelled : LabelledRows
     worth : array (K,) or None
         What rows of each class count, times their weights.
     shift, scale : arrays (d,)
@@ -35,10 +33,7 @@ class ClassRows:
         Weight of the rows of each class.
     """
 
-    data: Any
-    y: Any
-    weights: Any
-    labels: np.ndarray | None
+    labelled: LabelledRows
     worth: np.ndarray | None
     shift: np.ndarray
     scale: np.ndarray
@@ -46,108 +41,76 @@ class ClassRows:
 
     @property
     def n_rows(self) -> int | None:
-        return self.data.n_rows if isinstance(self.data, Source) else len(self.data)
+        """Number of rows, where it is known before a pass."""
+        return self.labelled.rows.n_rows
 
     @property
     def weight(self) -> float:
         """Weight of all rows."""
         return float(np.sum(self.total))
 
-    def coded(self, y: Any, weights: Any) -> tuple[np.ndarray, Any]:
-        """Return codes and weights of a block."""
-        if self.labels is not None:
-            y = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
-        if self.worth is None:
-            return y, weights
-        return y, self.worth[y] if weights is None else self.worth[y] * weights
-
     def walk(self, of: Callable[..., Any], **options: Any) -> Any:
-        def block(x: Any, y: Any, weights: Any = None) -> Any:
-            return of(x, *self.coded(y, weights))
+        def block(x: Any, codes: Any, weights: Any = None) -> Any:
+            return of(x, codes, self._counted(codes, weights))
 
-        options = {"rows": BLOCK, "label": "LogisticRegression", **options}
-        return fold(block, self.data, self.y, weights=self.weights, **options)
+        return self.labelled.fold(block, **{"rows": BLOCK, "label": "LogisticRegression", **options})
 
     def sample(self, n: int) -> "ClassRows":
         """Return at most n rows, each as likely as any other, whose weights add up to those of all."""
-        rng = np.random.default_rng(0)
-        if isinstance(self.data, Source):
-            return self._streamed(n, rng)
-        if len(self.data) <= n:
+        rng, rows = np.random.default_rng(0), self.labelled.rows
+        if isinstance(rows.data, Source):
+            both, w = sample_rows(_WithCodes(self.labelled), None, n, rng)
+            return self._scaled(both[:, :-1], both[:, -1].astype(np.int64), w)
+        if len(rows.data) <= n:
             return self
-        chosen = np.sort(rng.choice(len(self.data), n, replace=False, shuffle=False))
-        w = np.ones(n) if self.weights is None else self.weights[chosen]
-        return self._scaled(self.data[chosen], self.y[chosen], w)
+        chosen = np.sort(rng.choice(len(rows.data), n, replace=False, shuffle=False))
+        w = None if rows.weights is None else rows.weights[chosen]
+        return self._scaled(rows.data[chosen], rows.y[chosen], w)
 
-    def _streamed(self, n: int, rng: np.random.Generator) -> "ClassRows":
-        rows, weights = sample_rows(_WithCodes(self), None, n, rng)
-        x, codes = rows[:, :-1], rows[:, -1].astype(np.int64)
-        return self._scaled(x, codes, np.ones(len(x)) if weights is None else weights)
+    def _counted(self, codes: Any, weights: Any) -> Any:
+        if self.worth is None:
+            return weights
+        return self.worth[codes] if weights is None else self.worth[codes] * weights
 
-    def _scaled(self, x: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> "ClassRows":
-        counted = weights if self.worth is None else weights * self.worth[codes]
-        w = weights * (self.weight / float(np.sum(counted)))
-        return replace(self, data=x, y=codes, weights=w, labels=None)
+    def _scaled(self, x: np.ndarray, codes: np.ndarray, weights: Any) -> "ClassRows":
+        w = np.ones(len(x)) if weights is None else weights
+        w = w * (self.weight / float(np.sum(self._counted(codes, w))))
+        return replace(self, labelled=replace(self.labelled, rows=Rows(data=x, y=codes, weights=w)))
 
 
 class _WithCodes(Source):
     """A source whose last column is the code of the class."""
 
-    def __init__(self, rows: ClassRows) -> None:
-        self._rows = rows
+    def __init__(self, labelled: LabelledRows) -> None:
+        self._labelled = labelled
 
     @property
     def n_rows(self) -> int | None:
-        return self._rows.n_rows
+        return self._labelled.rows.n_rows
 
     @property
     def n_features(self) -> int:
-        return int(self._rows.data.n_features) + 1
+        return int(self._labelled.rows.data.n_features) + 1
 
     @property
     def feature_names(self) -> None:
         return None
 
     def batches(self) -> Iterator[Batch]:
-        for batch in self._rows.data.batches():
-            codes, _ = replace(self._rows, worth=None).coded(batch.y, None)
-            yield Batch(X=np.column_stack([batch.X, codes]).astype(float), weights=batch.weights)
+        for batch in self._labelled.batches():
+            yield Batch(
+                X=np.column_stack([batch.X, np.asarray(batch.y)]).astype(float), weights=batch.weights
+            )
 
 
-def class_rows(
-    rows: Rows, classes: np.ndarray | None, class_weight: Any, *, located: bool
-) -> tuple[ClassRows, np.ndarray]:
-    """Look at the rows once, and once more where a source does not say which classes it has.
-
-    Returns the rows in units of their columns, and the labels of the classes that count.
-    """
-    found = classes_of(rows, classes)
-    if len(found) < 2:
-        raise ValueError(
-            f"y must have at least 2 classes, but there is 1 class: {found[0]!r}"
-            if len(found)
-            else "y has no class: all rows have weight zero in sample_weight"
-        )
-    if classes is not None and rows.weights is not None and not np.all(rows.weights > 0):
-        some = rows.weights > 0
-        codes = np.searchsorted(found, classes)[rows.y[some]]
-        rows = Rows(data=rows.data[some], y=codes, weights=rows.weights[some])
-    d = rows.data.n_features if isinstance(rows.data, Source) else rows.data.shape[1]
-    plain = ClassRows(
-        data=rows.data,
-        y=rows.y,
-        weights=rows.weights,
-        labels=found if classes is None else None,
-        worth=None,
-        shift=np.zeros(d),
-        scale=np.ones(d),
-        total=np.ones(len(found)),
-    )
-    survey = plain.walk(lambda x, y, w: _Survey.of(x, y, w, len(found)), rows=None)
+def class_rows(labelled: LabelledRows, class_weight: Any, *, located: bool) -> ClassRows:
+    """Look at the rows once: return them in units of their columns."""
+    k = len(labelled.classes)
+    survey = labelled.fold(lambda x, y, weights=None: _Survey.of(x, y, weights, k))
     shift, scale = _units(survey.moments, located=located)
-    worth = _worth(class_weight, found, survey.counts)
+    worth = _worth(class_weight, labelled.classes, survey.counts)
     total = survey.counts if worth is None else survey.counts * worth
-    return replace(plain, worth=worth, shift=shift, scale=scale, total=total), found
+    return ClassRows(labelled=labelled, worth=worth, shift=shift, scale=scale, total=total)
 
 
 @value

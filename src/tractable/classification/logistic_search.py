@@ -96,7 +96,7 @@ class LogisticProblem:
     def exact(self) -> bool:
         """Whether the sample is all rows."""
         known = self.rows.n_rows
-        return len(self.sample.data) < SAMPLE if known is None else known <= SAMPLE
+        return len(self.sample.labelled.rows.data) < SAMPLE if known is None else known <= SAMPLE
 
     @cached_property
     def _bounded(self) -> Callable[[np.ndarray], np.ndarray]:

@@ -1,0 +1,350 @@
+"""Logistic regression: optima, oracles, errors, penalties, links, weights, and where it does not exist."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_ndtr
+from scipy.stats import norm
+from sklearn import linear_model as peers
+
+import tractable
+from tractable.classification import SeparableClassesWarning
+from tractable.classification.logistic_search import LogisticProblem
+
+
+def problem(rng, n=200, d=3, k=2, scale=1.0):
+    X = rng.standard_normal((n, d)) * scale + 1.0
+    y = (X @ rng.standard_normal((d, k)) / np.mean(scale) + rng.gumbel(size=(n, k))).argmax(axis=1)
+    return X, y
+
+
+def peer(C=1.0, **options):
+    return peers.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-13, max_iter=10_000, **options)
+
+
+def log_likelihood(X, y, coef, intercept):
+    """Σ log p(y | x) of the planes, from the formula."""
+    scores = X @ coef.T + intercept
+    scores = np.column_stack([np.zeros(len(X)), scores]) if len(coef) == 1 else scores
+    return float(np.sum(scores[np.arange(len(X)), y] - np.logaddexp.reduce(scores, axis=1)))
+
+
+@pytest.mark.spec("CLS-18", "E004-21")
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("k", "C"), [(2, 1.0), (2, 1e-3), (3, 1.0), (5, 30.0)])
+def test_is_scikit_learns_model(k, C, fit_intercept, rng):
+    X, y = problem(rng, k=k, scale=np.array([0.1, 1.0, 30.0]))
+    w = rng.uniform(0.5, 3.0, len(X))
+    ours = tractable.LogisticRegression(C, fit_intercept=fit_intercept, tol=1e-14).fit(X, y, w)
+    theirs = peer(C, fit_intercept=fit_intercept).fit(X, y, w)
+    assert ours.coef_.shape == theirs.coef_.shape
+    assert ours.intercept_.shape == theirs.intercept_.shape
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-7, atol=1e-8)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.converged_
+    assert ours.kkt_ < 1e-12
+
+
+def test_all_digits_of_the_maximum(rng):
+    """Against Newton's method in fifty digits."""
+    X, y = problem(rng, n=25, d=2)
+    mpmath.mp.dps = 50
+    rows = [[mpmath.mpf(1), *map(mpmath.mpf, row)] for row in X.tolist()]
+    w = mpmath.zeros(3, 1)
+    for _ in range(15):
+        slope, hessian = mpmath.zeros(3, 1), mpmath.zeros(3, 3)
+        for row, t in zip(rows, y.tolist(), strict=True):
+            p = 1 / (1 + mpmath.exp(-sum(a * b for a, b in zip(row, w, strict=True))))
+            for i in range(3):
+                slope[i] += (t - p) * row[i]
+                for j in range(3):
+                    hessian[i, j] += p * (1 - p) * row[i] * row[j]
+        w = w + mpmath.lu_solve(hessian, slope)
+    model = tractable.LogisticRegression(C=np.inf, tol=0.0, max_iter=30).fit(X, y)
+    exact = [float(v) for v in w]
+    np.testing.assert_allclose([*model.intercept_, *model.coef_[0]], exact, rtol=1e-13)
+    errors = [float(mpmath.sqrt((hessian**-1)[i, i])) for i in range(3)]
+    np.testing.assert_allclose([*model.intercept_std_errors_, *model.coef_std_errors_[0]], errors, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_covariance_is_the_inverse_of_the_information(k, rng):
+    """The information, from the formula: for more classes, of planes that sum to zero."""
+    X, y = problem(rng, k=k, scale=np.array([0.01, 1.0, 10.0]))
+    model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    rows, p = np.column_stack([np.ones(len(X)), X]), model.predict_proba(X)
+    if k == 2:
+        information = (rows * (p[:, 0] * p[:, 1])[:, None]).T @ rows
+        np.testing.assert_allclose(model.covariance_, np.linalg.inv(information), rtol=1e-9)
+    else:
+        whole = sum(
+            np.kron(np.diag(q) - np.outer(q, q), np.outer(r, r)) for q, r in zip(p, rows, strict=True)
+        )
+        contrasts = np.linalg.qr(np.eye(k)[:, :-1] - 1.0 / k)[0]
+        free = np.kron(contrasts, np.eye(4))
+        expected = free @ np.linalg.inv(free.T @ whole @ free) @ free.T
+        np.testing.assert_allclose(model.covariance_, expected, rtol=1e-8, atol=1e-12)
+    errors = np.sqrt(np.diag(model.covariance_)).reshape(-1, 4)
+    np.testing.assert_allclose(model.coef_std_errors_, errors[:, 1:])
+    np.testing.assert_allclose(model.intercept_std_errors_, errors[:, 0])
+
+
+def test_the_information_is_the_curvature_of_the_log_likelihood(rng):
+    """Against central differences, and its slope against zero."""
+    X, y = problem(rng)
+    model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    at, step = np.concatenate([model.intercept_, model.coef_[0]]), 1e-4
+
+    def value(v):
+        return log_likelihood(X, y, v[None, 1:], v[:1])
+
+    units = step * np.eye(4)
+    slope = [(value(at + u) - value(at - u)) / (2 * step) for u in units]
+    np.testing.assert_allclose(slope, 0.0, atol=1e-5)
+    second = [
+        [(value(at + u + v) - value(at + u - v) - value(at - u + v) + value(at - u - v)) for u in units]
+        for v in units
+    ]
+    found = -np.array(second) / (4 * step**2)
+    np.testing.assert_allclose(np.linalg.inv(model.covariance_), found, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(model.log_likelihood_, value(at), rtol=1e-12)
+    np.testing.assert_allclose(model.loss_, -value(at) / len(X), rtol=1e-12)
+
+
+def test_walds_intervals_cover_as_they_say(rng):
+    """Of 300 fits, within five standard deviations of the binomial; z and p are of the same errors."""
+    inside, truth = 0, np.array([0.7, -0.4])
+    for _ in range(300):
+        X = rng.standard_normal((250, 2))
+        y = rng.random(250) < expit(0.3 + X @ truth)
+        model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+        low, high = model.coef_interval(0.9)[0, 0]
+        inside += low <= truth[0] <= high
+    assert abs(inside - 270) < 5 * np.sqrt(300 * 0.9 * 0.1)
+    np.testing.assert_allclose(model.z_values_, model.coef_ / model.coef_std_errors_)
+    np.testing.assert_allclose(model.p_values_, 2 * norm.sf(np.abs(model.z_values_)))
+    middle, reach = np.mean(model.intercept_interval(0.5)), np.ptp(model.intercept_interval(0.5)) / 2
+    np.testing.assert_allclose(middle, model.intercept_[0])
+    np.testing.assert_allclose(reach, norm.ppf(0.75) * model.intercept_std_errors_[0])
+    with pytest.raises(ValueError, match="coverage"):
+        model.coef_interval(1.0)
+
+
+@pytest.mark.spec("E004-21")
+def test_more_classes_need_a_softmax(rng):
+    """Sigmoids of each class against the rest do not sum to one; a softmax does, and of two is a sigmoid."""
+    X, y = problem(rng, k=3)
+    alone = [tractable.LogisticRegression(C=np.inf).fit(X, y == k).predict_proba(X)[:, 1] for k in range(3)]
+    assert np.abs(np.sum(alone, axis=0) - 1.0).max() > 1e-3
+    model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-12)
+    two = tractable.LogisticRegression().fit(X, y > 0)
+    np.testing.assert_allclose(two.predict_proba(X)[:, 1], expit(X @ two.coef_[0] + two.intercept_[0]))
+
+
+def test_probit_is_the_maximum_of_its_likelihood(rng):
+    X, _ = problem(rng)
+    y = X @ [1.0, -0.5, 0.2] + rng.standard_normal(len(X)) > 0.7
+    sign, rows = 2.0 * y - 1.0, np.column_stack([np.ones(len(X)), X])
+    model = tractable.LogisticRegression(C=np.inf, link="probit").fit(X, y)
+
+    def loss(v):
+        margin = sign * (rows @ v)
+        ratio = np.exp(norm.logpdf(margin) - log_ndtr(margin))
+        return -log_ndtr(margin).sum(), -(sign * ratio) @ rows
+
+    best = minimize(loss, np.zeros(4), jac=True, method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose([*model.intercept_, *model.coef_[0]], best.x, atol=1e-7)
+    z = X @ model.coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], norm.cdf(z), rtol=1e-12)
+    assert np.abs(loss(np.concatenate([model.intercept_, model.coef_[0]]))[1]).max() < 1e-9
+    margin = sign * z
+    ratio = np.exp(norm.logpdf(margin) - log_ndtr(margin))
+    information = (rows * (ratio * (ratio + margin))[:, None]).T @ rows
+    np.testing.assert_allclose(model.covariance_, np.linalg.inv(information), rtol=1e-8)
+    with pytest.raises(ValueError, match="probit"):
+        tractable.LogisticRegression(link="probit").fit(X, np.arange(len(X)) % 3)
+
+
+@pytest.mark.parametrize(("k", "l1_ratio"), [(2, 1.0), (2, 0.4), (3, 1.0), (4, 0.7)])
+def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
+    """In the units of the columns: the slope is as large as the price, or less where a coefficient is 0."""
+    X, y = problem(rng, d=6, k=k, scale=np.array([0.2, 1.0, 5.0, 1.0, 1.0, 0.5]))
+    X[:, 3] = X[:, 2] + 0.01 * X[:, 3]
+    C = 0.15
+    model = tractable.LogisticRegression(C, l1_ratio=l1_ratio, tol=1e-14).fit(X, y)
+    p = model.predict_proba(X)
+    pull = C * (np.eye(k)[y] - p).T @ X
+    pull = (pull[1:] if k == 2 else pull) - (1.0 - l1_ratio) * model.coef_
+    used = model.coef_ != 0.0
+    assert 0 < used.sum() < used.size
+    np.testing.assert_allclose(pull[used], l1_ratio * np.sign(model.coef_[used]), atol=1e-8)
+    assert np.abs(pull).max() <= l1_ratio + 1e-8
+    np.testing.assert_allclose((np.eye(k)[y] - p).sum(axis=0), 0.0, atol=1e-8)
+    assert model.kkt_ < 1e-12
+    assert np.isnan(model.coef_std_errors_[~used]).all()
+    assert np.isfinite(model.coef_std_errors_[used]).all()
+
+
+def test_a_dear_price_leaves_the_shares_alone(rng):
+    X, y = problem(rng, k=3)
+    model = tractable.LogisticRegression(1e-6, l1_ratio=1.0).fit(X, y)
+    assert not model.coef_.any()
+    shares = np.bincount(y) / len(y)
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0], shares, rtol=1e-9)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+@pytest.mark.spec("CLS-18", "E004-21")
+def test_classes_that_a_plane_parts_are_said_to_be_so(link):
+    X, y = np.arange(8.0)[:, None], np.array(["a"] * 4 + ["b"] * 4)
+    with pytest.warns(SeparableClassesWarning, match="no maximum"):
+        model = tractable.LogisticRegression(C=np.inf, link=link).fit(X, y)
+    assert model.separable_
+    sides = X @ model.separating_coef_[0] + model.separating_intercept_[0]
+    assert np.all((sides > 0) == (y == "b"))
+    assert model.predict(X).tolist() == y.tolist()
+    touching = np.where(np.arange(8) == 4, 3.0, np.arange(8.0))[:, None]  # a row of each class at 3
+    with pytest.warns(SeparableClassesWarning):
+        model = tractable.LogisticRegression(C=np.inf, link=link).fit(touching, y)
+    sides = touching @ model.separating_coef_[0] + model.separating_intercept_[0]
+    np.testing.assert_allclose(sides[3:5], 0.0, atol=1e-6 * sides.max())
+    penalised = tractable.LogisticRegression(link=link).fit(X, y)
+    assert penalised.separable_ is None
+    assert penalised.converged_
+    mixed = tractable.LogisticRegression(C=np.inf, link=link).fit(X, ["a", "b", "a", "b"] * 2)
+    assert mixed.separable_ is False
+
+
+@pytest.mark.parametrize("n", [80, 30_000])
+def test_one_class_of_three_may_be_parted_from_the_others(n, rng):
+    X = rng.standard_normal((n, 3))
+    y = np.where(X[:, 0] > 0.5, 2, rng.integers(0, 2, n))
+    with pytest.warns(SeparableClassesWarning):
+        model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    scores = X @ model.separating_coef_.T + model.separating_intercept_
+    own = scores[np.arange(n), y]
+    assert np.all(own[:, None] >= scores - 1e-5)
+    assert np.max(own - scores.min(axis=1)) > 0.1
+
+
+def test_fewer_rows_than_columns(rng):
+    X, y = rng.standard_normal((6, 20)), np.array([0, 1, 0, 1, 1, 0])
+    with pytest.warns(SeparableClassesWarning):
+        tractable.LogisticRegression(C=np.inf).fit(X, y)
+    ours, theirs = tractable.LogisticRegression(tol=1e-14).fit(X, y), peer().fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-9)
+    one_each = tractable.LogisticRegression(tol=1e-14).fit(X[:3], ["a", "b", "c"])
+    np.testing.assert_allclose(one_each.coef_, peer().fit(X[:3], ["a", "b", "c"]).coef_, atol=1e-9)
+
+
+def test_columns_that_repeat_or_never_vary(rng):
+    X, y = problem(rng)
+    wide = np.column_stack([X, X[:, 0] - 2.0 * X[:, 1], np.full(len(X), 7.0)])
+    plain, more = (tractable.LogisticRegression(C=np.inf).fit(rows, y) for rows in (X, wide))
+    np.testing.assert_allclose(more.predict_proba(wide), plain.predict_proba(X), rtol=1e-9)
+    assert more.coef_[0, 4] == 0.0
+    assert np.isinf(more.coef_std_errors_[0, [0, 1, 3, 4]]).all()
+    np.testing.assert_allclose(more.coef_std_errors_[0, 2], plain.coef_std_errors_[0, 2], rtol=1e-6)
+    penalised = tractable.LogisticRegression(C=4.0, tol=1e-14).fit(wide, y)
+    np.testing.assert_allclose(penalised.coef_, peer(4.0).fit(wide, y).coef_, atol=1e-8)
+    np.testing.assert_allclose(penalised.coef_std_errors_[0, 4], 2.0)  # what the penalty alone believes
+
+
+def test_rows_far_from_the_origin(rng):
+    X, y = problem(rng)
+    far = np.round(X * 2**20) / 2**20 + 2.0**28  # exactly as far
+    near, moved = (tractable.LogisticRegression().fit(rows, y) for rows in (far - 2.0**28, far))
+    np.testing.assert_allclose(moved.coef_, near.coef_, rtol=1e-9)
+
+
+def test_class_weights_are_weights(rng):
+    X, y = problem(rng, k=3)
+    words, w = np.array(["x", "y", "z"])[y], rng.uniform(0.5, 2.0, len(X))
+    for given in ({"x": 2.0, "z": 0.5}, "balanced"):
+        ours = tractable.LogisticRegression(class_weight=given, tol=1e-14).fit(X, words, w)
+        worth = {"x": 2.0, "z": 0.5}
+        if given == "balanced":
+            totals = {word: w[words == word].sum() for word in "xyz"}
+            worth = {word: w.sum() / (3 * total) for word, total in totals.items()}
+        each = np.array([worth.get(word, 1.0) for word in words])
+        same = tractable.LogisticRegression(tol=1e-14).fit(X, words, w * each)
+        np.testing.assert_allclose(ours.coef_, same.coef_, rtol=1e-9)
+    for bad in ({"q": 1.0}, {"x": -1.0}, {"x": np.nan}, "even", 3):
+        with pytest.raises(ValueError, match="class_weight"):
+            tractable.LogisticRegression(class_weight=bad).fit(X, words)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"C": 0.0}, "C"),
+        ({"C": np.nan}, "C"),
+        ({"C": -np.inf}, "C"),
+        ({"C": "1"}, "C"),
+        ({"l1_ratio": 1.5}, "l1_ratio"),
+        ({"link": "cauchit"}, "link"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_bad_parameters(options, name, rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match=name):
+        tractable.LogisticRegression(**options).fit(X, y)
+
+
+def test_bad_classes(rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match="1 class"):
+        tractable.LogisticRegression().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="y"):
+        tractable.LogisticRegression().fit(X, np.where(y == 0, np.nan, 1.0))
+
+
+def test_a_warm_start_goes_on(rng):
+    X, y = problem(rng, n=500, k=3)
+    for options in ({}, {"l1_ratio": 1.0, "C": 0.1}):
+        model = tractable.LogisticRegression(warm_start=True, **options).fit(X, y)
+        cold, coef = model.n_iter_, model.coef_
+        model.fit(X, y)
+        assert model.n_iter_ < cold
+        np.testing.assert_allclose(model.coef_, coef, atol=1e-9)
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(X[:, :2], y)
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(X, y > 0)
+
+
+def test_an_interrupted_fit_keeps_the_best_so_far(rng, monkeypatch):
+    X, y = problem(rng)
+    calls, whole = [], LogisticProblem.objective
+
+    def interrupted(self, free):
+        calls.append(free)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return whole(self, free)
+
+    for options in ({}, {"l1_ratio": 1.0}):
+        calls.clear()
+        monkeypatch.setattr(LogisticProblem, "objective", interrupted)
+        model = tractable.LogisticRegression(**options)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert model.n_iter_ == 2
+        assert not model.converged_
+        assert model.predict_proba(X).shape == (200, 2)
+
+
+def test_too_few_steps_are_said(rng):
+    X, y = problem(rng)
+    with pytest.warns(UserWarning, match="did not converge in 2 steps"):
+        model = tractable.LogisticRegression(max_iter=2).fit(X, y)
+    assert not model.converged_
