@@ -1,9 +1,13 @@
 """Randomised forests: the union of leaves, and graphs from whole leaves."""
 
+from functools import partial
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from tractable.spatial import Brute, KDTree, RandomizedForest, TSVQTree, neighbour_graph, recall
+import tractable
+from tractable.spatial import Brute, KDTree, RandomizedForest, SpillTree, TSVQTree, neighbour_graph, recall
 from tractable.spatial.plane_cells import plane_cells
 
 
@@ -104,6 +108,43 @@ def test_cells_part_the_box(rng):
             plane_cells(forest, **bad)
     with pytest.raises(ValueError, match="two columns"):
         plane_cells(RandomizedForest(np.eye(3)))
+
+
+@pytest.mark.parametrize("unit", [2.0**-500, 2.0**500])
+def test_cells_are_in_the_units_of_the_points(unit, rng):
+    points = rng.standard_normal((100, 2))
+    plain, scaled = (KDTree(points * size, leaf_size=8).cells() for size in (1.0, unit))
+    np.testing.assert_array_equal(scaled, plain * unit)
+    plain, scaled = (
+        plane_cells(RandomizedForest(points * size, leaf_size=8, random_state=0)) for size in (1.0, unit)
+    )
+    assert list(plain) == list(scaled)
+    for leaf, cell in plain.items():
+        np.testing.assert_allclose(scaled[leaf] / unit, cell, rtol=1e-9)
+
+
+def looked_at(ax):
+    marks = {c.get_label(): np.asarray(c.get_offsets()) for c in ax.collections}
+    return {tuple(at) for at in marks["looked at"]}
+
+
+@pytest.mark.parametrize("k", [1, 9])
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(KDTree, leaf_size=8),
+        partial(SpillTree, tau=0.05, leaf_size=8, search="hybrid", random_state=0),
+        partial(RandomizedForest, leaf_size=8, random_state=0),
+    ],
+)
+def test_a_picture_shows_the_points_that_a_search_measures(make, k, rng):
+    points = rng.standard_normal((200, 2))
+    index, row = make(points), np.array([0.3, -0.2])
+    _, indices, report = index.query([row], k, report=True)
+    seen = looked_at(tractable.plot(index, row=row, k=k))
+    assert len(seen) == report.measured[0] < 100
+    assert {tuple(points[i]) for i in indices[0] if i >= 0} <= seen
+    plt.close("all")
 
 
 @pytest.mark.spec("TREE-04")

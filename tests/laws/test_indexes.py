@@ -120,6 +120,11 @@ class Forgetful(Brute):
         return np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
 
 
+class CallsTheNeighboursCandidates(Brute):
+    def candidates(self, row, k=1):
+        return np.sort(self.query([row], k)[1][0])
+
+
 class KeepsTheGivenArray(Brute):
     def __init__(self, points, metric="euclidean"):
         super().__init__(points, metric)
@@ -175,6 +180,7 @@ class ReadsOnlyDoubles(Brute):
         ("radii_hold_what_they_should", Claims),
         ("every_kind_of_array_will_do", ReadsOnlyDoubles),
         ("what_a_search_costs_is_counted", Forgetful),
+        ("candidates_are_what_is_measured", CallsTheNeighboursCandidates),
         ("recall_is_a_share", Half),
         ("bad_input_is_refused_in_words", TakesAnything),
         ("nothing_nearer_is_missed", MissesTheLast),

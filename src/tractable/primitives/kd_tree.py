@@ -8,7 +8,7 @@ import numpy as np
 from tractable.primitives.nearest import FORMS, sorted_pairs
 from tractable.value import value
 
-__all__ = ["KDNodes", "kd_build", "kd_nearest", "kd_within"]
+__all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_nearest", "kd_within"]
 
 
 @value
@@ -89,10 +89,33 @@ def kd_nearest(
     >>> [a.tolist() for a in kd_nearest(np.array([[5.2]]), tree, 1)[1:]]
     [[[2]], [2], [2]]
     """
+    return _searched(x, tree, k, form, order)[:4]
+
+
+def kd_candidates(
+    x: np.ndarray, tree: KDNodes, k: int, form: str = "euclidean", order: float = 2.0
+) -> np.ndarray:
+    """Return the points that `kd_nearest` measures for one row (1, d), in order.
+
+    Examples
+    --------
+    >>> tree = kd_build(np.array([[0.0], [1.0], [5.0], [6.0]]), leaf_size=2)
+    >>> kd_candidates(np.array([[5.2]]), tree, 1).tolist()
+    [2, 3]
+    """
+    entered = _searched(x, tree, k, form, order)[4] >= 0
+    return np.sort(np.concatenate([tree.order[first:last] for first, last, *_ in tree.nodes[entered]]))
+
+
+def _searched(
+    x: np.ndarray, tree: KDNodes, k: int, form: str, order: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from tractable.primitives._compiled.kd_tree import nearest
 
     x, m = np.ascontiguousarray(x, dtype=np.float64), len(x)
-    out = np.empty((m, k)), np.empty((m, k), np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
+    visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
+    out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
     nearest(x, k, FORMS.index(form), float(order), tree.arrays, *out)
     return out
 

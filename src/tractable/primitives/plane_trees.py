@@ -13,7 +13,7 @@ import numpy as np
 from tractable.primitives.nearest import sorted_pairs
 from tractable.value import value
 
-__all__ = ["PlaneTrees", "joined", "leaves_of", "tree_nearest", "tree_within"]
+__all__ = ["PlaneTrees", "joined", "leaves_of", "tree_candidates", "tree_nearest", "tree_within"]
 
 
 @value
@@ -105,12 +105,27 @@ def tree_nearest(
     visited, measured : arrays (m,)
         Nodes opened and different points measured.
     """
+    return _searched(x, k, points, order, trees, size)[:4]
+
+
+def tree_candidates(
+    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+) -> np.ndarray:
+    """Return what the points are called that `tree_nearest` measures for one row (1, d), in order."""
+    seen = _searched(x, k, points, order, trees, size)[4]
+    return np.sort(order[seen >= 0])
+
+
+def _searched(
+    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from tractable.primitives._compiled.plane_trees import tree_nearest as compiled
 
-    out = np.full((len(x), k), np.inf), np.full((len(x), k), -1, np.int64)
-    cost = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
-    compiled(*_for_search(x, points, order, trees, size), *out, *cost)
-    return *out, *cost
+    near, ids = np.full((len(x), k), np.inf), np.full((len(x), k), -1, np.int64)
+    visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
+    seen = np.full(len(points), -1, np.int32)
+    compiled(*_for_search(x, points, order, trees, size), near, ids, (visited, measured, seen))
+    return near, ids, visited, measured, seen
 
 
 def tree_within(

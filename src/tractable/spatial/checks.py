@@ -7,14 +7,14 @@ import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array
 
-__all__ = ["as_count", "as_excluded", "as_radii", "as_rows", "as_threads"]
+__all__ = ["as_array", "as_count", "as_excluded", "as_radii", "as_rows", "as_threads"]
 
 
 def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
     """Return x as float64 rows in one piece, finite and of the right width; one vector is not a row."""
     if is_foreign_array(x):
         raise ValueError(f"{name} must be a NumPy array: arrays of other libraries are not moved silently")
-    given = _as_array(x)
+    given = as_array(x)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be an array of real numbers, got {type(x).__name__}")
     if given.ndim != 2:
@@ -43,7 +43,7 @@ def as_count(k: Any, most: int, *, excluded: bool = False) -> int:
 
 def as_radii(r: Any, n_rows: int) -> np.ndarray:
     """Return one radius for each row."""
-    given = _as_array(r)
+    given = as_array(r)
     if given.dtype.kind not in "iuf":
         raise ValueError(f"r must be a number, or one for each row, got {r!r:.60}")
     radii = given.astype(np.float64)
@@ -60,7 +60,7 @@ def as_excluded(exclude: Any, n_rows: int, n_points: int) -> np.ndarray | None:
     """Return the point that each row leaves out; -1 leaves out none."""
     if exclude is None:
         return None
-    points = _as_array(exclude)
+    points = as_array(exclude)
     if points.dtype.kind not in "iu" and points.size:
         raise ValueError(f"exclude must be whole numbers, indices of points, got {points.dtype} ones")
     if points.shape != (n_rows,):
@@ -80,7 +80,7 @@ def as_threads(n_threads: Any) -> int | None:
     return None if n_threads is None else int(n_threads)
 
 
-def _as_array(x: Any) -> np.ndarray:
+def as_array(x: Any) -> np.ndarray:
     """Return an array, of objects where there is none to be made."""
     try:
         return np.asarray(x)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 
 from tractable.primitives.threads import ordered_map, single_threaded_blas
-from tractable.spatial.checks import as_count, as_excluded, as_radii, as_rows, as_threads
+from tractable.spatial.checks import as_array, as_count, as_excluded, as_radii, as_rows, as_threads
 from tractable.spatial.kept import LARGEST, mean_of, never_changed, unit_of
 from tractable.spatial.metric import Metric
 from tractable.spatial.metrics import as_metric
@@ -221,6 +221,15 @@ class Index(ABC):
         """
         options: dict[str, Any] = {"report": report, "n_threads": n_threads}
         return self.query(self.points, k, exclude=np.arange(len(self)), **options)
+
+    def candidates(self, row: Any, k: int = 1) -> np.ndarray:
+        """Return the indices, in order, of the points that a search for a row (d,) and k measures."""
+        x = as_rows("row", np.expand_dims(as_array(row), 0), self.points.shape[1])
+        return self._candidates(self._ready(x), as_count(k, len(self)))
+
+    def _candidates(self, x: np.ndarray, k: int) -> np.ndarray:
+        """Return the points measured for one row that is ready: all, unless the index has a choice."""
+        return np.arange(len(self))
 
     def _ready(self, x: np.ndarray) -> np.ndarray:
         """Return rows as the points are kept."""

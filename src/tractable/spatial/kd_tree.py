@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.kd_tree import KDNodes, kd_build, kd_nearest, kd_within
+from tractable.primitives.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
 from tractable.spatial.index import Index
 from tractable.spatial.metric import Metric
 from tractable.value import value
@@ -75,7 +75,7 @@ class KDTree(Index):
         """Return the boxes of the leaves, (n_leaves, 2, d): lower and upper corners.
 
         Together they fill the box of all points, as the metric makes them: of the points themselves, unless
-        it whitens or scales.
+        it whitens or scales to length one.
         """
         found = []
         todo = [(0, self.tree.box)]
@@ -88,10 +88,13 @@ class KDTree(Index):
             lower, upper = box.copy(), box.copy()
             lower[1, dim] = upper[0, dim] = 0.5 * self.tree.lows[node] + 0.5 * self.tree.highs[node]
             todo += [(right, upper), (node + 1, lower)]
-        return np.stack(found)
+        return np.stack(found) / self._unit
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return kd_nearest(x, self.tree, k, self.metric.form, self.metric.order)
+
+    def _candidates(self, x: np.ndarray, k: int) -> np.ndarray:
+        return kd_candidates(x, self.tree, k, self.metric.form, self.metric.order)
 
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
         return kd_within(x, self.tree, radii, self.metric.form, self.metric.order)

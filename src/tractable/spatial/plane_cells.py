@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.spatial.plane_index import PlaneIndex
+from tractable.spatial.plane_index import PlaneIndex, as_whole
 
 __all__ = ["plane_cells"]
 
@@ -28,12 +28,12 @@ def plane_cells(index: PlaneIndex, tree: int = 0, room: float = 0.05) -> dict[in
     >>> sorted(float(cell[:, 0].max()) for cell in plane_cells(tree, room=0.0).values())
     [4.5, 9.0]
     """
-    plain = index.metric.rows("points", index.points) is index.points and index._unit == 1.0  # noqa: SLF001
+    plain = index.metric.rows("points", index.points) is index.points
     if index.points.shape[1] != 2 or not plain:
         raise ValueError("index must be of points of two columns and Euclidean to have cells in the plane")
-    if not 0 <= tree < len(index.trees.roots):
-        raise ValueError(f"tree must be a whole number below {len(index.trees.roots)}, got {tree!r}")
-    low, high = index.points.min(axis=0), index.points.max(axis=0)
+    tree = as_whole("tree", tree, 0, len(index.trees.roots) - 1)
+    unit = index._unit  # noqa: SLF001  (that of the planes)
+    low, high = index.points.min(axis=0) * unit, index.points.max(axis=0) * unit
     space = room * np.where(high > low, high - low, 1.0)
     (a, b), (c, d) = low - space, high + space
     box = np.array([[a, b], [c, b], [c, d], [a, d]])
@@ -42,7 +42,7 @@ def plane_cells(index: PlaneIndex, tree: int = 0, room: float = 0.05) -> dict[in
     while todo:
         node, cell = todo.pop()
         if node < 0:
-            found[-1 - node] = cell
+            found[-1 - node] = cell / unit
             continue
         normal, centre = index.trees.normals[node], index.trees.centre
         over = (cell - centre) @ normal - index.trees.offsets[node]

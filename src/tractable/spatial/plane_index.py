@@ -5,7 +5,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.primitives.plane_trees import PlaneTrees, joined, leaves_of, tree_nearest, tree_within
+from tractable.primitives.plane_trees import (
+    PlaneTrees,
+    joined,
+    leaves_of,
+    tree_candidates,
+    tree_nearest,
+    tree_within,
+)
 from tractable.spatial.checks import as_rows
 from tractable.spatial.index import Index
 from tractable.spatial.metric import Metric
@@ -97,6 +104,9 @@ class PlaneIndex(Index):
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return tree_nearest(x, k, self._local, self._order, self.trees, self._size)
+
+    def _candidates(self, x: np.ndarray, k: int) -> np.ndarray:
+        return tree_candidates(x, k, self._local, self._order, self.trees, self._size)
 
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
         return tree_within(x, radii, self._local, self._order, self.trees, self._size)

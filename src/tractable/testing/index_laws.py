@@ -151,6 +151,21 @@ def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> Non
     assert np.all(report.measured >= near.counts), "points found were not measured"
 
 
+def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> None:
+    """The points that a search measures are as many as it reports, and what it finds is among them."""
+    points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
+    index = make(points)
+    for k in (1, 6):
+        _, indices, report = index.query(x, k, report=True)
+        for row, found, measured in zip(x, indices, report.measured, strict=True):
+            seen = index.candidates(row, k)
+            assert np.all(np.diff(seen) > 0), "candidates are not in order"
+            assert len(seen) == measured, f"{len(seen)} candidates, {measured} measured"
+            assert np.all(np.isin(found[found >= 0], seen)), "what was found was no candidate"
+    refused(lambda: index.candidates(x, 1), "row")
+    refused(lambda: index.candidates(x[0], 0), "k")
+
+
 def recall_is_a_share(make: Maker, rng: np.random.Generator) -> None:
     """From 0 to 1, and 1 for an exact index."""
     points = rng.standard_normal((300, 3))
@@ -199,6 +214,7 @@ INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
     radii_hold_what_they_should,
     every_kind_of_array_will_do,
     what_a_search_costs_is_counted,
+    candidates_are_what_is_measured,
     recall_is_a_share,
     bad_input_is_refused_in_words,
 )

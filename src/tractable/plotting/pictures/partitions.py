@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.plotting.plot import draw
 from tractable.plotting.style import COLOURS, quiet
-from tractable.spatial import KDTree
+from tractable.spatial import Index, KDTree
 from tractable.spatial.plane_cells import plane_cells
 from tractable.spatial.plane_index import PlaneIndex
 
@@ -14,29 +14,26 @@ __all__: list[str] = []
 
 
 @draw.register
-def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None) -> Any:
-    """Draw the cells of one tree; points that are kept more than once there; what a search for `row` sees."""
+def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
+    """Draw the cells of one tree; points kept more than once; what a search for `row` and k sees."""
     cells = plane_cells(x, tree)
     _cells(ax, list(cells.values()))
     kept = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
     _points(ax, x.points[kept == 1], "0.25", "points")
     if np.any(kept > 1):
         _points(ax, x.points[kept > 1], COLOURS[5], "kept on both sides")
-    if row is not None:
-        at = np.asarray(row, dtype=float).reshape(1, -1)
-        seen = x.query_radius(at, np.inf).indices
-        ax.scatter(*x.points[seen].T, s=34, fc="none", ec=COLOURS[0], lw=0.9, label="looked at")
-        ax.scatter(*at.T, s=90, marker="*", c="black", ec="white", lw=0.8, zorder=3, label="searched for")
+    _search(ax, x, row, k)
     return _finished(ax)
 
 
 @draw.register
-def _boxes(x: KDTree, ax: Any) -> Any:
-    """Draw the boxes of the leaves."""
+def _boxes(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
+    """Draw the boxes of the leaves, and what a search for `row` and k sees."""
     if x.points.shape[1] != 2 or x.metric.rows("points", x.points) is not x.points:
         raise ValueError("x must be of points of two columns, neither whitened nor scaled, to be drawn")
     _cells(ax, [_corners(low, high) for low, high in x.cells()])
     _points(ax, x.points, "0.25", "points")
+    _search(ax, x, row, k)
     return _finished(ax)
 
 
@@ -58,6 +55,15 @@ def _cells(ax: Any, cells: list[np.ndarray]) -> None:
 
 def _points(ax: Any, points: np.ndarray, colour: str, label: str) -> None:
     ax.scatter(*points.T, s=7, color=colour, lw=0, label=label)
+
+
+def _search(ax: Any, index: Index, row: Any, k: int) -> None:
+    if row is None:
+        return
+    at = np.asarray(row, dtype=float).reshape(-1)
+    seen = index.candidates(at, k)
+    ax.scatter(*index.points[seen].T, s=34, fc="none", ec=COLOURS[0], lw=0.9, label="looked at")
+    ax.scatter(*at, s=90, marker="*", c="black", ec="white", lw=0.8, zorder=3, label="searched for")
 
 
 def _finished(ax: Any) -> Any:

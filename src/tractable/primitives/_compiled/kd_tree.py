@@ -85,8 +85,8 @@ def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def nearest(x, k, form, power, tree, out_d, out_i, visited, measured):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.kd_tree.kd_nearest`."""
+def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.kd_tree.kd_nearest`; `entered` ends as the last row to enter a leaf."""
     order, nodes, _, _, _, packed, box = tree
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
@@ -114,6 +114,7 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured):  # type: 
             depth = nodes[node, 3]
             node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top)
             opened += nodes[node, 3] - depth
+            entered[node] = r
             first, last = nodes[node, 0], nodes[node, 1]
             n = last - first
             seen += n

@@ -180,11 +180,13 @@ def _place(near, ids, apart, index):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, visited, measured):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.plane_trees.tree_nearest`; near begins at infinity and ids at -1."""
-    ptr, members = leaves
+def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, cost):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.plane_trees.tree_nearest`; near begins at infinity, ids and seen at -1.
+
+    `seen` ends as the last row by which each point was measured.
+    """
+    (ptr, members), (visited, measured, seen) = leaves, cost
     k, last = near.shape[1], near.shape[1] - 1
-    seen = np.full(len(points), -1, np.int32)
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
     for r in range(len(x)):
         q = x[r]
