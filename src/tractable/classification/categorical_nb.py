@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import check_choice
+from tractable.base import check_choice, check_numbers
 from tractable.classification.discrete_nb import DiscreteNB
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_model import statistics_of_classes
@@ -115,6 +115,8 @@ class CategoricalNB(DiscreteNB):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.min_categories is not None:
+            check_numbers("min_categories", np.atleast_1d(self.min_categories).tolist())
         check_choice("unseen", self.unseen, ("smooth", "error", "missing"))
 
     def _estimation(self) -> Estimation:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import NotYetDetermined
 from tractable.classification.naive_bayes_columns import NaiveColumns
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.conjugate.rises import shares_rise
@@ -59,9 +58,6 @@ class Tallies:
         self.layout, self.where, self.how = layout, where, how
         most = max([1, *(part.n_classes for part in found)])
         self.counts = np.stack([part.padded(most).counts for part in found])  # (K, d, C)
-        if not np.all(self.counts.any(axis=(0, 2))):
-            empty = layout.columns.label(int(where[np.argmin(self.counts.any(axis=(0, 2)))]))
-            raise NotYetDetermined(f"X has no observed value in the column {empty!r}")
         self.sizes = np.array([self._size(i, int(j)) for i, j in enumerate(where)], dtype=np.int64)
 
     def _size(self, i: int, j: int) -> int:
@@ -71,8 +67,12 @@ class Tallies:
         if table is not None:
             return len(table)
         seen = np.flatnonzero(self.counts[:, i].any(axis=0))
-        least = self.how.min_categories
-        asked = 1 if least is None else int(np.broadcast_to(least, (len(self.where),))[i])
+        least = np.atleast_1d(1 if self.how.min_categories is None else self.how.min_categories)
+        if len(least) not in (1, len(self.where)):
+            raise ValueError(
+                f"min_categories must have one entry a column, {len(self.where)}, got {len(least)}"
+            )
+        asked = int(least[i % len(least)])
         return max(asked, int(seen[-1]) + 1 if len(seen) else 1)
 
     def of(self, i: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.special import gammaln
 from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.classification.naive_bayes_normal import check_observed, pooled
+from tractable.classification.naive_bayes_normal import pooled
 from tractable.conjugate.rises import gamma_rise
 from tractable.distributions import NegativeBinomial, Poisson
 from tractable.statistics import DiagonalMoments
@@ -50,7 +50,6 @@ def _gammas(found: list[DiagonalMoments], how: Estimation) -> tuple[np.ndarray, 
     """Return shape and rate of the belief about each rate, (K, d), and the average counts (d,)."""
     d = found[0].dim // 2 if how.bayes else found[0].dim
     weight, mean = (np.stack([getattr(part, name) for part in found])[:, :d] for name in ("weight", "mean"))
-    check_observed(pooled(found))
     whole = weight.sum(axis=0)
     # Where no class has counted anything, half a count is what may have been missed.
     usual = np.maximum(np.sum(weight * mean, axis=0), 0.5) / whole
@@ -74,7 +73,6 @@ def multinomial_parts(found: list[DiagonalMoments], how: Estimation) -> list[Any
     same λ in every class, says nothing of the class.
     """
     whole = pooled(found)
-    check_observed(whole)
     length = max(float(whole.mean.sum()), 0.5 / float(whole.total))
     _, shares = multinomial_shares(found, how)
     return [Poisson(rate=length * shares[:, j]) for j in range(shares.shape[1])]

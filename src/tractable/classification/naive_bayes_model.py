@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.base import NotYetDetermined
 from tractable.classification.naive_bayes_categories import check_counted, counts_of_classes, tallied
 from tractable.classification.naive_bayes_columns import NaiveColumns
 from tractable.classification.naive_bayes_counts import (
@@ -22,7 +23,7 @@ from tractable.classification.naive_bayes_samples import (
     kernel_part,
 )
 from tractable.distributions import Product
-from tractable.statistics import ByClass, DiagonalMoments, SideBySide
+from tractable.statistics import ByClass, Counts, DiagonalMoments, SideBySide
 from tractable.statistics.by_class import grouped_codes
 
 __all__ = ["class_products", "columns_by_class", "log_evidence", "statistics_of_classes"]
@@ -69,6 +70,7 @@ def class_products(
     unseen = np.full((len(classes), len(layout.likelihoods)), np.nan)
     for i, (kinds, where) in enumerate(_blocks(layout)):
         own = _parts_of(found, i, kinds, where)
+        _check_observed(own, where, layout)
         if "categorical" in kinds:
             tallies = tallied(layout, where, own, how)
             made = [tallies.part(n) for n in range(len(where))]
@@ -134,10 +136,22 @@ def _parts_of(found: list[SideBySide | None], i: int, kinds: tuple[Any, ...], wh
     if isinstance(some, DiagonalMoments):
         return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
     if "categorical" in kinds:
-        from tractable.statistics import Counts
-
         return [Counts(counts=np.zeros((len(where), 0))) if part is None else part for part in own]
     return own
+
+
+def _check_observed(own: list[Any], where: np.ndarray, layout: NaiveColumns) -> None:
+    """Refuse columns in which no class has an observed value."""
+    weight = sum(np.zeros(len(where)) if part is None else _weight(part, len(where)) for part in own)
+    if not np.all(weight > 0):
+        label = layout.columns.label(int(where[int(np.argmin(weight))]))
+        raise NotYetDetermined(f"X has no observed value in the column {label!r}")
+
+
+def _weight(part: Any, width: int) -> np.ndarray:
+    """Return the weight of the observed entries of columns; of one that was kept, that there are some."""
+    found: Any = getattr(part, "weight", 1.0)
+    return found[:width] if np.ndim(found) else np.ones(width)
 
 
 def _distributions(

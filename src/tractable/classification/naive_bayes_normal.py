@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import NotYetDetermined
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.conjugate import NormalModel
 from tractable.distributions import Normal, NormalGamma, StudentT
@@ -56,7 +55,6 @@ def pooled(found: list[Any]) -> Any:
 def normal_parts(found: list[DiagonalMoments], how: Estimation) -> list[Any]:
     """Return the distribution of each column, a batch of classes."""
     whole = pooled(found)
-    check_observed(whole)
     variance, least = column_variance(whole)
     seen = np.stack([part.weight for part in found]) > 0
     mean = np.where(seen, np.stack([part.mean for part in found]), whole.mean)
@@ -77,20 +75,14 @@ def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
     return np.where(varies, variance, 0.0), np.where(varies, limits.tiny, least)
 
 
-def check_observed(whole: Any) -> None:
-    """Refuse columns in which no class has an observed value."""
-    if not np.all(whole.weight > 0):
-        empty = np.flatnonzero(~(np.asarray(whole.weight) > 0)).tolist()
-        raise NotYetDetermined(
-            f"X has no observed value in some columns, such as the {empty[0] + 1}. of a kind"
-        )
-
-
 def _variances(found: list[DiagonalMoments], how: Estimation, variance: np.ndarray) -> np.ndarray:
     """Return the variances of columns (K, d): known, shared, or of each class, and smoothed."""
     K = len(found)
     if how.variance is not None:
-        return np.broadcast_to(np.asarray(how.variance, dtype=np.float64), (K, len(variance)))
+        known = np.asarray(how.variance, dtype=np.float64)
+        if known.ndim and known.shape != variance.shape:
+            raise ValueError(f"variance must have one entry a column, {len(variance)}, got {known.shape}")
+        return np.broadcast_to(known, (K, len(variance)))
     share = how.var_smoothing * (variance.max() if how.of_largest else variance)
     weight, scatter = (np.stack([getattr(part, name) for part in found]) for name in ("weight", "scatter"))
     if how.shared_variance:

@@ -34,7 +34,7 @@ def kept_of_classes(
 
 def kernel_part(found: list[KeptValues | None], how: Estimation) -> Any:
     """Return the smoothed sample of each class; of a class without values, that of all of them."""
-    whole = pooled([part for part in found if part is not None] or _nothing())
+    whole = pooled([part for part in found if part is not None])
     moments = DiagonalMoments.of(whole.values, whole.weights)
     variance, least = column_variance(moments)
     unit = float(np.sqrt(np.maximum(variance, least))[0])
@@ -66,7 +66,7 @@ def _bandwidth(points: np.ndarray, weights: np.ndarray, unit: float, how: Estima
 
 def family_part(kind: Any, found: list[Any], label: Any, classes: np.ndarray) -> Any:
     """Return a family's fit, or a model's predictive, to the values of each class."""
-    whole = pooled([part for part in found if part is not None] or _nothing())
+    whole = pooled([part for part in found if part is not None])
     members = []
     for part, name in zip(found, classes.tolist(), strict=True):
         try:
@@ -101,7 +101,3 @@ def _one(kind: Any, part: Any) -> Any:
     else:
         fitted = family.from_statistic(part)
     return fitted[0] if fitted.batch_shape else fitted
-
-
-def _nothing() -> list[Any]:
-    raise NotYetDetermined("X has no observed value in some columns")

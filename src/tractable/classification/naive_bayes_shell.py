@@ -118,7 +118,8 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         classes = self._known_classes(statistic)
         self.layout_ = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
         names = self.layout_.columns.names
-        if names is not None and not hasattr(self, "feature_names_in_"):
+        named = names is not None and all(isinstance(name, str) for name in names)
+        if named and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         counts = dict(zip(statistic.labels.tolist(), statistic.weight, strict=True))
         weight = np.array([counts.get(label, 0.0) for label in classes.tolist()])
