@@ -153,7 +153,8 @@ class FisherDiscriminant(
         n = moments.weight.sum()
         self.within_scatter_ = moments.scatter.sum(axis=0)
         size = np.max(np.abs(moments.mean), axis=0)
-        structure, self.jitter_ = regular(self.within_scatter_ / n, size, share=LEAST_SHARE)
+        matrix = self.within_scatter_ / n
+        structure, self.jitter_ = regular(matrix, size, added=LEAST_SHARE * np.diagonal(matrix))
         found = discriminant_directions(moments.mean, moments.weight / n, structure)
         self.xbar_, self.criterion_ = found.centre, found.ratios
         step = moments.mean - found.centre

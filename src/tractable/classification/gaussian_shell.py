@@ -85,10 +85,10 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
         if self.estimate == "bayes" and any(part.complete is None for part in statistic.parts):
             raise ValueError("X contains NaN; with estimate='bayes' missing values are not marginalised")
         found = class_moments(statistic, classes, shared=self._shared, tol=self.tol, max_iter=self.max_iter)
-        moments = found.moments
         self.statistic_, self.classes_ = statistic, classes
-        self.class_count_ = moments.weight
-        self.class_prior_ = class_priors(self.priors, moments.weight, classes)
+        self.class_count_ = np.zeros(len(classes))  # a row in which nothing was observed has a class
+        self.class_count_[np.isin(classes, statistic.labels)] = statistic.weight
+        self.class_prior_ = class_priors(self.priors, self.class_count_, classes)
         self._settle(found)
 
     def _settle(self, found: ClassMoments) -> None:

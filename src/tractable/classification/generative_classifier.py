@@ -220,7 +220,7 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         self.classes_, self.class_count_ = classes, counts
         self.class_prior_ = class_priors(self.priors, counts, classes)
         self.estimators_: tuple[Any, ...] = tuple(fitted.get(label) for label in classes.tolist())
-        for label, prior, density in zip(classes, self.class_prior_, self.estimators_, strict=True):
+        for label, prior, density in zip(classes.tolist(), self.class_prior_, self.estimators_, strict=True):
             if density is None and prior > 0.0:
                 raise NotYetDetermined(f"y has no rows of class {label!r}, whose prior is {prior:g}")
         found = [getattr(density, "distribution_", None) for density in self.estimators_]

@@ -180,7 +180,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     def _adopt(self, moments: Moments) -> None:
         matrix, self.shrinkage_ = pooled_covariance(moments, self.statistic_, self.shrinkage, self.ddof)
         size = np.max(np.abs(moments.mean), axis=0)
-        structure, self.jitter_ = regular(matrix, size, share=LEAST_SHARE)
+        structure, self.jitter_ = regular(matrix, size, added=LEAST_SHARE * np.diagonal(matrix))
         self.class_distributions_ = MultivariateNormal(
             mean=moments.mean, covariance=structure, names=self._names()
         )

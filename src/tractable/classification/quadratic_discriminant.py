@@ -24,9 +24,9 @@ class QuadraticDiscriminant(GaussianClasses):
     read from files larger than memory. Missing entries (NaN) are marginalised, in learning (EM on the
     statistic of each class) and in every answer.
 
-    A class with no more rows than columns has a singular covariance: a millionth of the variances (2⁻²⁰) is
-    added, which is said, and kept in `jitter_`. ``shrinkage="auto"`` or ``estimate="bayes"`` are the better
-    answers there.
+    A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
+    within all classes is added, which is said, and kept in `jitter_`. ``shrinkage="auto"`` or
+    ``estimate="bayes"`` are the better answers there.
 
     Parameters
     ----------
@@ -122,8 +122,10 @@ class QuadraticDiscriminant(GaussianClasses):
         matrices, self.shrinkage_ = own_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
         identity = np.eye(moments.dim)
         matrices = (1.0 - self.reg_param) * matrices + self.reg_param * identity
+        # The same for all classes: a column that follows from others then says nothing of the class.
+        within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
         found = [
-            regular(matrix, mean, share=LEAST_SHARE)
+            regular(matrix, mean, added=LEAST_SHARE * within)
             for matrix, mean in zip(matrices, moments.mean, strict=True)
         ]
         self.jitter_ = np.stack([jitter for _, jitter in found])

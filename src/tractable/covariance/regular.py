@@ -13,12 +13,12 @@ __all__ = ["constant_columns", "regular"]
 ROUNDINGS = 8.0
 
 
-def regular(matrix: Array, mean: Array, *, share: float = 0.0) -> tuple[Full, Any]:
+def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[Full, Any]:
     """Return a covariance matrix (d, d) as a structure, and what was added to its diagonal to be regular.
 
     A constant column is given a variance by the rounding of its values; columns that follow from others get
-    the least jitter that gives the matrix a factor, or `share` of every variance where that is given: the
-    least leaves no digit of what is solved for. Nothing is added where nothing is needed.
+    the least jitter that gives the matrix a factor, which leaves no digit of what is solved for. Where
+    variances to be `added` are given, they are taken for both. Nothing is added where nothing is needed.
 
     Examples
     --------
@@ -27,17 +27,17 @@ def regular(matrix: Array, mean: Array, *, share: float = 0.0) -> tuple[Full, An
     array([False,  True])
     """
     xp = namespace_of(matrix)
+    identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=device(matrix))
     floor, constant = constant_columns(xp.linalg.diagonal(matrix), mean)
+    if added is not None:
+        floor = xp.where(constant & (added > floor), added, floor)
     # A constant column is uncorrelated with the others; what rounding left there is not evidence.
     both = constant[:, None] | constant[None, :]
-    matrix = xp.where(both, xp.zeros_like(matrix), matrix)
-    matrix = matrix + floor * xp.eye(floor.shape[0], dtype=matrix.dtype, device=device(matrix))
+    matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor * identity
     structure = Full.jittered(matrix)
-    if share and bool(xp.any(structure.jitter > 0)):
-        more = share * xp.linalg.diagonal(matrix)
-        return Full(
-            matrix=matrix + more * xp.eye(more.shape[0], dtype=matrix.dtype, device=device(matrix))
-        ), floor + more
+    if added is not None and bool(xp.any(structure.jitter > 0)):
+        more = xp.where(constant, xp.zeros_like(added), added)
+        floor, structure = floor + more, Full.jittered(matrix + more * identity)
     return structure, floor + structure.jitter
 
 

@@ -1,0 +1,198 @@
+"""The laws of classifiers reject the classic mistakes of discriminants."""
+
+import numpy as np
+import pytest
+
+from tractable.classification import (
+    FisherDiscriminant,
+    GenerativeClassifier,
+    LeastSquaresClassifier,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+)
+from tractable.classification.gaussian_planes import class_planes
+from tractable.density import GaussianDensity
+from tractable.statistics import ByClass, FourthMoments
+from tractable.testing import classifier_laws, estimator_laws, statistic_laws, streaming_laws
+from tractable.value import replace
+
+SKEWED = {"priors": [0.7, 0.2, 0.1]}
+
+
+class ForgetsThePriors(LinearDiscriminant):
+    """Planes of classes that are all as frequent."""
+
+    def _planes(self):
+        return class_planes(
+            self.means_, np.full(len(self.classes_), 1.0 / len(self.classes_)), self._within()
+        )
+
+    def _within(self):
+        return self.class_distributions_.structure
+
+
+class CountsRowsAndNotWeights(QuadraticDiscriminant):
+    """Priors by how many rows a class has, whatever they weigh."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.class_prior_ = np.unique(y, return_counts=True)[1] / len(y)
+        self.distribution_ = replace(self.distribution_, weights=self.class_prior_)
+        return self
+
+
+class KeepsTheLastPiece(QuadraticDiscriminant):
+    """What was known of a class is replaced by its latest rows."""
+
+    def _learn_more(self, X, y, sample_weight):
+        before = getattr(self, "statistic_", None)
+        if before is not None:
+            more = self.summarize(X, y, sample_weight)
+            kept = [(label, part) for label, part in before if label not in set(more.labels.tolist())]
+            self.statistic_ = ByClass(
+                labels=np.array([label for label, _ in kept]),
+                parts=tuple(part for _, part in kept),
+                dim=before.dim,
+            )
+        super()._learn_more(X, y, sample_weight)
+
+
+class ForgetsTheSpreadWithin(FisherDiscriminant):
+    """The direction from mean to mean, however the classes are shaped."""
+
+    def _turn(self, moments):
+        super()._turn(moments)
+        step = moments.mean[1] - moments.mean[0]
+        spread = step @ self.within_scatter_ @ step / moments.weight.sum()
+        self.scalings_ = step[:, None] / np.sqrt(spread)
+
+
+class FitsThroughTheOrigin(LeastSquaresClassifier):
+    """Planes without intercepts: outputs are not one in sum."""
+
+    def _outputs(self, rows):
+        return rows @ self.solution_.coef.T
+
+
+class SortsLabelsByCode(LeastSquaresClassifier):
+    """Names follow the order of first appearance, planes that of the names."""
+
+    def _learn(self, statistic):
+        super()._learn(statistic)
+        self.classes_ = self.classes_[::-1]
+
+
+class ForgetsToNormalise(GenerativeClassifier):
+    """Class densities are taken for probabilities."""
+
+    def predict_log_proba(self, X):
+        return self._log_scores(X)
+
+
+class CountsThePriorTwice(GenerativeClassifier):
+    """The joint has the prior squared."""
+
+    def predict_joint_log_proba(self, X):
+        return super().predict_joint_log_proba(X) + np.log(self.class_prior_)
+
+
+class DrawsClassByClass(GenerativeClassifier):
+    """Rows come sorted by class, labels as they were drawn."""
+
+    def sample(self, n_samples=1, *, random_state=None):
+        X, y = super().sample(n_samples, random_state=random_state)
+        return X[np.argsort(y, kind="stable")], y
+
+
+class MergesWithoutTheStep(FourthMoments):
+    """Powers are added as they are, though they are about other means."""
+
+    def __add__(self, other):
+        both = super().__add__(other)
+        return replace(both, fourth=self.fourth + other.fourth)
+
+
+MUTANTS = [
+    (
+        classifier_laws.generative_models_obey_bayes,
+        lambda kind: kind(**SKEWED),
+        LinearDiscriminant,
+        ForgetsThePriors,
+    ),
+    (
+        estimator_laws.weights_are_repetitions,
+        lambda kind: kind(),
+        QuadraticDiscriminant,
+        CountsRowsAndNotWeights,
+    ),
+    (streaming_laws.pieces_make_the_whole, lambda kind: kind(), QuadraticDiscriminant, KeepsTheLastPiece),
+    (classifier_laws.labels_are_names, lambda kind: kind(), LeastSquaresClassifier, SortsLabelsByCode),
+    (
+        classifier_laws.probabilities_are_shares,
+        lambda kind: kind(GaussianDensity()),
+        GenerativeClassifier,
+        ForgetsToNormalise,
+    ),
+    (
+        classifier_laws.generative_models_obey_bayes,
+        lambda kind: kind(GaussianDensity(), priors=[0.7, 0.2, 0.1]),
+        GenerativeClassifier,
+        CountsThePriorTwice,
+    ),
+]
+
+
+@pytest.mark.parametrize(("law", "make", "good", "bad"), MUTANTS)
+def test_the_laws_have_teeth(law, make, good, bad, rng):
+    law(make(good), rng)
+    with pytest.raises(AssertionError):
+        law(make(bad), rng)
+
+
+def test_powers_about_other_means_are_found_out(rng):
+    law = statistic_laws.sum_is_the_statistic_of_both
+    law(FourthMoments, rng)
+    with pytest.raises(AssertionError):
+        law(MergesWithoutTheStep, rng)
+
+
+def test_directions_that_forget_the_spread_are_found_out(rng):
+    """No direction has a larger ratio of the scatters than the one that was found."""
+    X = rng.standard_normal((80, 3)) @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 5.0]])
+    y = np.arange(80) % 2
+    X[y == 1] += [0.0, 1.0, 2.0]
+
+    def is_the_best(kind):
+        model = kind().fit(X, y)
+        tried = np.column_stack([model.scalings_, rng.standard_normal((3, 300))])
+        between = np.einsum("in,ij,jn->n", tried, model.between_scatter_, tried)
+        within = np.einsum("in,ij,jn->n", tried, model.within_scatter_, tried)
+        assert np.argmax(between / within) == 0
+
+    is_the_best(FisherDiscriminant)
+    with pytest.raises(AssertionError):
+        is_the_best(ForgetsTheSpreadWithin)
+
+
+def test_outputs_that_are_not_one_in_sum_are_found_out(rng):
+    X, y = rng.standard_normal((40, 2)) + 3.0, np.arange(40) % 3
+
+    def is_one_in_sum(kind):
+        np.testing.assert_allclose(kind().fit(X, y).outputs(X).sum(axis=1), 1.0)
+
+    is_one_in_sum(LeastSquaresClassifier)
+    with pytest.raises(AssertionError):
+        is_one_in_sum(FitsThroughTheOrigin)
+
+
+def test_labels_that_do_not_follow_their_rows_are_found_out(rng):
+    y = np.arange(60) % 2
+    X = rng.standard_normal((60, 2)) + 20.0 * y[:, None]
+
+    def labels_are_of_their_rows(kind):
+        drawn, labels = kind(GaussianDensity()).fit(X, y).sample(30, random_state=0)
+        np.testing.assert_array_equal(labels, (drawn[:, 0] > 10.0).astype(int))
+
+    labels_are_of_their_rows(GenerativeClassifier)
+    with pytest.raises(AssertionError):
+        labels_are_of_their_rows(DrawsClassByClass)

@@ -1,0 +1,170 @@
+"""Bayes' rule over any density."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tractable
+from tractable.classification import GenerativeClassifier, QuadraticDiscriminant
+from tractable.density import GaussianDensity, Histogram, KernelDensity
+from tractable.mixture import GaussianMixture, TableMixture
+
+
+@pytest.fixture
+def classes(rng):
+    """Two classes, one of them in two parts."""
+    y = np.repeat(["inner", "outer"], [150, 250])
+    X = rng.standard_normal((400, 2))
+    X[150:, 0] += 5.0 * np.where(np.arange(250) % 2, 1.0, -1.0)
+    return X, y
+
+
+DENSITIES = [
+    GaussianDensity(),
+    GaussianMixture(2, random_state=0),
+    KernelDensity(),
+    Histogram(bins=6),
+    TableMixture(2, random_state=0),
+]
+
+
+@pytest.mark.spec("CLS-12")
+@pytest.mark.parametrize("density", DENSITIES, ids=lambda d: type(d).__name__)
+def test_the_posterior_is_bayes_rule(classes, density):
+    X, y = classes
+    model = GenerativeClassifier(density).fit(X, y)
+    alone = [type(density)(**density.get_params()).fit(X[y == k]) for k in ("inner", "outer")]
+    with np.errstate(divide="ignore"):
+        joint = np.column_stack(
+            [d.score_samples(X) + np.log(np.mean(y == k)) for d, k in zip(alone, model.classes_, strict=True)]
+        )
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), joint, atol=1e-9)
+    a = model.decision_function(X)
+    np.testing.assert_allclose(a, joint[:, 1] - joint[:, 0], atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-a)), atol=1e-12)
+    drawn, labels = model.sample(50, random_state=0)
+    assert np.shape(drawn) == (50, 2)
+    assert set(labels) <= {"inner", "outer"}
+
+
+def test_a_class_in_two_parts_needs_more_than_a_gaussian(classes):
+    X, y = classes
+    mixture = GenerativeClassifier({"inner": GaussianDensity(), "outer": GaussianMixture(2, random_state=0)})
+    assert mixture.fit(X, y).score(X, y) > 0.97
+    assert mixture.score(X, y) > GenerativeClassifier(GaussianDensity()).fit(X, y).score(X, y)
+    assert tractable.tags(mixture).streaming == "no"
+
+
+def test_gaussian_densities_make_the_quadratic_discriminant(classes, rng):
+    X, y = classes
+    X = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    w = rng.integers(0, 4, len(X)).astype(float)
+    ours = GenerativeClassifier(GaussianDensity()).fit(X, y, sample_weight=w)
+    peer = QuadraticDiscriminant().fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(ours.score_samples(X), ours.distribution_.log_prob(X))
+
+
+def test_what_the_density_can_do_the_classifier_can(classes):
+    X, y = classes
+    once, often = GenerativeClassifier(GaussianDensity()), GenerativeClassifier(KernelDensity())
+    assert all(hasattr(once, name) for name in ("partial_fit", "merge", "summarize", "from_statistic"))
+    assert not any(hasattr(often, name) for name in ("partial_fit", "merge", "summarize", "from_statistic"))
+    with pytest.raises(ValueError, match="contains NaN"):
+        often.fit(np.where(X > 6.0, np.nan, X), y)
+
+
+@pytest.mark.parametrize("density", [GaussianDensity(), GaussianMixture(2, random_state=0), KernelDensity()])
+def test_sources_are_walked_class_by_class(classes, density, tmp_path):
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X, y = classes
+    pq.write_table(pa.table({"p": X[:, 0], "q": X[:, 1], "kind": y}), tmp_path / "rows.parquet")
+    held = GenerativeClassifier(density).fit(X, y)
+    for source, rows in (
+        (tractable.scan(tmp_path / "rows.parquet", target="kind"), pd.DataFrame(X, columns=["p", "q"])),
+        ([(X[:170], y[:170]), (X[170:], y[170:])], X),
+    ):
+        streamed = GenerativeClassifier(density).fit(source)
+        np.testing.assert_allclose(streamed.predict_proba(rows), held.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_tables_with_words(rng, library):
+    frames = pytest.importorskip(library)
+    y = np.where(np.arange(300) % 3 > 0, "yes", "no")
+    table = frames.DataFrame(
+        {
+            "size": rng.normal(np.where(y == "yes", 2.0, 0.0), 1.0),
+            "colour": np.where(rng.random(300) < np.where(y == "yes", 0.8, 0.2), "red", "blue"),
+            "often": rng.integers(1, 4, 300).astype(float),
+            "answer": y,
+        }
+    )
+    model = GenerativeClassifier(TableMixture(1, random_state=0))
+    named = model.fit(table, "answer", sample_weight="often")
+    X = table[["size", "colour"]]
+    p = named.predict_proba(X)
+    assert named.score(X, y) > 0.8
+    given = GenerativeClassifier(TableMixture(1, random_state=0)).fit(
+        X, y, sample_weight=np.asarray(table["often"])
+    )
+    np.testing.assert_allclose(given.predict_proba(X), p)
+    drawn, labels = named.sample(40, random_state=0)
+    assert list(drawn.columns) == ["size", "colour"]
+    assert len(drawn) == len(labels) == 40
+    reds = np.asarray(drawn["colour"])[labels == "yes"] == "red"
+    assert reds.mean() > 0.5
+    with pytest.raises(ValueError, match="columns"):
+        named.predict(table[["size", "often"]])
+    with pytest.raises(ValueError, match="'nothing' is not a column"):
+        model.fit(table, "nothing")
+
+
+@pytest.mark.spec("CLS-30")
+def test_new_rows_follow_their_classes(classes):
+    X, y = classes
+    drawn, labels = (
+        GenerativeClassifier(GaussianMixture(2, random_state=0)).fit(X, y).sample(5000, random_state=0)
+    )
+    share = np.mean(labels == "outer")
+    assert abs(share - 0.625) < 5.0 * np.sqrt(0.625 * 0.375 / 5000)
+    assert np.mean(np.abs(drawn[labels == "outer", 0]) > 2.5) > 0.97
+    assert np.mean(np.abs(drawn[labels == "inner", 0]) > 3.0) < 0.03
+
+
+def test_another_librarys_densities(classes):
+    from sklearn.neighbors import KernelDensity as Peer
+
+    X, y = classes
+    model = GenerativeClassifier(Peer(bandwidth=0.5)).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert not hasattr(model, "distribution_")
+
+
+def test_a_promised_class_without_rows_is_impossible(classes):
+    X, y = classes
+    model = GenerativeClassifier(GaussianDensity()).partial_fit(X, y, classes=["inner", "lost", "outer"])
+    np.testing.assert_array_equal(model.predict_proba(X)[:, 1], 0.0)
+    assert model.estimators_[1] is None
+    assert set(model.sample(100, random_state=0)[1]) == {"inner", "outer"}
+    open_ = GenerativeClassifier(GaussianDensity(), priors=[0.4, 0.2, 0.4])
+    open_.partial_fit(X, y, classes=["inner", "lost", "outer"])
+    with pytest.raises(ValueError, match="no rows of class 'lost'"):
+        open_.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("density", "match"),
+    [
+        ("gaussian", "density must be an estimator"),
+        ({"inner": GaussianDensity()}, "no estimator for the class 'outer'"),
+        (GaussianDensity(covariance_type="round"), "covariance_type"),
+    ],
+)
+def test_bad_densities_are_one_clear_error(classes, density, match):
+    with warnings.catch_warnings(), pytest.raises(ValueError, match=match):
+        GenerativeClassifier(density).fit(*classes)
