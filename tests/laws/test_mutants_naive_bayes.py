@@ -1,0 +1,77 @@
+"""The laws reject the classic bugs of naive Bayes."""
+
+import numpy as np
+import pytest
+
+from tractable.classification import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
+from tractable.classification.naive_bayes_model import columns_by_class
+from tractable.testing import estimator_laws, streaming_laws
+
+
+class ForgetsPriors(GaussianNB):
+    """Scores classes by their likelihoods alone, and says that it knows how often they come."""
+
+    def _log_scores(self, X):
+        return super()._log_scores(X) - np.log(self.class_prior_)
+
+
+class ForgetsWeights(NaiveBayes):
+    """Counts every row once."""
+
+    def _of(self, layout):
+        def of(x, labels, weights=None):
+            return columns_by_class(x, labels, layout=layout, how=self._estimation())
+
+        return of
+
+
+class SmoothsByTheLastPiece(GaussianNB):
+    """Takes variances for smoothing from the rows it saw last: pieces do not make the whole."""
+
+    def _learn_more(self, X, y, sample_weight):
+        self.var_smoothing = 0.1 * float(np.var(X))
+        super()._learn_more(X, y, sample_weight)
+
+
+class SmoothsInUnits(NaiveBayes):
+    """Adds to variances a number that has units."""
+
+    def _learn(self, statistic):
+        super()._learn(statistic)
+        from tractable.distributions import Mixture, Normal, Product
+
+        parts = [Normal(mean=p.mean, variance=p.variance + 1e-9) for p in self.class_distributions_.parts]
+        self.class_distributions_ = Product(parts=parts)
+        self.distribution_ = Mixture(weights=self.class_prior_, components=self.class_distributions_)
+
+
+class MultipliesProbabilities(MultinomialNB):
+    """Scores rows by the shares alone: the density is not that of what it draws."""
+
+    def _log_scores(self, X):
+        return np.asarray(X, dtype=float) @ self.feature_log_prob_.T + self.class_log_prior_
+
+
+class PrefersLaterClasses(CategoricalNB):
+    """Has an opinion that is in none of its distributions."""
+
+    def _log_scores(self, X):
+        return super()._log_scores(X) + 0.1 * np.arange(len(self.classes_))
+
+
+@pytest.mark.parametrize(
+    ("mutant", "good", "law"),
+    [
+        (ForgetsPriors(), GaussianNB(), estimator_laws.density_questions_agree),
+        (ForgetsWeights(), NaiveBayes(), estimator_laws.weights_are_repetitions),
+        (SmoothsByTheLastPiece(), GaussianNB(), streaming_laws.pieces_make_the_whole),
+        (SmoothsInUnits(), NaiveBayes(), estimator_laws.extreme_scales_change_units_alone),
+        (MultipliesProbabilities(), MultinomialNB(), estimator_laws.density_questions_agree),
+        (PrefersLaterClasses(), CategoricalNB(), estimator_laws.density_questions_agree),
+    ],
+    ids=lambda x: type(x).__name__ if hasattr(x, "fit") else getattr(x, "__name__", None),
+)
+def test_the_law_rejects(mutant, good, law):
+    law(good, np.random.default_rng(0))
+    with pytest.raises(AssertionError):
+        law(mutant, np.random.default_rng(0))
