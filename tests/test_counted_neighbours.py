@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.spatial import Brute
+from tractable.spatial import Brute, SpillTree, TSVQTree
 from tractable.spatial.counted import nearest_counted
 
 
@@ -43,4 +43,57 @@ def test_copies_of_the_own_point_may_be_left_out():
     assert nearest_counted(index, row, 2, weights, own).farthest.tolist() == [0.0]
     without = nearest_counted(index, row, 2, weights, own, copies=False)
     assert one_by_one(without, 0).tolist() == [1, 2]
+    assert without.indices.tolist() == [[1, 2]]  # what does not count is not there
     assert without.first(1).farthest.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_of_the_own_place_may_be_left_out(rng, weighted):
+    points = rng.integers(0, 3, (30, 2)).astype(float)
+    weights = rng.uniform(0.5, 2.0, 30) if weighted else None
+    places = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+    near = nearest_counted(Brute(points), points, 6, weights, places, places=places)
+    assert np.all(near.counts[:, 0] > 0.0)
+    np.testing.assert_allclose(near.total, 6.0)
+    for row in range(30):
+        others = np.flatnonzero(places != places[row])
+        alone = nearest_counted(
+            Brute(points[others]), points[row : row + 1], 6, weights if weights is None else weights[others]
+        )
+        count = int(np.sum(near.counts[row] > 0.0))
+        np.testing.assert_array_equal(near.indices[row, :count], others[alone.indices[0]])
+        np.testing.assert_allclose(near.counts[row, :count], alone.counts[0])
+        assert np.all(near.indices[row, count:] == -1)
+        assert np.all(np.isinf(near.distances[row, count:]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_an_approximate_search_fails_are_searched_for_exactly(rng, weighted):
+    points = rng.normal(size=(300, 2))
+    points[0] = 1e4
+    weights = rng.uniform(0.5, 2.0, 300) if weighted else None
+    tree, own = TSVQTree(points, leaf_size=16, random_state=0), np.arange(300)
+    short = nearest_counted(tree, points, 5, weights, own, copies=False, complete=False)
+    whole = nearest_counted(tree, points, 5, weights, own, copies=False)
+    exact = nearest_counted(Brute(points), points, 5, weights, own, copies=False)
+    lacking = short.total < 5.0 - 1e-9
+    assert lacking[0]
+    assert 0 < lacking.sum() < 150
+    np.testing.assert_allclose(whole.total, 5.0)
+    np.testing.assert_allclose(whole.farthest[lacking], exact.farthest[lacking])
+    np.testing.assert_array_equal(whole.farthest[~lacking], short.farthest[~lacking])
+
+
+def test_a_search_for_weight_ends_where_an_approximate_index_does(rng):
+    """It does not ask for ever more neighbours of rows that have no more."""
+    points, asked = rng.normal(size=(2000, 2)), []
+
+    class Listening(SpillTree):
+        def query(self, x, k=1, **options):
+            asked.append(k)
+            return super().query(x, k, **options)
+
+    tree = Listening(points, random_state=0)
+    near = nearest_counted(tree, points[:10], 500, np.full(2000, 0.5), complete=False)
+    assert np.all(near.total < 500)
+    assert asked == [500]

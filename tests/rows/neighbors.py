@@ -20,6 +20,9 @@ ONE = {
 INFINITE = {
     "degenerate_rows_are_answered_or_refused": "where K rows coincide the estimate is infinite, which is said"
 }
+ASKED = {
+    "degenerate_rows_are_answered_or_refused": "K is looked at when a search asks for it: one row may be kept"
+}
 ROWS = [
     Row("NearestNeighborDensity", NearestNeighborDensity, exempt=INFINITE),
     Row(
@@ -31,9 +34,12 @@ ROWS = [
     Row("AdaptiveKernelDensity-ball", lambda: AdaptiveKernelDensity(4, shrinkage=1.0)),
     Row("AdaptiveKernelDensity-balloon", lambda: AdaptiveKernelDensity(5, variant="balloon")),
     Row("AdaptiveKernelDensity-balloon-cv", lambda: AdaptiveKernelDensity(variant="balloon")),
-    Row("NearestNeighbors", NearestNeighbors),
+    Row("NearestNeighbors", NearestNeighbors, exempt=ASKED),
+    Row("NearestNeighbors-one", lambda: NearestNeighbors(n_neighbors=1, index="brute")),
     Row(
-        "NearestNeighbors-tree", lambda: NearestNeighbors(n_neighbors=2, index="kd_tree", metric="manhattan")
+        "NearestNeighbors-tree",
+        lambda: NearestNeighbors(n_neighbors=2, index="kd_tree", metric="manhattan"),
+        exempt=ASKED,
     ),
     Row("KNeighborsClassifier", KNeighborsClassifier),
     Row("KNeighborsClassifier-one", lambda: KNeighborsClassifier(1, index="kd_tree")),
@@ -41,6 +47,10 @@ ROWS = [
     Row(
         "KNeighborsClassifier-loo",
         lambda: KNeighborsClassifier("loo", max_neighbors=4, metric=Minkowski(m=3)),
+    ),
+    Row(
+        "KNeighborsClassifier-forest",
+        lambda: KNeighborsClassifier(3, index="randomized_forest", random_state=0),
     ),
     Row("KNeighborsRegressor", KNeighborsRegressor, exempt=STEPS),
     Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance"), exempt=ALONE),

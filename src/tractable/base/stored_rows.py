@@ -55,9 +55,11 @@ def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1
     most = total_weight(rows) - spare
     if n_neighbors > most * (1.0 + 1e-12):
         left = f", {spare} of them left out" if spare else ""
+        named = (
+            "the number of rows of X, n_samples" if rows.weights is None else "the total weight of the rows"
+        )
         raise ValueError(
-            f"n_neighbors must be at most the number of rows of X that count, n_samples = {most + spare:g}"
-            f"{left}; got n_neighbors = {n_neighbors}"
+            f"n_neighbors must be at most {named} = {most + spare:g}{left}; got n_neighbors = {n_neighbors}"
         )
     return int(n_neighbors)
 

@@ -6,10 +6,9 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.base import ClassAnswers, ModelTags, Rows, all_or_nothing, check_labels
-from tractable.base.stored_rows import check_enough
 from tractable.neighbors.closeness import check_closeness, closeness
 from tractable.neighbors.kept_rows import KeptRows
-from tractable.neighbors.loo import NeighborCurve, judged, most_neighbors, one_more
+from tractable.neighbors.loo import Trial, one_more
 from tractable.neighbors.votes import Votes, votes_of
 from tractable.spatial.counted import Counted
 
@@ -27,23 +26,31 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
 
     Ties are settled so: of rows at equal distance the first given is the nearer; of classes with equal votes
     that of the nearest neighbour wins, and of those equally near the smaller label. Where votes tie,
-    `predict_proba` gives the winner one rounding more, so that its largest is what `predict` says.
+    `predict_proba` gives the winner one rounding more, so that its largest is what `predict` says, and so are
+    the mode of `predict_dist` and what `decide` decides without a loss.
 
     Parameters
     ----------
     n_neighbors : int or "loo"
         K, counted by weight: a row that counts three times is three neighbours, of which the last may be
-        counted in part. It may not be more than there are rows.
+        counted in part. It may not be more than the total weight of the rows. With "loo" a row is left out
+        whole, all its weight, and with it the rows that coincide with it: copies would answer for each other.
     weights : {"uniform", "distance"} or callable
         How much a neighbour says: one each, 1/distance, or what a function makes of an array of distances,
         entry by entry. Neighbours at distance zero speak alone under "distance".
     metric : str or Metric
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
         ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
-    index : str or class
-        The search: "auto", "brute", "kd_tree", or a class of `tractable.spatial`, approximate ones too.
+    index : str or callable
+        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
+        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
+        index, as ``functools.partial(RandomizedForest, n_trees=8)``. Rows of which an approximate index finds
+        fewer than K neighbours are searched for exactly, so that K is K.
     max_neighbors : int, optional
-        With "loo": the largest number to try; 2 √n when not given.
+        With "loo": the largest number to try; 2 √n when not given. With an approximate index the trial ends
+        at the number it finds for nine rows in ten, with a warning where this was given.
+    random_state : None, int, RandomState or Generator
+        Passed on to an index that draws: one seed gives one model.
 
     Attributes
     ----------
@@ -59,6 +66,10 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
     sample_weight_ : array of shape (n_samples_fit_,) or None
     n_samples_fit_ : int
         Rows kept: those that count.
+    rows_ : array of shape (n_samples_fit_,) of int
+        Which of the rows given each row kept is.
+    n_samples_given_ : int
+        Rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -84,12 +95,14 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
         metric: Any = "euclidean",
         index: Any = "auto",
         max_neighbors: int | None = None,
+        random_state: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
         self.index = index
         self.max_neighbors = max_neighbors
+        self.random_state = random_state
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -109,13 +122,9 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
         self
         """
         check_closeness(self.weights)
-        rows = self._keep(X, y, sample_weight, supervised=True)
+        rows = self._keep(X, y, sample_weight)
         self.classes_, self.codes_ = check_labels(rows.y)
-        if isinstance(self.n_neighbors, str) and self.n_neighbors == "loo":
-            self.loo_curve_ = self._judged(rows)
-            self.n_neighbors_ = self.loo_curve_.best_n_neighbors
-        else:
-            self.n_neighbors_ = check_enough(self.n_neighbors, rows)
+        self._choose(rows)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -145,23 +154,20 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
         votes = self._votes(X)
         return self.classes_[votes.winner]
 
-    @property
-    def loo_scores_(self) -> np.ndarray:
-        """Accuracy of 1, 2, … neighbours on rows left out."""
-        return self.loo_curve_.scores
-
     def _votes(self, X: Any) -> Votes:
         near = self._near(X)
-        return votes_of(near, closeness(self.weights, near.distances), self.codes_, len(self.classes_))
+        return votes_of(near, closeness(self.weights, near), self.codes_, len(self.classes_))
 
-    def _judged(self, rows: Rows) -> NeighborCurve:
-        most = most_neighbors(self.max_neighbors, rows)
-        return judged(self.index_, rows, most, self._right, "accuracy")
+    def _trial(self, rows: Rows) -> Trial:
+        return Trial(answers=self._winners, worth=self._right, score="accuracy")
 
-    def _right(self, own: np.ndarray, near: Counted) -> Iterator[np.ndarray]:
-        """Say of each number of neighbours which rows it predicts."""
-        said, codes = closeness(self.weights, near.distances), self.codes_[near.indices]
-        total = np.zeros((len(own), len(self.classes_)))
+    def _right(self, won: np.ndarray, own: np.ndarray) -> np.ndarray:
+        return np.where(np.isnan(won), np.nan, won == self.codes_[own])
+
+    def _winners(self, near: Counted) -> Iterator[np.ndarray]:
+        """Say which class wins, of 1, 2, … neighbours."""
+        said, codes = closeness(self.weights, near), self.codes_[near.indices]
+        total = np.zeros((len(near.counts), len(self.classes_)))
         nearest = np.full(total.shape, np.inf)
         for step in one_more(near.counts):
             for row, place, amount in step:
@@ -171,4 +177,5 @@ class KNeighborsClassifier(ClassAnswers, KeptRows):
                 nearest[cell] = np.where(
                     voted, np.minimum(nearest[cell], near.distances[row, place]), nearest[cell]
                 )
-            yield (Votes(total=total, nearest=nearest).winner == self.codes_[own]).astype(float)
+            # Where nobody speaks, nobody wins.
+            yield np.where(total.any(axis=1), Votes(total=total, nearest=nearest).winner, np.nan)

@@ -1,20 +1,24 @@
 """How many neighbours: every number judged by leave-one-out, in one search."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
 
 import numpy as np
 
-from tractable.base import Rows, check_number
-from tractable.base.stored_rows import check_enough, total_weight
+from tractable.base import Rows
+from tractable.base.stored_rows import total_weight
+from tractable.neighbors.places import RowPlaces
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.value import value
 
-__all__ = ["NeighborCurve", "judged", "most_neighbors", "one_more"]
+__all__ = ["NeighborCurve", "Trial", "judged", "most_neighbors", "one_more", "usually_found"]
 
-#: Rows judged at a time.
-BLOCK = 4096
+#: Places judged at a time, at most, and the neighbours of all of them.
+BLOCK, ENTRIES = 4096, 2**22
+
+#: Rows by which an index is tried.
+PROBES = 256
 
 #: What is left of a count when no more than rounding is left of it.
 ROUNDING = 1e-9
@@ -67,43 +71,95 @@ class NeighborCurve:
         return float(self.scores[self.best])
 
 
-def most_neighbors(limit: int | None, rows: Rows) -> int:
+@value
+class Trial:
+    """How answers are judged: `answers(neighbours)` gives those of 1, 2, … neighbours, one after another.
+
+    `worth(answers, rows)` says what answers are worth for rows of these numbers, the more the better.
+    """
+
+    answers: Callable[[Counted], Iterator[np.ndarray]]
+    worth: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    score: str
+
+
+def most_neighbors(limit: int | None, rows: Rows, places: RowPlaces) -> int:
     """Return the largest number to try: the limit, or twice the square root of the number of rows."""
-    if limit is not None:
-        check_number("max_neighbors", limit, least=1, whole=True)
-        return check_enough(limit, rows, spare=1)
-    n = total_weight(rows)
-    check_enough(1, rows, spare=1)
-    return int(max(1, min(n - 1, np.ceil(2.0 * np.sqrt(n)))))
+    total = total_weight(rows)
+    left = total - places.heaviest
+    counted = f"n_samples = {len(rows.data)}, total weight = {total:g}"
+    if left < 1.0:
+        raise ValueError(
+            'n_neighbors="loo" needs rows of X, of weight one at least, beside those at any one place: '
+            f"{counted}, of which {places.heaviest:g} at one place"
+        )
+    if limit is None:
+        return int(max(1, min(left, np.ceil(2.0 * np.sqrt(total)))))
+    if limit > left * (1.0 + 1e-12):
+        raise ValueError(
+            f"max_neighbors must be at most {left:g}, what is left of the rows of X ({counted}) when those "
+            f"at one place are left out; got max_neighbors = {limit}"
+        )
+    return int(limit)
 
 
-def judged(
-    index: Index, rows: Rows, most: int, worths: Callable[[np.ndarray, Counted], Iterator[Any]], score: str
-) -> NeighborCurve:
-    """Judge 1, …, `most` neighbours of every row, itself left out, by one search.
+def usually_found(index: Index, rows: Rows, k: int, places: RowPlaces | None = None) -> int:
+    """Return how many neighbours, up to k, an index finds of nine rows in ten, by some of them; one at least.
 
-    `worths(rows' numbers, their neighbours)` gives what each row is worth, one array for each number of
-    neighbours. Of a row that counts several times one count is left out, as if equal rows had been given.
+    With `places`, rows leave out their own.
+    """
+    if index.exact:
+        return k
+    n = len(rows.data)
+    some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
+    number = None if places is None else places.number
+    own = None if number is None else number[some]
+    near = nearest_counted(index, rows.data[some], k, rows.weights, own, places=number, complete=False)
+    few = np.quantile(near.total, 0.1, method="lower")
+    return max(1, min(k, int(few + ROUNDING)))
+
+
+def judged(index: Index, rows: Rows, most: int, trial: Trial, places: RowPlaces) -> NeighborCurve:
+    """Judge 1, …, `most` neighbours of every row by one search, the row left out.
+
+    Rows that coincide with it are left out too, all their weight: a copy of a row would answer for it. So a
+    row of weight two is judged as two equal rows are.
     """
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
     sums, squares = np.zeros(most), np.zeros(most)
-    for start in range(0, len(weights), BLOCK):
-        own = np.arange(start, min(start + BLOCK, len(weights)))
-        near = nearest_counted(index, rows.data[own], most, rows.weights, own)
-        steps, worth = worths(own, near), np.zeros(len(own))
-        for k in range(most):
-            worth = next(steps, worth)  # an approximate search may find no more neighbours
+    for start, stop in _blocks(places.sizes, most):
+        here = np.arange(start, stop)
+        at = rows.data[places.first[start:stop]]
+        near = nearest_counted(index, at, most, rows.weights, here, places=places.number)
+        own = places.order[places.ends[start] : places.ends[stop]]
+        for k, answers in enumerate(islice(trial.answers(near), most)):
+            worth = trial.worth(answers[places.number[own] - start], own)
             sums[k] += weights[own] @ worth
             squares[k] += weights[own] @ worth**2
     total = weights.sum()
     mean = sums / total
+    if not np.all(np.isfinite(mean)):
+        raise ValueError(
+            "weights must let a neighbour of every row speak, so that it can be judged: the score of "
+            f"n_neighbors = {1 + int(np.argmin(np.isfinite(mean)))} is not finite"
+        )
     variance = np.maximum(squares / total - mean**2, 0.0)
     return NeighborCurve(
         n_neighbors=np.arange(1, most + 1),
         scores=mean,
         standard_errors=np.sqrt(variance / total),
-        score=score,
+        score=trial.score,
     )
+
+
+def _blocks(sizes: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of places whose neighbours fit into memory; sizes grow."""
+    start = 0
+    while start < len(sizes):
+        widest = most + int(sizes[min(start + BLOCK, len(sizes)) - 1])
+        stop = min(start + BLOCK, start + max(1, ENTRIES // widest), len(sizes))
+        yield start, stop
+        start = stop
 
 
 def one_more(counts: np.ndarray) -> Iterator[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:

@@ -4,15 +4,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_choice, check_fitted, check_number
-from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
+from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted, check_number
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.neighbors.search import NeighborSearch
 from tractable.spatial.choose import as_index
 from tractable.spatial.metrics import as_metric
+from tractable.spatial.neighbours import Neighbours
 
 __all__ = ["NearestNeighbors"]
 
+#: The most neighbours, copies counted, that a radius may list.
+LONGEST = 2**31
 
-class NearestNeighbors(Estimator):
+
+class NearestNeighbors(NeighborSearch):
     """The rows nearest to others: K of them, or all within a radius.
 
     Distances are exact to the last digits of double precision, unless an approximate index is chosen; of
@@ -21,21 +26,28 @@ class NearestNeighbors(Estimator):
     Parameters
     ----------
     n_neighbors : int
-        K, unless a search says another; no more than there are rows.
+        K, unless a search says another. A search for more than there are rows is an error.
     radius : float
         How far neighbours may be, unless a search says another.
     metric : str or Metric
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
         ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
-    index : str or class
-        The search: "auto", "brute", "kd_tree", or a class of `tractable.spatial`, approximate ones too.
+    index : str or callable
+        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
+        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
+        index, as ``functools.partial(RandomizedForest, n_trees=8)``. An approximate index may find fewer than
+        K: distances then end in infinity, and indices in -1.
+    random_state : None, int, RandomState or Generator
+        Passed on to an index that draws: one seed gives one model.
 
     Attributes
     ----------
     index_ : Index
         The rows, arranged; ``index_.name`` says how, ``index_.exact`` whether all neighbours are found.
     rows_ : array of shape (n_samples_fit_,) of int
-        Which of the rows given each row of the index is: a row of weight two is there twice.
+        Which of the rows given each row of the index is: those of weight zero are none.
+    sample_weight_ : array of shape (n_samples_fit_,) or None
+        How often each row of the index is a neighbour.
     n_samples_fit_ : int
         Rows in the index.
     n_samples_given_ : int
@@ -58,13 +70,22 @@ class NearestNeighbors(Estimator):
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
 
+    sample_weight_: np.ndarray | None
+
     def __init__(
-        self, *, n_neighbors: int = 5, radius: float = 1.0, metric: Any = "euclidean", index: Any = "auto"
+        self,
+        *,
+        n_neighbors: int = 5,
+        radius: float = 1.0,
+        metric: Any = "euclidean",
+        index: Any = "auto",
+        random_state: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.metric = metric
         self.index = index
+        self.random_state = random_state
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -76,52 +97,28 @@ class NearestNeighbors(Estimator):
             Read into memory.
         y : ignored
         sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row is a neighbour: whole numbers. Rows of weight zero are none.
+            How often each row is a neighbour: whole numbers. A row of weight two is listed twice, one of
+            weight zero never.
 
         Returns
         -------
         self
         """
         check_number("radius", self.radius, least=0.0)
+        check_number("n_neighbors", self.n_neighbors, least=1, whole=True)
         as_metric(self.metric)
         rows = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
-        check_enough(self.n_neighbors, rows)
-        times = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-        if np.any(times != np.floor(times)):
+        times = rows.weights
+        if times is not None and np.any(times != np.floor(times)):
             raise ValueError("sample_weight must be whole numbers: a row is a neighbour so many times")
-        self.rows_ = np.repeat(np.arange(len(rows.data)), times.astype(np.int64))
+        self.rows_ = np.arange(len(rows.data)) if times is None else np.flatnonzero(times)
+        self.sample_weight_ = None if times is None else times[self.rows_]
         self.n_samples_fit_, self.n_samples_given_ = len(self.rows_), len(rows.data)
-        kept = rows.data if rows.weights is None else rows.data[self.rows_]
-        self.index_ = as_index(kept, self.metric, self.index)
+        kept = rows.data if times is None else rows.data[self.rows_]
+        self.index_ = as_index(
+            kept, self.metric, self.index, k=self.n_neighbors, random_state=self.random_state
+        )
         return self
-
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
-        """Return the distances and the rows of the nearest neighbours, the nearest first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features), optional
-            The rows that were kept when not given; then no row is its own neighbour, but its copies are.
-        n_neighbors : int, optional
-            The model's when not given. An error where there are fewer rows.
-        return_distance : bool
-
-        Returns
-        -------
-        distances, indices : arrays of shape (n_samples, n_neighbors)
-            Or the indices alone.
-        """
-        x, own = self._asked(X)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        check_number("n_neighbors", k, least=1, whole=True)
-        if k > self.n_samples_fit_ - (own is not None):
-            raise ValueError(
-                f"n_neighbors must be at most the {self.n_samples_fit_ - (own is not None)} rows that can be "
-                f"neighbours, got {k}"
-            )
-        distances, found = self.index_.query(x, k, exclude=own)
-        indices = np.where(found >= 0, self.rows_[found], -1)
-        return (distances, indices) if return_distance else indices
 
     def radius_neighbors(
         self, X: Any = None, radius: float | None = None, return_distance: bool = True
@@ -147,28 +144,6 @@ class NearestNeighbors(Estimator):
             distances[row], indices[row] = apart, self.rows_[found]
         return (distances, indices) if return_distance else indices
 
-    def kneighbors_graph(
-        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
-    ) -> Any:
-        """Return the graph that joins rows with their nearest, as a sparse matrix (CSR).
-
-        Parameters
-        ----------
-        X, n_neighbors
-            See `kneighbors`.
-        mode : {"connectivity", "distance"}
-            Whether edges are ones or distances.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_samples, n rows given to `fit`)
-        """
-        check_choice("mode", mode, ["connectivity", "distance"])
-        distances, indices = self.kneighbors(X, n_neighbors)
-        found = indices >= 0
-        ends = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-        return self._matrix(distances[found], indices[found], ends, mode)
-
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity"
     ) -> Any:
@@ -188,20 +163,38 @@ class NearestNeighbors(Estimator):
         near = self._within(X, radius)
         return self._matrix(near.distances, self.rows_[near.indices], near.indptr, mode)
 
-    def _asked(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        check_fitted(self)
-        if X is None:
-            return self.index_.points, np.arange(self.n_samples_fit_)
-        return check_held_columns(self, X), None
+    @property
+    def _times(self) -> np.ndarray | None:
+        return self.sample_weight_
 
-    def _within(self, X: Any, radius: Any) -> Any:
-        x, own = self._asked(X)
+    def _usual(self, most: int) -> Any:
+        return self.n_neighbors
+
+    def _within(self, X: Any, radius: Any) -> Neighbours:
+        check_fitted(self)
         radius = self.radius if radius is None else radius
         check_number("radius", radius, least=0.0)
-        return self.index_.query_radius(x, float(radius), exclude=own)
+        own = np.arange(self.n_samples_fit_) if X is None else None
+        x = self.index_.points if X is None else check_held_columns(self, X)
+        times = self._times
+        if times is None:
+            return self.index_.query_radius(x, float(radius), exclude=own)
+        near = self.index_.query_radius(x, float(radius))
+        listed = times[near.indices].astype(np.int64)
+        if own is not None:
+            listed -= near.indices == np.repeat(own, near.counts)
+        return _repeated(near, listed)
 
-    def _matrix(self, distances: np.ndarray, indices: np.ndarray, ends: np.ndarray, mode: str) -> Any:
-        from scipy.sparse import csr_matrix
 
-        edges = np.ones(len(indices)) if mode == "connectivity" else distances
-        return csr_matrix((edges, indices, ends), shape=(len(ends) - 1, self.n_samples_given_))
+def _repeated(near: Neighbours, times: np.ndarray) -> Neighbours:
+    """Return neighbours with each listed so many times."""
+    ends = np.concatenate([[0], np.cumsum(times, dtype=np.float64)])
+    if ends[-1] > LONGEST:
+        raise ValueError(
+            f"sample_weight counts {ends[-1]:g} neighbours within the radius, which are too many to list"
+        )
+    return Neighbours(
+        indptr=ends[near.indptr].astype(np.int64),
+        indices=np.repeat(near.indices, times),
+        distances=np.repeat(near.distances, times),
+    )

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import ModelTags, PredictiveMixin, Rows, all_or_nothing, check_targets
-from tractable.base.stored_rows import check_enough
 from tractable.neighbors.closeness import check_closeness, closeness
 from tractable.neighbors.kept_rows import KeptRows
-from tractable.neighbors.loo import NeighborCurve, judged, most_neighbors, one_more
+from tractable.neighbors.loo import Trial, one_more
 from tractable.neighbors.neighbor_targets import NeighborTargets
 from tractable.spatial.counted import Counted
 
@@ -31,17 +30,24 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
     ----------
     n_neighbors : int or "loo"
         K, counted by weight: a row that counts three times is three neighbours, of which the last may be
-        counted in part. It may not be more than there are rows. Of rows at equal distance the first given is
-        the nearer.
+        counted in part. It may not be more than the total weight of the rows. Of rows at equal distance the
+        first given is the nearer. With "loo" a row is left out whole, all its weight, and with it the rows
+        that coincide with it: copies would answer for each other.
     weights : {"uniform", "distance"} or callable
         How much a neighbour says: one each, 1/distance, or what a function makes of an array of distances,
         entry by entry. Neighbours at distance zero speak alone under "distance".
     metric : str or Metric
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
-    index : str or class
-        The search: "auto", "brute", "kd_tree", or a class of `tractable.spatial`, approximate ones too.
+    index : str or callable
+        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
+        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
+        index, as ``functools.partial(RandomizedForest, n_trees=8)``. Rows of which an approximate index finds
+        fewer than K neighbours are searched for exactly, so that K is K.
     max_neighbors : int, optional
-        With "loo": the largest number to try; 2 √n when not given.
+        With "loo": the largest number to try; 2 √n when not given. With an approximate index the trial ends
+        at the number it finds for nine rows in ten, with a warning where this was given.
+    random_state : None, int, RandomState or Generator
+        Passed on to an index that draws: one seed gives one model.
 
     Attributes
     ----------
@@ -56,6 +62,10 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
     sample_weight_ : array of shape (n_samples_fit_,) or None
     n_samples_fit_ : int
         Rows kept: those that count.
+    rows_ : array of shape (n_samples_fit_,) of int
+        Which of the rows given each row kept is.
+    n_samples_given_ : int
+        Rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -77,12 +87,14 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
         metric: Any = "euclidean",
         index: Any = "auto",
         max_neighbors: int | None = None,
+        random_state: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
         self.index = index
         self.max_neighbors = max_neighbors
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -106,13 +118,9 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
         self
         """
         check_closeness(self.weights)
-        rows = self._keep(X, y, sample_weight, supervised=True)
+        rows = self._keep(X, y, sample_weight)
         self.targets_ = check_targets(self, rows.y, rows.data)
-        if isinstance(self.n_neighbors, str) and self.n_neighbors == "loo":
-            self.loo_curve_ = self._judged(rows)
-            self.n_neighbors_ = self.loo_curve_.best_n_neighbors
-        else:
-            self.n_neighbors_ = check_enough(self.n_neighbors, rows)
+        self._choose(rows)
         return self
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
@@ -130,7 +138,7 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
             Of batch shape (n_samples,), with a second axis for several targets.
         """
         near = self._near(X)
-        said = near.counts * closeness(self.weights, near.distances)
+        said = near.counts * closeness(self.weights, near)
         targets = self.targets_[near.indices]
         if self.targets_.ndim == 2:
             targets, said = np.swapaxes(targets, 1, 2), said[:, None, :]
@@ -141,26 +149,24 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
         narrower = np.sqrt(np.sum(shares**2 / np.maximum(near_counts(near, shares), 1e-300), axis=-1))
         return NeighborTargets(values=mean + (targets - mean) * narrower[..., None], weights=said)
 
-    @property
-    def loo_scores_(self) -> np.ndarray:
-        """R² of 1, 2, … neighbours on rows left out."""
-        return self.loo_curve_.scores
-
-    def _judged(self, rows: Rows) -> NeighborCurve:
-        most = most_neighbors(self.max_neighbors, rows)
+    def _trial(self, rows: Rows) -> Trial:
         targets = _standardised(self.targets_, rows.weights)
 
-        def worths(own: np.ndarray, near: Counted) -> Iterator[np.ndarray]:
-            said = closeness(self.weights, near.distances)
-            sums, total = np.zeros((len(own), targets.shape[1])), np.zeros((len(own), 1))
+        def means(near: Counted) -> Iterator[np.ndarray]:
+            said, m = closeness(self.weights, near), len(near.counts)
+            sums, total = np.zeros((m, targets.shape[1])), np.zeros((m, 1))
             for step in one_more(near.counts):
                 for row, place, amount in step:
                     much = (amount * said[row, place])[:, None]
                     sums[row] += much * targets[near.indices[row, place]]
                     total[row] += much
-                yield 1.0 - np.mean((sums / total - targets[own]) ** 2, axis=1)
+                yield np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0.0)
 
-        return judged(self.index_, rows, most, worths, "R²")
+        return Trial(
+            answers=means,
+            worth=lambda mean, own: 1.0 - np.mean((mean - targets[own]) ** 2, axis=1),
+            score="R²",
+        )
 
 
 def near_counts(near: Counted, shares: np.ndarray) -> np.ndarray:

@@ -17,11 +17,14 @@ class Votes:
 
     @property
     def shares(self) -> np.ndarray:
-        """p(C_i | x) = K_i / K, (m, classes), the winner's above those it ties with by one rounding."""
+        """p(C_i | x) = K_i / K, (m, classes), the winner's above those it ties with by one rounding of 1.
+
+        So much that 1 - p can tell them apart too.
+        """
         shares = self.total / self.total.sum(axis=1, keepdims=True)
         row, winner = np.arange(len(shares)), self.winner
         tied = np.sum(shares >= shares[row, winner][:, None], axis=1) > 1
-        shares[row[tied], winner[tied]] = np.nextafter(shares.max(axis=1)[tied], 1.0)
+        shares[row[tied], winner[tied]] = shares.max(axis=1)[tied] + np.finfo(float).eps
         return shares
 
     @property

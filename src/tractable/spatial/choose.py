@@ -1,56 +1,128 @@
 """Which index suits some points."""
 
+from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
+import numpy as np
+
+from tractable.arrays.random import as_generator
 from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows
 from tractable.spatial.index import Index
 from tractable.spatial.kd_tree import KDTree
 from tractable.spatial.metric import Metric
 from tractable.spatial.metrics import as_metric
+from tractable.spatial.randomized_forest import RandomizedForest
+from tractable.spatial.spill_tree import SpillTree
+from tractable.spatial.tsvq_tree import TSVQTree
 
-__all__ = ["as_index", "choose_index"]
+__all__ = ["INDEXES", "as_index", "choose_index"]
 
-#: Columns up to which a tree is chosen.
-LARGEST_TREE = 9
+#: Indexes by name; the first two are exact.
+INDEXES: dict[str, type[Index]] = {
+    made.name: made for made in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest)
+}
 
-EXACT: dict[str, type[Index]] = {"brute": Brute, "kd_tree": KDTree}
+#: Columns up to which a tree is taken unseen, and above which none is tried.
+FEW, MANY = 4, 64
+
+#: Points a tree is tried on.
+PROBES = 32
 
 
-def choose_index(points: Any, metric: Metric | str = "euclidean") -> Index:
-    """Return the exact index that is likely to be the faster: a k-d tree in at most nine dimensions.
+def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10) -> Index:
+    """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
-    The two meet at 8 to 12 dimensions for a thousand to a hundred thousand points without structure; data of
-    fewer inner dimensions would let a tree go on, but that is not looked into.
+    In at most four dimensions that is the tree, above 64 the scan. Between, the data decide: a tree is built
+    and asked for the neighbours of 32 of its points, spread evenly. It is kept if it measures few enough of
+    all points; a scan measures all of them, but each faster, by matrix products some ten times. So points
+    that fill few dimensions of their own are given to a tree, however many columns they have.
 
     Parameters
     ----------
     points : array (n, d)
     metric : Metric or str
+    k : int
+        How many neighbours will be asked for: the more, the more cells are opened.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> choose_index(np.zeros((5000, 2))).name, choose_index(np.zeros((5000, 40))).name
-    ('kd_tree', 'brute')
+    >>> rng = np.random.default_rng(0)
+    >>> cloud, curve = rng.normal(size=(5000, 16)), rng.normal(size=(5000, 2)) @ rng.normal(size=(2, 16))
+    >>> choose_index(cloud[:, :2]).name, choose_index(cloud).name, choose_index(curve).name
+    ('kd_tree', 'brute', 'kd_tree')
     """
-    metric = as_metric(metric)
-    suits = "kd_tree" in metric.served_by and as_rows("points", points).shape[1] <= LARGEST_TREE
-    return (KDTree if suits else Brute)(points, metric)
+    metric, rows = as_metric(metric), as_rows("points", points)
+    if "kd_tree" not in metric.served_by or rows.shape[1] > MANY:
+        return Brute(points, metric)
+    tree = KDTree(points, metric)
+    return tree if rows.shape[1] <= FEW or _pays(tree, k) else Brute(points, metric)
 
 
-def as_index(points: Any, metric: Metric | str = "euclidean", index: str | type[Index] = "auto") -> Index:
-    """Return an index of points, by name: "auto", "brute", "kd_tree", or by its class.
+def _pays(tree: KDTree, k: int) -> bool:
+    """Say whether few enough points are measured: a scan has a fixed cost too, of a thousand points or so."""
+    n, share = len(tree), 1.0 / 12.0 if tree.metric.form == "euclidean" else 0.25
+    if n < 2:
+        return True
+    some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
+    report = tree.query(tree.points[some], min(max(k, 1), n - 1), exclude=some, report=True)[2]
+    return float(np.mean(report.measured)) <= min(0.6 * n, 1000.0 + share * n)
+
+
+def as_index(
+    points: Any,
+    metric: Metric | str = "euclidean",
+    index: str | Callable[..., Index] = "auto",
+    *,
+    k: int = 10,
+    random_state: Any = None,
+) -> Index:
+    """Return an index of points: by name, or made by what is given.
+
+    Parameters
+    ----------
+    points : array (n, d)
+    metric : Metric or str
+    index : str or callable
+        "auto" (see `choose_index`), "brute", "kd_tree", "spill_tree", "tsvq_tree", "randomized_forest"; or
+        what makes an index of points and a metric: a class of `tractable.spatial`, or one with its options,
+        as ``functools.partial(RandomizedForest, n_trees=8)``.
+    k : int
+        How many neighbours will be asked for, where the index is chosen.
+    random_state : None, int, RandomState or Generator
+        Where it is given, it is passed on to an index that takes one.
 
     Examples
     --------
     >>> as_index([[0.0], [1.0]], index="kd_tree").name
     'kd_tree'
+    >>> as_index([[0.0], [1.0]], index="spill_tree", random_state=3).random_state
+    3
     """
-    if index == "auto":
-        return choose_index(points, metric)
-    known = EXACT.get(index) if isinstance(index, str) else index
-    if not (isinstance(known, type) and issubclass(known, Index)):
-        raise ValueError(f"index must be one of auto, {', '.join(EXACT)} or an Index class, got {index!r}")
-    make: Any = known
-    return make(points, metric)
+    seed = _seed(random_state)
+    if isinstance(index, str) and index == "auto":
+        return choose_index(points, metric, k=k)
+    make: Any = INDEXES.get(index) if isinstance(index, str) else index
+    if not callable(make) or (isinstance(make, type) and not issubclass(make, Index)):
+        raise ValueError(
+            f"index must be one of auto, {', '.join(INDEXES)}, an Index class, or a function of points and "
+            f"metric that makes one, got {index!r}"
+        )
+    takes = seed is not None and "random_state" in signature(make).parameters
+    found = make(points, metric, random_state=seed) if takes else make(points, metric)
+    if not isinstance(found, Index):
+        raise ValueError(f"index must make an Index, got {type(found).__name__} from {index!r}")
+    return found
+
+
+def _seed(random_state: Any) -> Any:
+    """Return what indexes take: None, a whole number or a Generator."""
+    try:
+        generator = as_generator(random_state)
+    except ValueError:
+        raise ValueError(
+            "random_state must be None, a whole number that is not negative, a RandomState or a Generator, "
+            f"got {random_state!r}"
+        ) from None
+    return generator if isinstance(random_state, np.random.RandomState) else random_state

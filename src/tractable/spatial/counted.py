@@ -2,18 +2,23 @@
 
 import numpy as np
 
+from tractable.spatial.brute import Brute
 from tractable.spatial.index import Index
 from tractable.value import value
 
 __all__ = ["Counted", "nearest_counted"]
+
+#: A number of neighbours is reached when no more than rounding is missing.
+ROUNDING = 1e-9
 
 
 @value
 class Counted:
     """The nearest points of each row, and how often each is a neighbour.
 
-    The counts of a row add up to the number of neighbours that was asked for: the last neighbour counts for
-    what was left. A whole weight thus is so many equal points.
+    The counts of a row add up to the number of neighbours that was asked for, or to all that could be found:
+    the last neighbour counts for what was left. A whole weight thus is so many equal points. Neighbours
+    that count come first; behind the last of them distances are infinity, indices -1 and counts zero.
     """
 
     distances: np.ndarray  # (m, k), the nearest first
@@ -25,16 +30,15 @@ class Counted:
         """The distance at which the number of neighbours is reached, (m,)."""
         return np.max(np.where(self.counts > 0.0, self.distances, 0.0), axis=1)
 
+    @property
+    def total(self) -> np.ndarray:
+        """How many neighbours each row has, by weight, (m,)."""
+        return self.counts.sum(axis=1)
+
     def first(self, k: int) -> "Counted":
         """Return the nearest k of the neighbours."""
         before = np.cumsum(self.counts, axis=1) - self.counts
-        counts = np.clip(k - before, 0.0, self.counts)
-        some = int(np.max(np.sum(counts > 0.0, axis=1), initial=1))
-        if np.any(counts[:, some:] > 0.0):  # a neighbour that does not count lies between
-            some = counts.shape[1]
-        return Counted(
-            distances=self.distances[:, :some], indices=self.indices[:, :some], counts=counts[:, :some]
-        )
+        return _settled(self.distances, self.indices, np.clip(k - before, 0.0, self.counts))
 
 
 def nearest_counted(
@@ -45,8 +49,13 @@ def nearest_counted(
     own: np.ndarray | None = None,
     *,
     copies: bool = True,
+    places: np.ndarray | None = None,
+    complete: bool = True,
 ) -> Counted:
     """Return the k nearest points of each row, points counted by weight.
+
+    Where an approximate index finds fewer than k neighbours of a row, or none, that row is searched for
+    exactly, so that k neighbours are k.
 
     Parameters
     ----------
@@ -57,9 +66,14 @@ def nearest_counted(
     weights : array (n,), optional
         How often each point counts, positive; once when not given.
     own : array (m,) of int, optional
-        Where rows are points: the point each row is, which then counts one time less.
+        Where rows are points: the point each row is, which then counts one time less; -1 is none.
     copies : bool
         Whether what is left of its own point counts; without it, rows may have fewer than k neighbours.
+    places : array (n,) of int, optional
+        Which place each point is at. `own` is then the place each row is at, all of whose points are left
+        out; rows may have fewer than k neighbours.
+    complete : bool
+        Whether rows are searched for again. Without it, rows may have fewer than k neighbours.
 
     Examples
     --------
@@ -68,21 +82,83 @@ def nearest_counted(
     >>> near.indices.tolist(), near.counts.tolist()
     ([[0, 1, 2]], [[1.0, 1.0, 1.0]])
     >>> near = nearest_counted(Brute([[0.0], [1.0], [3.0]]), [[2.8]], 3, weights=np.array([1.0, 1.0, 5.0]))
-    >>> near.counts[near.counts > 0.0].tolist()
-    [3.0]
+    >>> near.indices.tolist(), near.counts.tolist()
+    ([[2]], [[3.0]])
     """
-    if weights is None:
+    x = np.asarray(x, dtype=np.float64)
+    near = _search(index, x, k, weights, own, copies, places)
+    if index.exact or not complete:
+        return near
+    short = np.flatnonzero(near.total < k * (1.0 - ROUNDING))
+    if not len(short):
+        return near
+    scan = Brute(index.points, index.metric)
+    again = _search(scan, x[short], k, weights, None if own is None else own[short], copies, places)
+    return _replaced(near, short, again)
+
+
+def _search(
+    index: Index,
+    x: np.ndarray,
+    k: int,
+    weights: np.ndarray | None,
+    own: np.ndarray | None,
+    copies: bool,
+    places: np.ndarray | None,
+) -> Counted:
+    if weights is None and places is None:
         distances, indices = index.query(x, k, exclude=own)
         return Counted(distances=distances, indices=indices, counts=(indices >= 0).astype(float))
-    asked = min(len(index), k + (own is not None))
+    asked = min(len(index), k + _spare(own, places))
     while True:
         distances, indices = index.query(x, asked)
-        heavy = np.where(indices >= 0, weights[indices], 0.0)
+        heavy = np.where(indices >= 0, 1.0 if weights is None else weights[indices], 0.0)
         if own is not None:
-            left = np.maximum(heavy - 1.0, 0.0) if copies else 0.0
-            heavy = np.where(indices == own[:, None], left, heavy)
+            mine = (indices if places is None else places[indices]) == own[:, None]
+            left = np.maximum(heavy - 1.0, 0.0) if copies and places is None else 0.0
+            heavy = np.where(mine, left, heavy)
         reached = np.cumsum(heavy, axis=1)
-        if asked == len(index) or np.all(reached[:, -1:] >= k):
-            counts = np.clip(k - (reached - heavy), 0.0, heavy)
-            return Counted(distances=distances, indices=indices, counts=counts)
+        # The end is reached too where there is no more to find.
+        if asked == len(index) or np.all((reached[:, -1] >= k) | (indices[:, -1] < 0)):
+            return _settled(distances, indices, np.clip(k - (reached - heavy), 0.0, heavy))
         asked = min(len(index), 2 * asked)
+
+
+def _spare(own: np.ndarray | None, places: np.ndarray | None) -> int:
+    """Return how many of the points found may have to be left out."""
+    if own is None:
+        return 0
+    return 1 if places is None else int(np.bincount(places)[own].max(initial=1))
+
+
+def _settled(distances: np.ndarray, indices: np.ndarray, counts: np.ndarray) -> Counted:
+    """Put neighbours that count first, in their order, and cut what none has."""
+    some = counts > 0.0
+    width = max(1, int(np.max(np.sum(some, axis=1), initial=1)))
+    if not np.all(some[:, :width]) or np.any(some[:, width:]):
+        order = np.argsort(~some, axis=1, kind="stable")[:, :width]
+        distances, indices, counts = (
+            np.take_along_axis(x, order, axis=1) for x in (distances, indices, counts)
+        )
+    distances, indices, counts = (x[:, :width] for x in (distances, indices, counts))
+    some = counts > 0.0
+    return Counted(
+        distances=np.where(some, distances, np.inf), indices=np.where(some, indices, -1), counts=counts
+    )
+
+
+def _replaced(near: Counted, rows: np.ndarray, by: Counted) -> Counted:
+    """Return neighbours with those of some rows in their stead."""
+    width = max(near.indices.shape[1], by.indices.shape[1])
+    found = []
+    for old, new, empty in (
+        (near.distances, by.distances, np.inf),
+        (near.indices, by.indices, -1),
+        (near.counts, by.counts, 0.0),
+    ):
+        whole = np.full((len(old), width), empty, dtype=old.dtype)
+        whole[:, : old.shape[1]] = old
+        whole[rows] = empty
+        whole[rows, : new.shape[1]] = new
+        found.append(whole)
+    return Counted(distances=found[0], indices=found[1], counts=found[2])
