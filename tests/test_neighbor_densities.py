@@ -219,6 +219,52 @@ def test_one_search_judges_every_number_as_a_model_of_its_own_would(rng):
             break
 
 
+def squared_error(model, at, truth, volume):
+    return volume * np.mean((np.exp(model.score_samples(at)) - truth) ** 2)
+
+
+@pytest.mark.spec("DENS-23", "E000-30")
+@pytest.mark.parametrize(("dim", "n"), [(1, 300), (2, 200)])
+def test_the_balloon_form_is_chosen_by_its_squared_error(rng, dim, n):
+    """Its mass is not one, and its likelihood is best with two neighbours, at forty times the error."""
+    side = np.linspace(-4.0, 4.0, 1001 if dim == 1 else 61)
+    at = np.stack(np.meshgrid(*[side] * dim), axis=-1).reshape(-1, dim)
+    truth = multivariate_normal(np.zeros(dim)).pdf(at)
+    X = rng.standard_normal((n, dim))
+    chosen = tractable.AdaptiveKernelDensity(variant="balloon").fit(X)
+    tried = [
+        tractable.AdaptiveKernelDensity(int(k), variant="balloon").fit(X) for k in chosen.cv_n_neighbors_[::2]
+    ]
+    others = [squared_error(model, at, truth, 8.0**dim) for model in tried]
+    found = squared_error(chosen, at, truth, 8.0**dim)
+    assert found < 2.0 * min(others)
+    assert found < 0.1 * others[0]
+    assert chosen.cv_scores_[0] < chosen.cv_scores_.max()
+
+
+def test_the_scores_of_the_balloon_form_are_in_the_units_of_the_rows(rng):
+    X = rng.standard_normal((60, 2))
+    one, other = (tractable.AdaptiveKernelDensity(variant="balloon").fit(X * u) for u in (1.0, [10.0, 0.5]))
+    assert one.n_neighbors_ == other.n_neighbors_
+    np.testing.assert_allclose(other.cv_scores_ * 5.0, one.cv_scores_, rtol=1e-8)
+
+
+@pytest.mark.spec("DENS-23")
+def test_of_many_rows_a_thousand_are_left_out(rng):
+    X = rng.standard_normal((2600, 1))
+    seen = []
+
+    def counting(places, x, tried, shrinkage):
+        seen.append((len(places.points), len(x)))
+        return sample_point_scores(places, x, tried, shrinkage)
+
+    places = places_of(Rows(data=X))
+    found = cross_validated(places, np.array([100, 200]), 0.1, counting)
+    assert seen == [(2080, 520)] * 2
+    truth = -0.5 * np.log(2 * np.pi * np.e)
+    assert np.all(np.abs(found - truth) < 5 * np.sqrt(0.5 / 1040))
+
+
 def test_windows_lie_along_the_rows(rng):
     t = rng.uniform(0, 6, 400)
     X = np.column_stack([t, np.sin(t)]) + 0.01 * rng.normal(size=(400, 2))
@@ -273,6 +319,14 @@ def test_constant_columns_are_said(rng):
 def test_bad_input_of_the_adaptive_density(options, X, named):
     with pytest.raises(ValueError, match=named):
         tractable.AdaptiveKernelDensity(**options).fit(X).score_samples(X)
+
+
+@pytest.mark.parametrize("n_neighbors", ["cv", 1])
+def test_weights_that_hold_no_neighbour_are_refused(rng, n_neighbors):
+    """Weights are frequencies: a total of one is one row, whatever their number."""
+    model = tractable.AdaptiveKernelDensity(n_neighbors)
+    with pytest.raises(ValueError, match="n_neighbors must be at most"):
+        model.fit(rng.standard_normal((200, 2)), sample_weight=np.full(200, 1 / 200))
 
 
 def test_bad_boxes():

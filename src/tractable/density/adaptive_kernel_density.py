@@ -27,7 +27,8 @@ from tractable.density.local_windows import (
     whitening,
 )
 from tractable.density.neighbor_cv import balloon_scores, climbed, sample_point_scores
-from tractable.density.places import Places, places_of
+from tractable.density.places import places_of
+from tractable.density.probes import box_about
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.counted import nearest_counted
 
@@ -64,8 +65,10 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     Parameters
     ----------
     n_neighbors : "cv" or int
-        K, counted by weight. "cv" takes that which makes rows left out most likely, in five folds: larger
-        and larger ones are tried, up to half of the rows, until the likelihood falls.
+        K, counted by weight. "cv" takes that which makes rows left out most likely, in five folds (of more
+        than a thousand distinct rows, a thousand are left out in all): larger and larger ones are tried, up
+        to half of the rows, until the likelihood falls. The balloon form, which has no likelihood, takes the
+        K of the least integrated squared error, by least-squares cross-validation.
     variant : {"sample_point", "balloon"}
     shrinkage : float
         λ, from 0 to 1. On a line it changes nothing.
@@ -77,7 +80,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     n_neighbors_ : int
         K.
     cv_n_neighbors_, cv_scores_ : arrays of shape (k,)
-        With "cv": the numbers that were tried, and the mean log density of rows left out.
+        With "cv": the numbers that were tried, and the mean log density of rows left out; of the balloon
+        form minus the integrated squared error, up to a constant.
     normalized_ : bool
         Whether the estimate integrates to one.
     mass_ : float
@@ -132,8 +136,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         check_number("shrinkage", self.shrinkage, least=0.0, most=1.0)
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         chosen = isinstance(self.n_neighbors, str) and self.n_neighbors == "cv"
-        if not chosen:
-            check_enough(self.n_neighbors, rows, spare=1)
+        check_enough(1 if chosen else self.n_neighbors, rows, spare=1)
         self.places_ = places_of(rows)
         if len(self.places_.points) < 2:
             raise ValueError(
@@ -195,7 +198,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
             return 1
         scores = sample_point_scores if _is_distribution(self) else balloon_scores
         self.cv_n_neighbors_, found = climbed(self.places_, self.shrinkage, scores)
-        self.cv_scores_ = found - np.sum(np.log(self.places_.spread))
+        unit = np.sum(np.log(self.places_.spread))
+        self.cv_scores_ = found - unit if _is_distribution(self) else found * np.exp(-unit)
         return int(self.cv_n_neighbors_[np.argmax(found)])
 
     def _adopt(self) -> None:
@@ -227,11 +231,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         return balloon(z, places, local_covariances(z, places.points, near, self.shrinkage)) - unit
 
     def _mass_about(self) -> float:
-        places: Places = self.places_
-        low, high = places.points.min(axis=0), places.points.max(axis=0)
-        reach = np.where(high > low, high - low, 1.0)
-        ends = (places.middle + places.spread * end for end in (low - reach, high + reach))
-        return self.mass(*ends)
+        places = self.places_
+        return self.mass(*(places.middle + places.spread * end for end in box_about(places)))
 
     def _report(self) -> None:
         if np.any(self.places_.constant):
