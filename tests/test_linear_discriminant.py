@@ -315,3 +315,29 @@ def test_names_travel_with_the_columns(classes):
 def test_bad_parameters_are_one_clear_error(classes, options, match):
     with pytest.raises(ValueError, match=match):
         LinearDiscriminant(**options).fit(*classes)
+
+
+@pytest.mark.spec("W-19", "CLS-07", "CLS-14", "CLS-15", "CLS-16")
+def test_two_clusters_of_eight_points():
+    """Bishop's convention has class 1 on the positive side, scikit-learn's the second: labels say which."""
+    points = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
+    X, y = points[[0, 3, 7, 2, 4, 5]], ["second"] * 3 + ["first"] * 3
+    model = LinearDiscriminant().fit(X, y)
+    np.testing.assert_allclose(model.means_[1], [11 / 3, 9.0])
+    np.testing.assert_allclose(model.means_[0], [7.0, 13 / 3])
+    np.testing.assert_allclose(model.covariance_, [[10 / 9, -0.5], [-0.5, 4 / 9]])
+    np.testing.assert_allclose(model.coef_[0], [3.49367089, 14.43037975], atol=5e-9)
+    np.testing.assert_allclose(model.intercept_, [-114.83544304], atol=5e-9)
+    planes = discriminant_functions(model)
+    np.testing.assert_allclose(planes.signed_distance(points[1]), -2.40422575, atol=5e-9)
+    np.testing.assert_allclose(model.predict_proba([[5.0, 6.5]])[0, 1], 0.02739493, atol=5e-9)
+
+
+def test_rows_in_which_nothing_was_observed_have_a_class(classes):
+    X, y = classes
+    empty = np.concatenate([X, np.full((5, 4), np.nan)]), np.append(y, ["b"] * 5)
+    model, whole = LinearDiscriminant().fit(*empty), LinearDiscriminant().fit(X, y)
+    assert model.n_unseen_ == 5.0
+    np.testing.assert_array_equal(model.class_count_, whole.class_count_ + np.array([0.0, 5.0, 0.0]))
+    np.testing.assert_allclose(model.covariance_, whole.covariance_, rtol=1e-9)
+    np.testing.assert_allclose(model.means_, whole.means_, rtol=1e-9)

@@ -4,6 +4,7 @@ import numpy as np
 
 from tractable.classification.priors import log_priors
 from tractable.covariance import Full
+from tractable.engines.blocks import map_rows
 from tractable.value import value
 
 __all__ = ["Planes", "class_planes"]
@@ -30,7 +31,7 @@ class Planes:
 
     def scores(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows, (n, K)."""
-        return (x - self.centre) @ self.coef.T + self.offset
+        return map_rows(lambda rows: (rows - self.centre) @ self.coef.T + self.offset, x)
 
 
 def class_planes(means: np.ndarray, priors: np.ndarray, within: Full) -> Planes:

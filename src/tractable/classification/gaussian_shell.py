@@ -89,6 +89,7 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
         self.class_count_ = np.zeros(len(classes))  # a row in which nothing was observed has a class
         self.class_count_[np.isin(classes, statistic.labels)] = statistic.weight
         self.class_prior_ = class_priors(self.priors, self.class_count_, classes)
+        self.n_unseen_ = float(sum(getattr(part, "unseen", 0.0) for part in statistic.parts))
         self._settle(found)
 
     def _settle(self, found: ClassMoments) -> None:

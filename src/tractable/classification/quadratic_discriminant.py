@@ -70,6 +70,8 @@ class QuadraticDiscriminant(GaussianClasses):
     statistic_ : ByClass
     n_iter_, converged_ : int, bool
         Rounds of EM over missing entries, 1 where there were none; whether they settled.
+    n_unseen_ : float
+        Weight of the rows in which every entry was missing. They count for the priors alone.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
