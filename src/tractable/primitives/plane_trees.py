@@ -121,7 +121,7 @@ def _searched(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from tractable.primitives._compiled.plane_trees import tree_nearest as compiled
 
-    near, ids = np.full((len(x), k), np.inf), np.full((len(x), k), -1, np.int64)
+    near, ids = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
     visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     seen = np.full(len(points), -1, np.int32)
     compiled(*_for_search(x, points, order, trees, size), near, ids, (visited, measured, seen))

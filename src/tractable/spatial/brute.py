@@ -41,6 +41,7 @@ class Brute(Index):
     name: ClassVar[str] = "brute"
     forms: ClassVar[tuple[str, ...]] = FORMS
     exact: ClassVar[bool] = True
+    products: ClassVar[bool] = True
     block: ClassVar[int] = 384  # as many as a matrix product wants
 
     points: np.ndarray

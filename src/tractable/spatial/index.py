@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -35,6 +36,8 @@ class Index(ABC):
     name: ClassVar[str]
     #: The elementary distances by which it searches, of :data:`tractable.primitives.nearest.FORMS`.
     forms: ClassVar[tuple[str, ...]]
+    #: Whether a search goes by matrix products.
+    products: ClassVar[bool] = False
     #: Rows searched at a time by a thread.
     block: ClassVar[int] = 256
 
@@ -247,7 +250,7 @@ class Index(ABC):
         n_threads = as_threads(n_threads)
         parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
         # Even alone: small products on several threads mostly wait for each other.
-        with single_threaded_blas():
+        with single_threaded_blas() if self.products else nullcontext():
             for _ in ordered_map(search, parts, n_threads):
                 pass
 

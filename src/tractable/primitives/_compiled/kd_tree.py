@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from tractable.primitives._compiled.nearest import finished, in_order, key_limit, tile_keys
+from tractable.primitives._compiled.nearest import finished, in_order, key_limit, replace_worst, tile_keys
 
 __all__ = ["build", "nearest", "within"]
 
@@ -125,7 +125,7 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered): 
                     i = order[first + j]
                     apart = finished(keys[j], row, tile[:, j], form, power)
                     if apart < near[0] or (apart == near[0] and i < ids[0]):
-                        _replace_worst(near, ids, k, apart, i)
+                        replace_worst(near, ids, k, apart, i)
                         limit = key_limit(near[0], d, form)
         in_order(near, ids, k)
         visited[r], measured[r] = opened, seen
@@ -231,23 +231,3 @@ def _farther(bound, old, new, form):  # type: ignore[no-untyped-def]
     if form == 0:
         return bound + (new - old) * (new + old)
     return bound + (new - old) if form == 1 else max(bound, new)
-
-
-@njit(nogil=True, cache=True)
-def _replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
-    """Put a better neighbour in the place of the worst, on top of a heap."""
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= k:
-            break
-        other = child + 1
-        if other < k and (
-            near[other] > near[child] or (near[other] == near[child] and ids[other] > ids[child])
-        ):
-            child = other
-        if near[child] < apart or (near[child] == apart and ids[child] < i):
-            break
-        near[at], ids[at] = near[child], ids[child]
-        at = child
-    near[at], ids[at] = apart, i

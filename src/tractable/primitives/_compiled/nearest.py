@@ -13,6 +13,7 @@ __all__ = [
     "key_limit",
     "nearest",
     "pair_distance",
+    "replace_worst",
     "tile_keys",
     "within",
 ]
@@ -188,3 +189,23 @@ def in_order(key, idx, m):  # type: ignore[no-untyped-def]
                 j -= gap
             key[j], idx[j] = a, b
         gap //= 3
+
+
+@njit(nogil=True, cache=True)
+def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
+    """Put a better neighbour in the place of the worst, on top of a heap by (distance, index)."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= k:
+            break
+        other = child + 1
+        if other < k and (
+            near[other] > near[child] or (near[other] == near[child] and ids[other] > ids[child])
+        ):
+            child = other
+        if near[child] < apart or (near[child] == apart and ids[child] < i):
+            break
+        near[at], ids[at] = near[child], ids[child]
+        at = child
+    near[at], ids[at] = apart, i

@@ -6,7 +6,7 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 import numpy as np
 from numba import njit
 
-from tractable.primitives._compiled.nearest import pair_distance
+from tractable.primitives._compiled.nearest import in_order, pair_distance, replace_worst
 
 __all__ = ["halve", "leaves_of", "projection", "tree_nearest", "tree_within", "unit"]
 
@@ -170,23 +170,14 @@ def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _place(near, ids, apart, index):  # type: ignore[no-untyped-def]
-    """Insert a neighbour into a list that is sorted by distance, then by index."""
-    t = len(near) - 1
-    while t > 0 and (near[t - 1] > apart or (near[t - 1] == apart and ids[t - 1] > index)):
-        near[t], ids[t] = near[t - 1], ids[t - 1]
-        t -= 1
-    near[t], ids[t] = apart, index
-
-
-@njit(nogil=True, cache=True)
 def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, cost):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.plane_trees.tree_nearest`; near begins at infinity, ids and seen at -1.
+    """See `tractable.primitives.plane_trees.tree_nearest`; seen begins at -1.
 
-    `seen` ends as the last row by which each point was measured.
+    It ends as the last row by which each point was measured.
     """
     (ptr, members), (visited, measured, seen) = leaves, cost
-    k, last = near.shape[1], near.shape[1] - 1
+    k = near.shape[1]
+    near[:], ids[:] = np.inf, len(points)
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
     for r in range(len(x)):
         q = x[r]
@@ -194,7 +185,7 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
             nodes[0], bounds[0], top = root, 0.0, 1
             while top:
                 top -= 1
-                if bounds[top] > near[r, last]:
+                if bounds[top] > near[r, 0]:
                     continue
                 leaf, top, steps = _descend(
                     about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
@@ -206,8 +197,13 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
                     seen[i] = r
                     measured[r] += 1
                     apart, index = pair_distance(q, points[i], _EUCLIDEAN, 2.0), order[i]
-                    if apart < near[r, k - 1] or (apart == near[r, k - 1] and index < ids[r, k - 1]):
-                        _place(near[r], ids[r], apart, index)
+                    if apart < near[r, 0] or (apart == near[r, 0] and index < ids[r, 0]):
+                        replace_worst(near[r], ids[r], k, apart, index)
+        in_order(near[r], ids[r], k)
+        for t in range(k - 1, -1, -1):
+            if near[r, t] < np.inf:
+                break
+            ids[r, t] = -1
 
 
 @njit(nogil=True, cache=True)
