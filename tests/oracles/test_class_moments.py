@@ -1,4 +1,4 @@
-"""Moments of classes and scores of diagonal Gaussians: compiled, in the array API, and in many digits."""
+"""Moments of classes, and scores of normal columns and of categories: compiled, and in the array API."""
 
 import mpmath
 import numpy as np
@@ -7,6 +7,7 @@ import pytest
 from tractable.arrays import to_numpy
 from tractable.primitives._agnostic.class_moments import class_moments as agnostic_moments
 from tractable.primitives._agnostic.diagonal_scores import diagonal_scores as agnostic_scores
+from tractable.primitives.category_scores import category_scores
 from tractable.primitives.class_moments import class_moments
 from tractable.primitives.diagonal_scores import diagonal_scores, softmax_rows
 
@@ -58,6 +59,24 @@ def test_twins_agree_in_every_library(backend, holes, rng):
     shares = softmax_rows(scores)
     assert backend.owns(shares)
     np.testing.assert_allclose(to_numpy(shares), softmax_rows(to_numpy(scores)), rtol=1e-12, atol=1e-15)
+
+
+def test_categories_are_looked_up_in_every_library(backend, rng):
+    sizes = np.array([3, 5, 2])
+    starts, tables = np.cumsum([0, *sizes])[:-1], rng.standard_normal((10, 4))
+    x = np.column_stack([rng.integers(0, size, 30) for size in sizes]).astype(float)
+    x[rng.random(x.shape) < 0.2] = np.nan
+    expected = [
+        sum((tables[starts[j] + int(v)] for j, v in enumerate(row) if v == v), np.zeros(4))  # noqa: PLR0124
+        for row in x
+    ]
+    np.testing.assert_allclose(category_scores(x, tables, starts), expected, rtol=1e-14)
+    np.testing.assert_array_equal(
+        category_scores(np.asfortranarray(x), tables, starts), category_scores(x, tables, starts)
+    )
+    found = category_scores(*map(backend.asarray, (x, tables, starts)))
+    assert backend.owns(found)
+    np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-13, atol=1e-14)
 
 
 def test_any_storage_and_type_is_read(rng):

@@ -19,14 +19,25 @@ def check_counted(
     layout: NaiveColumns, where: np.ndarray, x: np.ndarray, *, whole: bool = True
 ) -> np.ndarray:
     """Refuse columns that hold what their kind does not; return the greatest entry of each, NaN of none."""
-    low, high = (end.reduce(x, axis=0, initial=np.nan) for end in (np.fmin, np.fmax))
+    low, high = _ends(x)
     if np.any(np.isinf(high)) or np.any(np.isinf(low)):
         raise ValueError("X contains infinity")
-    fine = np.all((x == np.floor(x)) | np.isnan(x), axis=0) if whole else np.ones(len(where), dtype=bool)
+    fine = np.ones(len(where), dtype=bool)
+    if whole and np.any(x != np.floor(x)):
+        fine = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
     for i in np.argsort(low, kind="stable"):  # what is negative is said first; what is missing, last
         if not np.isnan(low[i]):
             check_entries(layout.columns, int(where[i]), float(low[i]), float(high[i]), whole=bool(fine[i]))
     return high
+
+
+def _ends(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the greatest entry of each column that is not missing, NaN of none."""
+    if len(x):
+        low, high = x.min(axis=0), x.max(axis=0)
+        if not np.any(np.isnan(low)):
+            return low, high
+    return np.fmin.reduce(x, axis=0, initial=np.nan), np.fmax.reduce(x, axis=0, initial=np.nan)
 
 
 def counts_of_classes(

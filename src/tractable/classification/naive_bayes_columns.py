@@ -12,7 +12,7 @@ from tractable.data.table_columns import DECLARE, columns_of, told_of
 from tractable.data.table_reading import column_names, learn_columns
 from tractable.value import replace, value
 
-__all__ = ["LIKELIHOODS", "NaiveColumns", "learn_naive_columns"]
+__all__ = ["LIKELIHOODS", "NaiveColumns", "family_of", "learn_naive_columns", "some_columns"]
 
 #: Likelihoods by name, and what kind of column each is read as.
 LIKELIHOODS = {
@@ -89,6 +89,11 @@ def _alike(a: NaiveColumns, b: NaiveColumns) -> bool:
     """Whether likelihoods are the same; of models of the user's, whether they are of one type."""
     pairs = zip(a.likelihoods, b.likelihoods, strict=True)
     return all(x is y or x == y or type(x) is type(y) is not str for x, y in pairs)
+
+
+def some_columns(x: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Return columns by their positions; of all of them no copy is made."""
+    return x if len(where) == x.shape[1] else x[:, where]
 
 
 def family_of(kind: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.base import NotYetDetermined
 from tractable.classification.naive_bayes_categories import check_counted, counts_of_classes, tallied
-from tractable.classification.naive_bayes_columns import NaiveColumns
+from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
 from tractable.classification.naive_bayes_counts import (
     multinomial_parts,
     poisson_evidence,
@@ -46,8 +46,7 @@ def columns_by_class(
     total = np.bincount(codes, w, K).astype(np.float64)
     columns = []
     for kinds, where in _blocks(layout):
-        block = x if len(where) == x.shape[1] else x[:, where]
-        columns.append(_tally(kinds, where, block, codes, K, w, layout, how))
+        columns.append(_tally(kinds, where, some_columns(x, where), codes, K, w, layout, how))
     parts = tuple(
         SideBySide(parts=tuple(column[k] for column in columns), total=total[k], dim=x.shape[1], about=layout)
         for k in range(K)

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.base import GenerativeClasses, ModelTags, check_columns, refuse_foreign
+from tractable.base import GenerativeClasses, ModelTags, check_answerable, check_columns, refuse_foreign
 from tractable.base.labels import check_class_rows, check_labels
 from tractable.classification.naive_bayes_categories import check_counted
-from tractable.classification.naive_bayes_columns import NaiveColumns, learn_naive_columns
+from tractable.classification.naive_bayes_columns import NaiveColumns, learn_naive_columns, some_columns
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_model import class_products, columns_by_class
-from tractable.classification.naive_bayes_scores import log_likelihoods
+from tractable.classification.naive_bayes_scores import LogLikelihoods
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
 from tractable.data import is_frame
@@ -137,9 +137,26 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
 
     # Answering
 
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Return log p(x, C_k) = log p(C_k) + Σ_j log p(x_j | C_k).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_answerable(self)
+        return self._joint(X, relative=False)
+
     def _log_scores(self, X: Any) -> np.ndarray:
+        return self._joint(X, relative=True)
+
+    def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        score = log_likelihoods(self.class_distributions_, self.layout_, self.log_unseen_)
+        score = LogLikelihoods(self.class_distributions_, self.layout_, self.log_unseen_, relative=relative)
         prior = log_priors(self.class_prior_)
 
         def joint(rows: np.ndarray) -> np.ndarray:
@@ -160,13 +177,13 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         for kinds in (("bernoulli", "poisson"), ("multinomial",)):
             where = self.layout_.where(*kinds)
             if len(where):
-                check_counted(self.layout_, where, x[:, where], whole=kinds[0] != "multinomial")
+                check_counted(self.layout_, where, some_columns(x, where), whole=kinds[0] != "multinomial")
         where = self.layout_.where("categorical")
         return self._known_categories(x, where) if len(where) else x
 
     def _known_categories(self, x: np.ndarray, where: np.ndarray) -> np.ndarray:
         """Return rows whose categories are known, missing, or the one after the last: what is not known."""
-        high = check_counted(self.layout_, where, x[:, where])
+        high = check_counted(self.layout_, where, some_columns(x, where))
         parts: Any = self.class_distributions_.parts
         sizes = np.array([parts[j].probabilities.shape[-1] for j in where])
         if not np.any(high >= sizes):
