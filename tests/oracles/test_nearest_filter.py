@@ -24,6 +24,13 @@ def with_an_outlier(rng, dim):
     return points, rng.standard_normal((20, dim))
 
 
+def mostly_a_crowd(rng, dim):
+    """Six of ten points within 1e-9 of one another, the others of size one; rows of either kind."""
+    size = np.where(rng.uniform(size=(3020, 1)) < 0.6, 1e-9, 1.0)
+    rows = size * rng.standard_normal((3020, dim))
+    return rows[20:], rows[:20]
+
+
 def far_from_the_origin(rng, dim):
     return 1e8 + rng.standard_normal((3000, dim)), 1e8 + rng.standard_normal((20, dim))
 
@@ -54,6 +61,7 @@ CASES = [
     crowded,
     two_crowds,
     with_an_outlier,
+    mostly_a_crowd,
     far_from_the_origin,
     rows_far_outside,
     unlike_columns,
@@ -100,9 +108,10 @@ def test_the_filter_decides_what_it_should(case, rng, monkeypatch):
     filtered_nearest(x, points, single, 10)
 
 
-def test_a_moderate_outlier_costs_nothing(rng, monkeypatch):
+@pytest.mark.parametrize("size", [300.0, 1e6, 1e9])
+def test_outliers_cost_nothing(size, rng, monkeypatch):
     points, x = plain(rng, 16)
-    points[17] = 300.0
+    points[[17, 801]] = [[size], [-3.0 * size]]
     single = single_rows(points)
     expected = nearest(x, points, 10)
     monkeypatch.setattr(nearest_filter, "nearest", None)

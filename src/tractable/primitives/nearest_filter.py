@@ -26,13 +26,16 @@ GROUP = 64
 #: Products of smaller numbers would be too small for single precision, and slow.
 SMALLEST = np.float32(2.0**-63)
 
+#: Points, spread evenly, of which medians are taken; and how many times the middle one's the largest size is.
+SOME, WIDEST = 1024, 2.0**40
+
 #: Rows farther away, in units of the points' spread, are searched in double precision.
-FARTHEST = 2.0**30
+FARTHEST = 2.0**50
 
 
 @value
 class SingleRows:
-    """Points in single precision, about their mean and in units of their spread."""
+    """Points in single precision, about their middle and in units of their spread."""
 
     centre: np.ndarray  # (d,)
     scale: float
@@ -56,14 +59,9 @@ def single_rows(points: np.ndarray) -> SingleRows:
     [[-1.0], [1.0]]
     """
     n, d = points.shape
-    with np.errstate(over="ignore"):
-        centre = points.mean(axis=0)
+    centre, scale = _middle(points)
     step = min(COLUMNS, -(-n // GROUP) * GROUP)
     padded = -(-n // step) * step
-    largest = max((float(np.abs(part - centre).max()) for part in _parts(points)), default=0.0)
-    scale = _power_of_two(largest)
-    total = sum(float(np.sum(((part - centre) * scale) ** 2)) for part in _parts(points))
-    scale *= _power_of_two(np.sqrt(total / (n * d)))
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
     for start in range(0, n, 4096):
         part = (points[start : start + 4096] - centre) * scale
@@ -176,6 +174,27 @@ def _tiles(q: np.ndarray, single: SingleRows) -> Iterator[tuple[int, np.ndarray,
     for start in range(0, len(single.rows), step):
         part = slice(start, start + step)
         yield start, np.matmul(q, single.rows[part].T, out=gram), single.squares[part]
+
+
+def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return about what, and in which unit, points keep their digits: medians, which outliers do not move.
+
+    Where outliers would be too large for single precision in that unit, or most points are one, the mean and
+    the spread of all.
+    """
+    some = points[:: max(1, len(points) // SOME)]
+    centre = np.median(some, axis=0)
+    unit = _power_of_two(float(np.abs(some - centre).max()))
+    typical = float(np.sqrt(np.median(np.mean(((some - centre) * unit) ** 2, axis=1)))) / unit
+    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
+    if 0.0 < typical < np.inf and largest / typical < WIDEST:
+        return centre, _power_of_two(typical)
+    with np.errstate(over="ignore"):
+        centre = points.mean(axis=0)
+    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
+    scale = _power_of_two(largest)
+    total = sum(float(np.sum(((part - centre) * scale) ** 2)) for part in _parts(points))
+    return centre, scale * _power_of_two(np.sqrt(total / points.size))
 
 
 def _parts(points: np.ndarray) -> Iterator[np.ndarray]:
