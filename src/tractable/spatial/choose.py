@@ -54,10 +54,10 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     ('kd_tree', 'brute', 'kd_tree')
     """
     metric, rows = as_metric(metric), as_rows("points", points)
-    if "kd_tree" not in metric.served_by or rows.shape[1] > MANY:
+    if not KDTree.serves(metric) or rows.shape[1] > MANY:
         return Brute(points, metric)
     tree = KDTree(points, metric)
-    return tree if rows.shape[1] <= FEW or _pays(tree, k) else Brute(points, metric)
+    return tree if rows.shape[1] <= FEW or _pays(tree, k) else Brute(tree.points, metric)
 
 
 def _pays(tree: KDTree, k: int) -> bool:

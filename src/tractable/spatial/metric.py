@@ -31,11 +31,6 @@ class Metric(ABC):
         """The elementary distance."""
 
     @property
-    def served_by(self) -> tuple[str, ...]:
-        """Names of exact indexes."""
-        return ("brute",) if self.form == "hamming" else ("brute", "kd_tree")
-
-    @property
     def order(self) -> float:
         """Of a Minkowski distance."""
         return 2.0
