@@ -9,6 +9,7 @@ from scipy.stats import norm
 from sklearn import linear_model as peers
 
 import tractable
+from logistic_optimality import assert_logistic_optimal
 from tractable.classification import SeparableClassesWarning
 from tractable.classification.logistic_search import LogisticProblem
 
@@ -134,6 +135,31 @@ def test_walds_intervals_cover_as_they_say(rng):
         model.coef_interval(1.0)
 
 
+@pytest.mark.parametrize(("k", "link"), [(2, "logit"), (2, "probit"), (3, "logit"), (4, "logit")])
+def test_intervals_of_probabilities_are_walds_intervals_of_their_odds(k, link, rng):
+    """The error of the odds, by differences along a factor of the covariance."""
+    X, y = problem(rng, k=k)
+    model = tractable.LogisticRegression(C=np.inf, link=link).fit(X, y)
+    asked, step = X[:5], 1e-5
+    planes = np.column_stack([model.intercept_, model.coef_])
+
+    def odds(planes):
+        moved = tractable.LogisticRegression(link=link)
+        moved.__dict__.update(vars(model), intercept_=planes[:, 0], coef_=planes[:, 1:])
+        p = moved.predict_proba(asked)
+        return norm.ppf(p) if link == "probit" else np.log(p / (1.0 - p))
+
+    values, vectors = np.linalg.eigh(model.covariance_)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    moves = [root[:, i].reshape(planes.shape) for i in range(len(root))]
+    slopes = [(odds(planes + step * m) - odds(planes - step * m)) / (2 * step) for m in moves]
+    error = np.sqrt(np.sum(np.square(slopes), axis=0))
+    found = model.proba_interval(asked, 0.8)
+    into = norm.ppf(found) if link == "probit" else np.log(found / (1.0 - found))
+    np.testing.assert_allclose(into[..., 0], odds(planes) - norm.ppf(0.9) * error, rtol=1e-5)
+    np.testing.assert_allclose(into[..., 1], odds(planes) + norm.ppf(0.9) * error, rtol=1e-5)
+
+
 @pytest.mark.spec("E004-21")
 def test_more_classes_need_a_softmax(rng):
     """Sigmoids of each class against the rest do not sum to one; a softmax does, and of two is a sigmoid."""
@@ -179,14 +205,9 @@ def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
     X[:, 3] = X[:, 2] + 0.01 * X[:, 3]
     C = 0.15
     model = tractable.LogisticRegression(C, l1_ratio=l1_ratio, tol=1e-14).fit(X, y)
-    p = model.predict_proba(X)
-    pull = C * (np.eye(k)[y] - p).T @ X
-    pull = (pull[1:] if k == 2 else pull) - (1.0 - l1_ratio) * model.coef_
+    assert_logistic_optimal(X, y, model.coef_, model.intercept_, C, l1_ratio=l1_ratio)
     used = model.coef_ != 0.0
     assert 0 < used.sum() < used.size
-    np.testing.assert_allclose(pull[used], l1_ratio * np.sign(model.coef_[used]), atol=1e-8)
-    assert np.abs(pull).max() <= l1_ratio + 1e-8
-    np.testing.assert_allclose((np.eye(k)[y] - p).sum(axis=0), 0.0, atol=1e-8)
     assert model.kkt_ < 1e-12
     assert np.isnan(model.coef_std_errors_[~used]).all()
     assert np.isfinite(model.coef_std_errors_[used]).all()

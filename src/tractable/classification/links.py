@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.special import log_ndtr
+from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
 from tractable.classification.link_expansion import probit_loss
 from tractable.engines.softmax_regression import contrasts_of, over_contrasts
 from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
@@ -82,6 +82,22 @@ class Logit:
         """Return log p(C_k | x), up to a number for each row, of the planes' values (n, 1) or (n, K)."""
         return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
+    def odds_by_planes(self, scores: np.ndarray) -> np.ndarray:
+        """Return the derivatives of log p_k / (1 - p_k) by the planes' values, (n, K, 1) or (n, K, K)."""
+        if scores.shape[1] == 1:
+            return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(scores), 2, 1))
+        k = scores.shape[1]
+        others = np.where(np.eye(k, dtype=bool), -np.inf, scores[:, None, :])
+        return np.eye(k) - softmax(others)
+
+    def reached(self, scores: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Return σ(log odds ∓ reach) of each class, (n, K, 2)."""
+        both = self.log_scores(scores)
+        k = both.shape[1]
+        others = np.where(np.eye(k, dtype=bool), -np.inf, both[:, None, :])
+        odds = both - log_sum_exp(others, axis=-1)
+        return sigmoid(np.stack([odds - reach, odds + reach], axis=-1))
+
 
 @value
 class Probit:
@@ -115,6 +131,15 @@ class Probit:
     def log_scores(self, scores: np.ndarray) -> np.ndarray:
         """Return log Φ(∓z)."""
         return np.column_stack([log_ndtr(-scores[:, 0]), log_ndtr(scores[:, 0])])
+
+    def odds_by_planes(self, scores: np.ndarray) -> np.ndarray:
+        """Return ±1: how the argument of Φ moves with the plane's value, (n, 2, 1)."""
+        return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(scores), 2, 1))
+
+    def reached(self, scores: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Return Φ(±z ∓ reach), (n, 2, 2)."""
+        both = np.concatenate([-scores, scores], axis=1)
+        return np.exp(log_ndtr(np.stack([both - reach, both + reach], axis=-1)))
 
     def _margins(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> tuple[Any, ...]:
         z = _features(x, units, free.shape[1])

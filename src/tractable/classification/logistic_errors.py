@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
-from tractable.base import check_fitted, check_number
+from tractable.base import check_columns, check_fitted, check_number
 from tractable.distributions import Normal
 
 __all__ = ["WaldErrors", "covariance_of"]
@@ -110,6 +110,40 @@ class WaldErrors:
         check_fitted(self)
         return _interval(self.intercept_, self.intercept_std_errors_, coverage)
 
+    def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval that holds the probability of each class with the given confidence (Wald's).
+
+        The odds of a class against the others, or the plane of a probit, are Gaussian as far as the curvature
+        tells; their interval is carried over to the probability, so it never leaves [0, 1].
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        coverage : float
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes, 2)
+        """
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        self._errors()
+        x = np.asarray(check_columns(self, X), dtype=np.float64)
+        located = len(self.covariance_) > self.coef_.size
+        rows = np.column_stack([np.ones(len(x)), x]) if located else x
+        carried = self._odds_by_planes(x)[:, :, :, None] * rows[:, None, None, :]  # (n, K, planes, p)
+        flat = carried.reshape(*carried.shape[:2], -1)
+        with np.errstate(invalid="ignore"):
+            variance = np.einsum("nki,ij,nkj->nk", flat, self.covariance_, flat)
+        return self._reached(x, _quantile(coverage) * np.sqrt(variance))
+
+    def _odds_by_planes(self, x: np.ndarray) -> np.ndarray:
+        """Return how the odds of each class move with each plane, (n, K, planes)."""
+        raise NotImplementedError(f"{type(self).__name__} must say how odds come from planes")
+
+    def _reached(self, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Return the probabilities so far below and above the odds, (n, K, 2)."""
+        raise NotImplementedError(f"{type(self).__name__} must say how probabilities come from odds")
+
     def _errors(self) -> np.ndarray:
         check_fitted(self)
         if self.covariance_ is None:
@@ -121,5 +155,9 @@ class WaldErrors:
 
 def _interval(estimate: np.ndarray, error: np.ndarray, coverage: float) -> np.ndarray:
     check_number("coverage", coverage, above=0.0, below=1.0)
-    reach = float(Normal(mean=0.0, stddev=1.0).interval(coverage)[1]) * error
+    reach = _quantile(coverage) * error
     return np.stack([estimate - reach, estimate + reach], axis=-1)
+
+
+def _quantile(coverage: float) -> float:
+    return float(Normal(mean=0.0, stddev=1.0).interval(coverage)[1])

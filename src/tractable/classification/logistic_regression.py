@@ -236,6 +236,12 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         if found.interrupted:
             raise FitInterrupted
 
+    def _odds_by_planes(self, x: np.ndarray) -> np.ndarray:
+        return self._link().odds_by_planes(self.intercept_ + x @ self.coef_.T)
+
+    def _reached(self, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        return self._link().reached(self.intercept_ + x @ self.coef_.T, reach)
+
     def _link(self) -> Any:
         return Probit() if self.link == "probit" else Logit.of(len(self.classes_), free=True)
 

@@ -137,15 +137,9 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
 
 
 def _smooth(problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any) -> Found:
-    large = problem.n_planes * len(problem.ridge) > MOST_PARAMETERS
-    found = preconditioned_lbfgs(
-        problem.objective,
-        problem.curvature,
-        start,
-        exact=exact and not large,
-        memory=20 if large else 10,
-        **options,
-    )
+    if problem.n_planes * len(problem.ridge) > MOST_PARAMETERS:
+        exact, options = False, {**options, "refresh": None, "memory": 20}
+    found = preconditioned_lbfgs(problem.objective, problem.curvature, start, exact=exact, **options)
     return Found(
         free=found.x,
         gradient=found.gradient,

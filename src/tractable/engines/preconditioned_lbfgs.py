@@ -38,7 +38,7 @@ def preconditioned_lbfgs(
     start: np.ndarray,
     *,
     exact: bool = False,
-    refresh: tuple[int, ...] = (0, 2, 4),
+    refresh: tuple[int, ...] | None = (0, 2, 4),
     memory: int = 10,
     tol: float = 1e-10,
     max_iter: int = 100,
@@ -60,8 +60,9 @@ def preconditioned_lbfgs(
     start : array
     exact : bool
         Whether the curvature is the Hessian.
-    refresh : tuple of int
-        Steps before which a guess is taken anew.
+    refresh : tuple of int, or None
+        Steps before which a guess is taken anew, as it is when the memory is full; None where it is the same
+        everywhere, and the oldest pair is forgotten instead.
     memory : int
         Pairs of differences that are kept.
     tol : float
@@ -83,7 +84,7 @@ def preconditioned_lbfgs(
     interrupted = False
     try:
         while len(search.trace) <= max_iter and not search.ended:
-            if search.solve is None or exact or len(search.trace) - 1 in refresh:
+            if search.solve is None or exact or (refresh is not None and search.stale(refresh, memory)):
                 search.solve, search.pairs = curvature(search.x), []
             search.step(objective, tol, memory)
     except KeyboardInterrupt:
@@ -110,6 +111,9 @@ class _Search:
         self.solve: Solve | None = None
         self.promised = np.inf
         self.converged = self.ended = False
+
+    def stale(self, refresh: tuple[int, ...], memory: int) -> bool:
+        return len(self.trace) - 1 in refresh or len(self.pairs) == memory
 
     def step(self, objective: Callable[[np.ndarray], Slope], tol: float, memory: int) -> None:
         """Take one step, or find that there is none."""

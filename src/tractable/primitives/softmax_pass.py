@@ -44,7 +44,10 @@ def softmax_loss(
     """
     if not is_numpy_array(x):
         return agnostic.softmax_loss(x, targets, weights, shift, scale, coef)
-    from tractable.primitives._compiled.softmax_pass import softmax_loss as compiled
+    if len(coef) == 2:
+        from tractable.primitives._compiled.two_class_pass import two_class_loss as compiled
+    else:
+        from tractable.primitives._compiled.softmax_pass import softmax_loss as compiled
 
     hard = targets.ndim == 1
     codes = targets.astype(np.int64) if hard else np.empty(0, np.int64)

@@ -5,7 +5,7 @@ from numba import njit, types
 
 from tractable.primitives._compiled.softmax import exp_in_place
 
-__all__ = ["softmax_curvature", "softmax_loss"]
+__all__ = ["fill", "softmax_curvature", "softmax_loss"]
 
 _rows = types.Array(types.float64, 2, "A", readonly=True)
 _vector = types.Array(types.float64, 1, "A", readonly=True)
@@ -15,7 +15,7 @@ _FAST = {"contract", "nsz", "arcp", "reassoc"}
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
+def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     """Write a block of rows, shifted and scaled, behind the ones of the intercept where there is one."""
     d = x.shape[1]
     first = features.shape[1] - d
@@ -98,7 +98,7 @@ def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignor
     gradient, part, loss = np.zeros((K, P)), np.empty((K, P)), 0.0
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
-        _fill(features, x, start, n, shift, scale)
+        fill(features, x, start, n, shift, scale)
         np.dot(coef, features.T, scores)
         _behind(scores, n, start, codes, shares, w, behind, mass)
         _softmax(scores, top, total, bits)
@@ -154,7 +154,7 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
     found, square, weighted = np.zeros((Q, P, P)), np.empty((P, P)), np.empty((block, P))
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
-        _fill(features, x, start, n, shift, scale)
+        fill(features, x, start, n, shift, scale)
         np.dot(coef, features.T, scores)
         _softmax(scores, top, total, bits)
         for j in range(block):

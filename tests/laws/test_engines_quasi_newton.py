@@ -1,0 +1,144 @@
+"""Quasi-Newton and proximal Newton searches: downhill, optimal, certified, whatever guess they are given."""
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
+from tractable.engines.proximal_newton import proximal_newton, violations
+from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
+from tractable.primitives.penalised_quadratic import coordinate_sweeps
+
+
+def quartic(rng, m=6, spread=100.0):
+    """A smooth convex function that is no quadratic, its value, slope and Hessian."""
+    A = rng.standard_normal((2 * m, m)) * np.geomspace(1.0, spread, m)
+    b = rng.standard_normal(2 * m)
+
+    def slope(x):
+        r = A @ x - b
+        return 0.5 * np.sum(r * r) + 0.25 * np.sum(r**4), A.T @ (r + r**3)
+
+    def hessian(x):
+        r = A @ x - b
+        return A.T @ ((1.0 + 3.0 * r * r)[:, None] * A)
+
+    return slope, hessian
+
+
+def solving(hessian):
+    return lambda x: lambda g: np.linalg.solve(hessian(x), g)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_quasi_newton_finds_the_minimum(exact, rng):
+    slope, hessian = quartic(rng)
+    rough = hessian if exact else lambda x: hessian(x) + 0.3 * np.diag(np.diag(hessian(x)))
+    found = preconditioned_lbfgs(slope, solving(rough), np.zeros(6), exact=exact, tol=1e-15)
+    assert found.converged
+    scale = np.sqrt(np.diag(hessian(found.x)))
+    np.testing.assert_allclose(found.gradient / scale, 0.0, atol=1e-6)
+    assert np.all(np.diff(found.trace) <= 0.0)
+    assert found.value == found.trace[-1]
+
+
+def test_differences_of_gradients_mend_a_poor_guess(rng):
+    """With them fewer steps are needed than by the guess alone."""
+    slope, hessian = quartic(rng, spread=3.0)
+
+    def poor(x):
+        return np.diag(np.diag(hessian(x)))
+
+    def steps(memory):
+        return preconditioned_lbfgs(
+            slope, solving(poor), np.ones(6), memory=memory, tol=1e-12, max_iter=2000
+        ).n_iter
+
+    assert steps(10) < 0.6 * steps(1)
+
+
+def test_quasi_newton_says_when_steps_run_out(rng):
+    slope, hessian = quartic(rng)
+    found = preconditioned_lbfgs(slope, solving(hessian), 30.0 * np.ones(6), max_iter=2)
+    assert (found.n_iter, found.converged, len(found.trace)) == (2, False, 3)
+    with pytest.raises(ValueError, match="start"):
+        preconditioned_lbfgs(slope, solving(hessian), np.full(6, np.nan))
+
+
+def test_a_start_at_the_minimum_stays():
+    found = preconditioned_lbfgs(lambda x: (x @ x, 2 * x), lambda x: lambda g: g / 2, np.zeros(3))
+    assert found.converged
+    assert found.x.tolist() == [0.0, 0.0, 0.0]
+    assert found.n_iter == 0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_proximal_newton_satisfies_karush_kuhn_and_tucker(share, rng):
+    slope, hessian = quartic(rng, m=12, spread=10.0)
+    top = np.abs(slope(np.zeros(12))[1])
+    price = share * np.where(np.arange(12) == 0, 0.0, top.max())  # the first is free
+    found = proximal_newton(slope, hessian, np.zeros(12), price, tol=1e-16)
+    assert found.converged
+    left = violations(found.x, slope(found.x)[1], price)
+    assert np.max(left) <= 1e-7 * top.max()
+    np.testing.assert_allclose(found.violation, np.max(left))
+    assert found.x[0] != 0.0
+    assert np.any(found.x[1:] == 0.0)
+    assert np.all(np.diff(found.trace) <= 0.0)
+
+
+def test_no_point_is_lower(rng):
+    """The objective at the end is below that at points around it, on every side."""
+    slope, hessian = quartic(rng, m=5, spread=4.0)
+    price = 0.2 * np.full(5, np.abs(slope(np.zeros(5))[1]).max())
+    found = proximal_newton(slope, hessian, rng.standard_normal(5), price, tol=1e-16)
+
+    def value(x):
+        return slope(x)[0] + price @ np.abs(x)
+
+    np.testing.assert_allclose(found.value, value(found.x), rtol=1e-12)
+    for _ in range(200):
+        step = rng.standard_normal(5) * 10.0 ** rng.uniform(-6, 0)
+        assert value(found.x + step) >= found.value * (1.0 - 1e-14)
+
+
+def test_proximal_newton_copes_with_equal_columns(rng):
+    """A singular curvature: many minima, any of which satisfies the conditions."""
+    A = rng.standard_normal((20, 3))
+    A = np.column_stack([A, A[:, 0], np.zeros(20)])
+    b = rng.standard_normal(20)
+    price = np.full(5, 0.5)
+    found = proximal_newton(
+        lambda x: (0.5 * np.sum((A @ x - b) ** 2), A.T @ (A @ x - b)), lambda x: A.T @ A, np.zeros(5), price
+    )
+    assert found.converged
+    assert found.violation < 1e-9
+    assert found.x[4] == 0.0
+
+
+@pytest.mark.parametrize("n_sweeps", [0, 1, 7])
+def test_compiled_sweeps_equal_the_obvious_ones(n_sweeps, rng):
+    A = rng.standard_normal((12, 8))
+    hessian = A.T @ A
+    hessian[5], hessian[:, 5] = 0.0, 0.0
+    slope, price, x = rng.standard_normal(8), rng.uniform(0.0, 1.0, 8), rng.standard_normal(8)
+    kept = x.copy(), slope.copy()
+    u, q = coordinate_sweeps(hessian, slope, price, x, n_sweeps)
+    expected = obvious(hessian, slope, price, x, n_sweeps)
+    np.testing.assert_allclose(u, expected[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(q, expected[1], rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(q, slope + hessian @ (u - x), rtol=1e-10, atol=1e-11)
+    assert u[5] == x[5]
+    np.testing.assert_array_equal(x, kept[0])
+    np.testing.assert_array_equal(slope, kept[1])
+    strict = [array_api_strict.asarray(part) for part in (hessian, slope, price, x)]
+    np.testing.assert_allclose(np.asarray(coordinate_sweeps(*strict, n_sweeps)[0]), u, rtol=1e-10, atol=1e-12)
+
+
+def test_read_only_arrays_are_swept(rng):
+    parts = [np.eye(3), rng.standard_normal(3), np.ones(3), rng.standard_normal(3)]
+    for part in parts:
+        part.setflags(write=False)
+    u, _ = coordinate_sweeps(*parts, 3)
+    wanted = parts[3] - parts[1]
+    np.testing.assert_allclose(u, np.sign(wanted) * np.maximum(np.abs(wanted) - 1.0, 0.0))
