@@ -13,6 +13,7 @@ from tractable.covariance.rows import as_reals, batch_index, matvec
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.missing import over_observed
+from tractable.distributions.normal_missing import many_incomplete_rows
 from tractable.distributions.vectors import as_location, as_names, as_values, split_mapping, taken
 from tractable.engines.blocks import map_rows
 from tractable.statistics.moments import Moments
@@ -260,15 +261,17 @@ class MultivariateNormal(Distribution):
 
     def _observed(self, x: Array, measure: Measure, far: float) -> Array:
         """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
-        xp = namespace_of(x)
-        out = self._in_blocks(measure, x)
+        xp, out = namespace_of(x), self._in_blocks(measure, x)
         if not bool(xp.any(xp.isnan(out))):
             return out
-        out = over_observed(
-            lambda dims, rows: self.marginal(dims)._in_blocks(measure, rows),  # noqa: SLF001
-            x,
-            self.batch_shape,
-        )
+        many = measure is MultivariateNormal._log_density
+        out = many_incomplete_rows(x, self.mean, self.structure) if many else None
+        if out is None:
+            out = over_observed(
+                lambda dims, rows: self.marginal(dims)._in_blocks(measure, rows),  # noqa: SLF001
+                x,
+                self.batch_shape,
+            )
         return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
 
     def _in_blocks(self, measure: Measure, x: Array) -> Array:
