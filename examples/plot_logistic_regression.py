@@ -1,0 +1,55 @@
+"""
+A probability, how sure it is, and where there is none
+======================================================
+
+Logistic regression learns the probability of a class directly: a sigmoid of a plane. It has no closed form;
+Newton's method finds the maximum of the likelihood in a few steps, where there is one.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tractable
+from tractable.classification import SeparableClassesWarning
+
+rng = np.random.default_rng(3)
+x = np.sort(rng.uniform(-4.0, 4.0, 60))[:, None]
+y = rng.random(60) < 1.0 / (1.0 + np.exp(-1.2 * x[:, 0] - 0.5))
+
+model = tractable.LogisticRegression(C=np.inf).fit(x, y)
+low, high = model.coef_interval(0.95)[0, 0]
+print(f"slope {model.coef_[0, 0]:.2f}, between {low:.2f} and {high:.2f}; p-value {model.p_values_[0, 0]:.1g}")
+
+# %%
+# The band holds the probability with 95% confidence. It is Wald's: the odds are Gaussian, with the inverse of
+# the information for their covariance; carried over to probabilities, it never leaves [0, 1].
+fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
+grid = np.linspace(-5.0, 5.0, 200)[:, None]
+band = model.proba_interval(grid)[:, 1]
+left.fill_between(grid[:, 0], *band.T, color="#0072B2", alpha=0.2, linewidth=0, label="95%, Wald")
+left.plot(grid, model.predict_proba(grid)[:, 1], color="#0072B2", label="p(yes | x)")
+left.plot(grid, 1.0 / (1.0 + np.exp(-1.2 * grid - 0.5)), color="0.6", linewidth=0.8, label="truth")
+left.scatter(x, y, s=14, color="0.4", label="rows")
+left.set(xlabel="x", ylabel="probability of yes", title="Classes that overlap")
+left.legend(frameon=False, loc="center right")
+
+# %%
+# Where a threshold parts the classes, the likelihood has no maximum: the steeper the curve the better, and
+# there is no end. The model says so. With a penalty, any finite C, there is a minimum; how steep the curve is,
+# is then the penalty's choice.
+parted = x[:, 0] > 0.3
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always", SeparableClassesWarning)
+    steep = tractable.LogisticRegression(C=np.inf).fit(x, parted)
+print(f"{said[0].category.__name__}: separable_ is {steep.separable_}, the slope {steep.coef_[0, 0]:.0f}")
+
+right.plot(grid, steep.predict_proba(grid)[:, 1], color="#D55E00", label="no penalty: where it stopped")
+for C, colour in ((10.0, "#E69F00"), (1.0, "#009E73"), (0.1, "#0072B2")):
+    penalised = tractable.LogisticRegression(C).fit(x, parted)
+    right.plot(grid, penalised.predict_proba(grid)[:, 1], color=colour, label=f"C = {C:g}")
+right.scatter(x, parted, s=14, color="0.4")
+right.set(xlabel="x", title="Classes that a threshold parts")
+right.legend(frameon=False, loc="center right")
+plt.show()
