@@ -126,10 +126,9 @@ def judged(index: Index, rows: Rows, most: int, trial: Trial, places: RowPlaces)
     row of weight two is judged as two equal rows are.
     """
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    sums, squares = np.zeros(most), np.zeros(most)
+    sums, squares, first = np.zeros(most), np.zeros(most), places.first
     for start, stop in _blocks(places.sizes, most):
-        here = np.arange(start, stop)
-        at = rows.data[places.first[start:stop]]
+        here, at = np.arange(start, stop), rows.data[first[start:stop]]
         near = nearest_counted(index, at, most, rows.weights, here, places=places.number)
         own = places.order[places.ends[start] : places.ends[stop]]
         for k, answers in enumerate(islice(trial.answers(near), most)):

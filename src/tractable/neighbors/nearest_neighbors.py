@@ -9,7 +9,7 @@ from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.neighbors.search import NeighborSearch
 from tractable.spatial.choose import as_index
 from tractable.spatial.metrics import as_metric
-from tractable.spatial.neighbours import Neighbours
+from tractable.spatial.neighbors import Neighbors
 
 __all__ = ["NearestNeighbors"]
 
@@ -170,7 +170,7 @@ class NearestNeighbors(NeighborSearch):
     def _usual(self, most: int) -> Any:
         return self.n_neighbors
 
-    def _within(self, X: Any, radius: Any) -> Neighbours:
+    def _within(self, X: Any, radius: Any) -> Neighbors:
         check_fitted(self)
         radius = self.radius if radius is None else radius
         check_number("radius", radius, least=0.0)
@@ -186,14 +186,14 @@ class NearestNeighbors(NeighborSearch):
         return _repeated(near, listed)
 
 
-def _repeated(near: Neighbours, times: np.ndarray) -> Neighbours:
+def _repeated(near: Neighbors, times: np.ndarray) -> Neighbors:
     """Return neighbours with each listed so many times."""
     ends = np.concatenate([[0], np.cumsum(times, dtype=np.float64)])
     if ends[-1] > LONGEST:
         raise ValueError(
             f"sample_weight counts {ends[-1]:g} neighbours within the radius, which are too many to list"
         )
-    return Neighbours(
+    return Neighbors(
         indptr=ends[near.indptr].astype(np.int64),
         indices=np.repeat(near.indices, times),
         distances=np.repeat(near.distances, times),

@@ -26,7 +26,8 @@ class NeighborSearch(Estimator):
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Return the distances and the rows of the nearest neighbours, the nearest first.
 
-        Neighbours at equal distance come in the order of their rows. Where an approximate index finds fewer
+        Neighbours at equal distance come in the order of their rows. `NearestNeighbors` lists a row as often
+        as it weighs, models that answer by their neighbours once. Where an approximate index finds fewer
         than were asked for, the last distances are infinity and the last indices -1.
 
         Parameters
