@@ -15,7 +15,7 @@ from tractable.spatial import (
     TSVQTree,
     as_index,
     choose_index,
-    neighbour_graph,
+    neighbor_graph,
 )
 
 MODELS = [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor, tractable.NearestNeighbors]
@@ -93,7 +93,7 @@ def test_one_point_is_an_index():
 def test_the_fast_graph_is_reached(rng, model, monkeypatch):
     X, y = rng.normal(size=(600, 5)), rng.integers(0, 2, 600)
     fitted = model(n_neighbors=4, index="randomized_forest", random_state=0).fit(X, y)
-    wanted = neighbour_graph(RandomizedForest(X, random_state=0), 4)
+    wanted = neighbor_graph(RandomizedForest(X, random_state=0), 4)
     asked = []
     monkeypatch.setattr(Index, "query", lambda *_, **__: asked.append("query"))
     distances, indices = fitted.kneighbors()

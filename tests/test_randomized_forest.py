@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tractable
-from tractable.spatial import Brute, KDTree, RandomizedForest, SpillTree, TSVQTree, neighbour_graph, recall
+from tractable.spatial import Brute, KDTree, RandomizedForest, SpillTree, TSVQTree, neighbor_graph, recall
 from tractable.spatial.plane_cells import plane_cells
 
 
@@ -152,8 +152,8 @@ def test_graph_of_structured_data(rng):
     """Eight inner dimensions in thirty-two: nine of ten neighbours, from a few hundred pairs a point."""
     points = curved(rng, 6000, 8, 32)
     forest = RandomizedForest(points, random_state=0)
-    distances, _, report = neighbour_graph(forest, 10, report=True)
-    true, _ = neighbour_graph(Brute(points), 10)
+    distances, _, report = neighbor_graph(forest, 10, report=True)
+    true, _ = neighbor_graph(Brute(points), 10)
     assert np.mean(distances <= true[:, -1:]) > 0.93
     assert report.measured.mean() < 700
     assert report.visited.tolist() == [4] * 6000
@@ -162,12 +162,12 @@ def test_graph_of_structured_data(rng):
 
 def test_graph_of_few_points_and_of_equal_ones():
     three = RandomizedForest([[0.0], [1.0], [5.0]], random_state=0)
-    assert neighbour_graph(three, 2)[1].tolist() == [[1, 2], [0, 2], [1, 0]]
+    assert neighbor_graph(three, 2)[1].tolist() == [[1, 2], [0, 2], [1, 0]]
     for k in (0, 3, 1.5):
         with pytest.raises(ValueError, match="k must"):
-            neighbour_graph(three, k)
+            neighbor_graph(three, k)
     equal = RandomizedForest(np.ones((5000, 3)), leaf_size=64, random_state=0)
-    distances, indices, report = neighbour_graph(equal, 5, report=True)
+    distances, indices, report = neighbor_graph(equal, 5, report=True)
     assert np.all(distances == 0.0)
     assert not np.any(indices == np.arange(5000)[:, None])
     assert report.measured.max() < 1000

@@ -19,7 +19,7 @@ from tractable.spatial import (
     as_index,
     choose_index,
     minkowski,
-    neighbour_graph,
+    neighbor_graph,
 )
 from tractable.spatial.index import _without
 from tractable.value import replace
@@ -244,7 +244,7 @@ def test_the_graph_of_neighbours(rng):
     points = rng.standard_normal((100, 2))
     near = cdist(points, points) + np.diag(np.full(100, np.inf))
     for index in (Brute(points), KDTree(points)):
-        distances, indices = neighbour_graph(index, 5)
+        distances, indices = neighbor_graph(index, 5)
         np.testing.assert_array_equal(indices, np.argsort(near, axis=1)[:, :5])
         np.testing.assert_allclose(distances, np.sort(near, axis=1)[:, :5])
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from benchmarks.row import Row, at_least, within
-from tractable.spatial import Brute, RandomizedForest, neighbour_graph
+from tractable.spatial import Brute, RandomizedForest, neighbor_graph
 
 K = 10
 
@@ -34,11 +34,11 @@ def answered(data, indices):
 def ours(data):
     """The fewest trees with which it reaches nine of ten."""
     forest = RandomizedForest(data.points, n_trees=3, leaf_size=256, random_state=0)
-    return answered(data, neighbour_graph(forest, K)[1])
+    return answered(data, neighbor_graph(forest, K)[1])
 
 
 def exact(data):
-    return answered(data, neighbour_graph(Brute(data.points), K)[1])
+    return answered(data, neighbor_graph(Brute(data.points), K)[1])
 
 
 def pynndescents(data):

@@ -160,9 +160,9 @@ def test_laws_have_teeth(law, mutant, rng):
 def test_repair_is_worth_its_name(rng):
     """Without repair of its graph a forest of small leaves finds far less."""
     points = rng.standard_normal((1500, 5))
-    true, _ = spatial.neighbour_graph(spatial.Brute(points), 8)
+    true, _ = spatial.neighbor_graph(spatial.Brute(points), 8)
     shares = []
     for repair in (0, 1, 2):
         forest = RandomizedForest(points, n_trees=4, leaf_size=24, repair=repair, random_state=0)
-        shares.append(np.mean(spatial.neighbour_graph(forest, 8)[0] <= true[:, -1:]))
+        shares.append(np.mean(spatial.neighbor_graph(forest, 8)[0] <= true[:, -1:]))
     assert shares[0] + 0.1 < shares[1] <= shares[2]

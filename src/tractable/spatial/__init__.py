@@ -2,7 +2,7 @@
 
 from tractable.spatial.brute import Brute
 from tractable.spatial.choose import as_index, choose_index
-from tractable.spatial.graph import neighbour_graph
+from tractable.spatial.graph import neighbor_graph
 from tractable.spatial.index import Index
 from tractable.spatial.kd_tree import KDTree
 from tractable.spatial.metrics import (
@@ -15,7 +15,7 @@ from tractable.spatial.metrics import (
     Minkowski,
     minkowski,
 )
-from tractable.spatial.neighbours import Neighbours, SearchReport
+from tractable.spatial.neighbors import Neighbors, SearchReport
 from tractable.spatial.randomized_forest import RandomizedForest
 from tractable.spatial.recall import recall
 from tractable.spatial.spill_tree import SpillTree
@@ -32,7 +32,7 @@ __all__ = [
     "Mahalanobis",
     "Metric",
     "Minkowski",
-    "Neighbours",
+    "Neighbors",
     "RandomizedForest",
     "SearchReport",
     "SpillTree",
@@ -40,6 +40,6 @@ __all__ = [
     "as_index",
     "choose_index",
     "minkowski",
-    "neighbour_graph",
+    "neighbor_graph",
     "recall",
 ]

@@ -4,10 +4,10 @@ from typing import Any
 
 from tractable.spatial.index import Index
 
-__all__ = ["neighbour_graph"]
+__all__ = ["neighbor_graph"]
 
 
-def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
+def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
     This is `Index.graph` as a function.
@@ -23,7 +23,7 @@ def neighbour_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     Examples
     --------
     >>> from tractable.spatial import Brute
-    >>> neighbour_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
+    >>> neighbor_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
     [1, 0, 1]
     """
     return index.graph(k, **options)

@@ -12,7 +12,7 @@ from tractable.spatial.checks import as_array, as_count, as_excluded, as_radii, 
 from tractable.spatial.kept import LARGEST, mean_of, never_changed, unit_of
 from tractable.spatial.metric import Metric
 from tractable.spatial.metrics import as_metric
-from tractable.spatial.neighbours import Neighbours, SearchReport
+from tractable.spatial.neighbors import Neighbors, SearchReport
 
 __all__ = ["Index"]
 
@@ -163,12 +163,12 @@ class Index(ABC):
     @overload
     def query_radius(
         self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[False] = ..., n_threads: Any = ...
-    ) -> Neighbours: ...
+    ) -> Neighbors: ...
 
     @overload
     def query_radius(
         self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[True], n_threads: Any = ...
-    ) -> tuple[Neighbours, SearchReport]: ...
+    ) -> tuple[Neighbors, SearchReport]: ...
 
     def query_radius(
         self,
@@ -178,7 +178,7 @@ class Index(ABC):
         exclude: Any = None,
         report: bool = False,
         n_threads: int | None = None,
-    ) -> Neighbours | tuple[Neighbours, SearchReport]:
+    ) -> Neighbors | tuple[Neighbors, SearchReport]:
         """Return all points no farther than r from each row, the nearest first.
 
         Parameters
@@ -191,7 +191,7 @@ class Index(ABC):
 
         Returns
         -------
-        Neighbours
+        Neighbors
         """
         x = as_rows("x", x, self.points.shape[1])
         radii = as_radii(r, len(x))
@@ -268,9 +268,7 @@ def _without(
     return distances[keep].reshape(shape), indices[keep].reshape(shape)
 
 
-def _ragged(
-    found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np.ndarray | None
-) -> Neighbours:
+def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np.ndarray | None) -> Neighbors:
     """Join the pairs of all blocks: those within the radius, less what is left out."""
     none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     rows, indices, distances = (np.concatenate(parts) for parts in zip(none, *found, strict=True))
@@ -279,4 +277,4 @@ def _ragged(
         keep &= indices != left_out[rows]
     rows, indices, distances = rows[keep], indices[keep], distances[keep]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(radii)))])
-    return Neighbours(indptr=indptr, indices=indices, distances=distances)
+    return Neighbors(indptr=indptr, indices=indices, distances=distances)

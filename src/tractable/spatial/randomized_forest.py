@@ -27,7 +27,7 @@ class RandomizedForest(PlaneIndex):
     they live in. What one tree cuts off another has: recall grows with `n_trees`, and so does the cost,
     n_trees leaves of about `leaf_size` points.
 
-    `neighbour_graph` of a forest measures all pairs of each leaf at once, and then repairs: `repair` times
+    `neighbor_graph` of a forest measures all pairs of each leaf at once, and then repairs: `repair` times
     every point tries the neighbours of its neighbours.
 
     Parameters
@@ -45,12 +45,12 @@ class RandomizedForest(PlaneIndex):
 
     Examples
     --------
-    >>> from tractable.spatial import neighbour_graph
+    >>> from tractable.spatial import neighbor_graph
     >>> points = np.random.default_rng(0).normal(size=(1000, 4))
     >>> forest = RandomizedForest(points, n_trees=4, leaf_size=64, random_state=0)
     >>> forest.query(points[:3])[1].ravel().tolist()
     [0, 1, 2]
-    >>> neighbour_graph(forest, k=5)[1].shape
+    >>> neighbor_graph(forest, k=5)[1].shape
     (1000, 5)
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.spatial import Brute, neighbour_graph, recall
+from tractable.spatial import Brute, neighbor_graph, recall
 from tractable.testing.exact_index_laws import settled
 from tractable.value import replace
 
@@ -34,7 +34,7 @@ def one_leaf_is_exact(make: Maker, rng: np.random.Generator) -> None:
     settled(index.query(x, 200), exact.query(x, 200))
     found, every = index.query_radius(x, 0.5), exact.query_radius(x, 0.5)
     settled((found.indptr, found.indices), (every.indptr, every.indices))
-    settled(neighbour_graph(index, 6), neighbour_graph(exact, 6))
+    settled(neighbor_graph(index, 6), neighbor_graph(exact, 6))
 
 
 def neighbours_along_a_curve_are_found(make: Maker, rng: np.random.Generator) -> None:
@@ -52,7 +52,7 @@ def graphs_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> Non
     """Distances of a graph are the metric's, sorted; it finds no less than searches of the points do."""
     points = rng.standard_normal((400, 3))
     index = make(points)
-    answer: Any = neighbour_graph(index, 5, report=True)
+    answer: Any = neighbor_graph(index, 5, report=True)
     distances, indices, report = answer
     every = index.metric(points, points)
     found = indices >= 0
@@ -62,7 +62,7 @@ def graphs_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> Non
     assert np.all(distances[:, :-1] <= distances[:, 1:]), "distances are not sorted"
     assert np.all(report.measured >= found.sum(axis=1)), "points found were not measured"
     searched, _ = index.query(points, 5, exclude=np.arange(400))
-    true, _ = neighbour_graph(Brute(points, index.metric), 5)
+    true, _ = neighbor_graph(Brute(points, index.metric), 5)
     hits = [np.mean(near <= true[:, -1:]) for near in (distances, searched)]
     assert recall(index, None, 5) == hits[0], "the recall of a graph is not that of its neighbours"
     assert hits[0] >= hits[1], f"a graph finds {hits[0]:.0%}, searches {hits[1]:.0%}"
@@ -109,7 +109,7 @@ def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -
     assert index.n_nodes == again.n_nodes
     settled(index.query(points, 4), again.query(points, 4))
     for n_threads in (1, 3):
-        settled(neighbour_graph(index, 4, n_threads=n_threads), neighbour_graph(again, 4))
+        settled(neighbor_graph(index, 4, n_threads=n_threads), neighbor_graph(again, 4))
 
 
 def units_do_not_matter(make: Maker, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.spatial import Index, neighbour_graph, recall
+from tractable.spatial import Index, neighbor_graph, recall
 from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS, lattice, settled
 from tractable.testing.refusals import refused
 from tractable.value import parameters
@@ -94,7 +94,7 @@ def a_point_left_out_is_not_found(make: Maker, rng: np.random.Generator) -> None
     points = np.repeat(rng.standard_normal((40, 3)), 2, axis=0)
     index = make(points)
     own = np.arange(80)[:, None]
-    distances, indices = neighbour_graph(index, 3)
+    distances, indices = neighbor_graph(index, 3)
     assert not np.any(indices == own), "a point is its own neighbour"
     assert np.all(distances[:, 0] <= 1e-12), "a duplicate was lost with the point itself"
     near = index.query_radius(points, 0.1, exclude=own[:, 0])

@@ -6,11 +6,11 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["Neighbours", "SearchReport"]
+__all__ = ["Neighbors", "SearchReport"]
 
 
 @value
-class Neighbours:
+class Neighbors:
     """The neighbours of each row within a radius, as the three arrays of a sparse matrix (CSR).
 
     The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, the nearest first and of equals the
@@ -18,7 +18,7 @@ class Neighbours:
 
     Examples
     --------
-    >>> found = Neighbours(indptr=np.array([0, 2]), indices=np.array([4, 1]), distances=np.array([0.0, 0.5]))
+    >>> found = Neighbors(indptr=np.array([0, 2]), indices=np.array([4, 1]), distances=np.array([0.0, 0.5]))
     >>> len(found), found.counts.tolist(), found[0]
     (1, [2], (array([0. , 0.5]), array([4, 1])))
     """
