@@ -48,7 +48,7 @@ class SmoothsInUnits(NaiveBayes):
 class MultipliesProbabilities(MultinomialNB):
     """Scores rows by the shares alone: the density is not that of what it draws."""
 
-    def _joint(self, X, *, relative):  # noqa: ARG002
+    def _joint(self, X, *, relative):
         return np.asarray(X, dtype=float) @ self.feature_log_prob_.T + self.class_log_prior_
 
 

@@ -35,7 +35,7 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     if y.dtype.kind not in "iub" or not len(y):
         return None
     low, high = int(y.min()), int(y.max())
-    if high - low >= max(256, len(y)):
+    if high - low >= max(256, len(y)) or high >= 2**62:
         return None
     places = y.astype(np.int64) - low
     seen = np.flatnonzero(np.bincount(places))

@@ -1,7 +1,7 @@
 """What all naive Bayes classifiers do alike."""
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,9 +96,6 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
             return columns_by_class(self._prepared(x), labels, weights, layout=layout, how=how)
 
         return of
-
-    def _class_statistic(self) -> Callable[..., Any]:
-        return partial(SideBySide)
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         if is_frame(X) and hasattr(self, "layout_"):

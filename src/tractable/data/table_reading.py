@@ -72,12 +72,28 @@ def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error") -> Any
     pandas, _ = _as_pandas(frame)
     known = columns.names or ()
     coded = {
-        name: columns.code(known.index(name), pandas[name].astype(object).to_numpy(), unseen)
+        name: _coded(columns, known.index(name), pandas[name], unseen)
         if name in known
         else pandas[name]  # scikit-learn will say that it does not belong here
         for name in pandas.columns
     }
     return pd.DataFrame(coded, index=pandas.index)
+
+
+def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarray:
+    """Return a column as numbers; values that occur often are looked up once."""
+    import pandas as pd
+
+    if columns.categories[j] is None:
+        if getattr(column.dtype, "kind", "O") in "fiub":
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    try:
+        places, values = pd.factorize(column)
+    except TypeError:  # values that have no hash
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    codes = columns.code(j, np.asarray(values, dtype=object), unseen)
+    return np.append(codes, np.nan)[places]  # what is missing has the last place
 
 
 def _as_pandas(frame: Any) -> tuple[Any, str]:
@@ -103,7 +119,7 @@ def _kind(column: Any) -> str:
         return "categorical"
     if kind in "bfiu":
         return "bernoulli" if kind == "b" else "normal"
-    seen = column.dropna().tolist() if kind == "O" else []
+    seen = _different(column) if kind == "O" else []
     if kind in "mM" or _holds(seen, DATES, some=True) or _is_period(column.dtype):
         raise ValueError(
             f"X: the column {column.name!r} holds dates or times: give a number instead (days since some "
@@ -119,6 +135,14 @@ def _kind(column: Any) -> str:
         (type(v).__name__ for v in seen if not isinstance(v, (str, bytes, numbers.Real))), column.dtype
     )
     raise ValueError(f"X: the column {column.name!r} holds {odd}, neither numbers nor text nor categories")
+
+
+def _different(column: Any) -> list[Any]:
+    """Return the values that occur, each once where that can be told."""
+    try:
+        return list(column.dropna().unique())
+    except TypeError:  # values that have no hash
+        return list(column.dropna())
 
 
 def _holds(values: list[Any], types: tuple[type, ...], *, some: bool = False) -> bool:
