@@ -37,8 +37,8 @@ left.legend(frameon=False, loc="center right")
 
 # %%
 # Where a threshold parts the classes, the likelihood has no maximum: the steeper the curve the better, and
-# there is no end. The model says so. With a penalty, any finite C, there is a minimum, and the penalty chooses
-# how steep the curve is.
+# there is no end. The model says so. With a penalty, any finite C, there is a minimum, and the penalty
+# chooses how steep the curve is.
 parted = x[:, 0] > 0.3
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always", SeparableClassesWarning)
