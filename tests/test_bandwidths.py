@@ -148,7 +148,7 @@ def test_sheather_jones_sees_narrow_modes(rng):
         (lambda: loo_nll(TEN[:1], 1.0), "1 sample"),
         (lambda: loo_nll(TEN * np.nan, 1.0), "X must be finite"),
         (lambda: loo_nll(TEN, True), "bandwidth must be real numbers"),
-        (lambda: loo_nll(TEN, [1.0, 2.0]), r"bandwidth must be .* shape \(2,\), and X has 1 columns"),
+        (lambda: loo_nll(TEN, [1.0, 2.0]), "bandwidth has 2 entries, and X has 1 columns"),
         (lambda: select_bandwidth(TEN, "best"), "method"),
         (lambda: select_bandwidth(TEN, "loo", search="random"), "search"),
         (lambda: select_bandwidth(TEN, "loo", grid=[0.0, 1.0]), "grid"),

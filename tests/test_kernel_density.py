@@ -102,12 +102,72 @@ def test_grids_are_within_their_bound(weighted, rng):
             assert grid.error_bound <= 1e-4 * exact.max()
 
 
+@pytest.mark.spec("DENS-13")
+def test_rows_far_from_a_grid_cost_it_nothing(rng):
+    """A row a million bandwidths away once asked for as many nodes; a window wider than the grid, too."""
+    rows = rng.standard_normal((200, 1))
+    far = KernelDensity(bandwidth=0.3).fit(np.append(rows, [[1e6], [-1e9]], axis=0))
+    grid = far.evaluate_grid(100, low=-3.0, high=3.0)
+    assert grid.path == "binned FFT"
+    exact = np.exp(far.score_samples(grid.x[:, None]))
+    assert np.abs(grid.prob - exact).max() <= grid.error_bound
+    for h, low, high in ((1e6, -3.0, 3.0), (0.3, 1e5, 1e5 + 9.0), (0.3, -1e9, 1e9)):
+        model = KernelDensity(bandwidth=h).fit(rows)
+        grid = model.evaluate_grid(100, low=low, high=high)
+        exact = np.exp(model.score_samples(grid.x[:, None]))
+        assert np.abs(grid.prob - exact).max() <= grid.error_bound
+
+
+@pytest.mark.spec("DENS-13")
+@pytest.mark.parametrize("h", [1e-3, 1e-5, 1e-8])
+def test_grids_too_coarse_for_their_windows_are_exact(h, rng):
+    rows = rng.standard_normal(500)
+    # Nodes beside rows, as windows so narrow are missed by most.
+    model = KernelDensity(bandwidth=h).fit(rows[:, None])
+    grid = model.evaluate_grid(3, low=rows[0] - h, high=rows[0] + h)
+    wide = model.evaluate_grid(2, low=rows[0] - 0.5 * h, high=rows[0] + 3.0)
+    for found in (grid, wide):
+        u = (found.x[:, None] - rows) / h
+        exact = np.exp(-0.5 * u * u).sum(axis=1) / (500 * h * np.sqrt(2 * np.pi))
+        assert np.abs(found.prob - exact).max() <= found.error_bound
+        assert found.error_bound <= 1e-4 * exact.max()
+    assert h == 1e-3 or wide.path == "fast Gauss transform"
+
+
+def test_a_grid_is_of_the_rows_that_were_fitted(rng):
+    rows = rng.standard_normal((50, 1))
+    model = KernelDensity(bandwidth=0.3).fit(rows)
+    before = model.evaluate_grid(16)
+    rows += 100.0
+    np.testing.assert_array_equal(model.evaluate_grid(16).prob, before.prob)
+    assert model.distribution_ is model.distribution_
+    fresh = KernelDensity(bandwidth=0.3)
+    for name in ("distribution_", "evaluation_", "evaluation_error_"):
+        assert not hasattr(fresh, name)
+
+
+@pytest.mark.parametrize("method", ["silverman", "isj", "loo"])
+def test_bandwidths_of_a_period_do_not_depend_on_where_it_begins(method, rng):
+    angle = rng.normal(0.0, 0.1, (300, 1))
+    expected = KernelDensity(bandwidth=method).fit(angle).bandwidth_
+    for turned in (np.mod(angle, 2 * np.pi), angle + 2 * np.pi * rng.integers(-9, 9, (300, 1))):
+        model = KernelDensity(bandwidth=method, period=2 * np.pi).fit(turned)
+        np.testing.assert_allclose(model.bandwidth_, expected, rtol=1e-6)
+    hours = np.column_stack([rng.uniform(0.0, 1000.0, 500), rng.standard_normal(500)])
+    found = KernelDensity(bandwidth="scott", period=[24.0, None]).fit(hours).bandwidth_
+    plain = KernelDensity(bandwidth="scott").fit(np.mod(hours, [24.0, 1e9])).bandwidth_
+    np.testing.assert_allclose(found[0], plain[0], rtol=0.1)
+    np.testing.assert_allclose(found[1], KernelDensity(bandwidth="scott").fit(hours).bandwidth_[1])
+
+
 @pytest.mark.parametrize("given", [{"kernel": "biweight"}, {"bounds": (-5.0, 20.0)}, {"kernel": "laplace"}])
 def test_other_grids_are_exact(given):
     model = KernelDensity(bandwidth=0.5, **given).fit(X)
     grid = model.evaluate_grid(50)
     np.testing.assert_allclose(grid.prob, np.exp(model.score_samples(grid.x[:, None])), rtol=1e-10)
     assert grid.path == model.evaluation_
+    assert grid.error_bound == model.evaluation_error_ * grid.prob.max()
+    assert model.evaluation_error_ == model.distribution_.evaluation_error
 
 
 def test_users_windows(rng):
@@ -139,6 +199,7 @@ def test_it_draws_its_picture():
         ({"bandwidth": [1.0, 2.0]}, X, "bandwidth"),
         ({"bandwidth": "wide"}, X, "bandwidth"),
         ({"bandwidth": {}}, X, "bandwidth"),
+        ({"bandwidth": True}, X, "bandwidth"),
         ({"bandwidth": [[-1.0]]}, X, "bandwidth"),
         ({"bandwidth": "loo", "search": "all"}, X, "search"),
         ({"bandwidth": "lscv", "kernel": "tophat"}, X, "lscv"),

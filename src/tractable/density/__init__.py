@@ -9,6 +9,7 @@ from tractable.density.kernel_density import KernelDensity
 from tractable.density.mean_shift import MeanShift
 from tractable.density.nearest_neighbor_density import InfiniteDensityWarning, NearestNeighborDensity
 from tractable.density.places import Places
+from tractable.density.windowed_rows import WindowedRows
 
 __all__ = [
     "AdaptiveKernelDensity",
@@ -21,4 +22,5 @@ __all__ = [
     "MeanShift",
     "NearestNeighborDensity",
     "Places",
+    "WindowedRows",
 ]

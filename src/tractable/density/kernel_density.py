@@ -4,11 +4,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, to_numpy
-from tractable.base import DensityMixin, Estimator, ModelTags, all_or_nothing, check_columns, check_count
+from tractable.arrays.namespace import Array, freeze
+from tractable.base import (
+    DensityMixin,
+    Estimator,
+    ModelTags,
+    all_or_nothing,
+    check_columns,
+    check_count,
+    check_fitted,
+)
 from tractable.base.stored_rows import check_stored_rows
+from tractable.density.windowed_rows import WindowedRows
 from tractable.distributions import SmoothedEmpirical
-from tractable.smoothing import BandwidthSearch, GridDensity, binned_density, check_window, select_bandwidth
+from tractable.distributions.folded_domain import as_ends
+from tractable.smoothing import BandwidthSearch, GridDensity, check_window, select_bandwidth, unrolled
+from tractable.smoothing.checks import as_lengths
+from tractable.smoothing.grid import grid_density
 
 __all__ = ["KernelDensity"]
 
@@ -36,13 +48,17 @@ class KernelDensity(DensityMixin, Estimator):
         - lengths: one for all columns, or one for each. A matrix is squared: a Gaussian window's covariance.
     kernel : str or callable
         "gaussian", "epanechnikov", "tophat", "triangular", "biweight", "cosine", "laplace", or a function
-        K(u) of numbers that is not negative, symmetric and has the integral 1.
+        K(u) of numbers that is not negative, symmetric and has the integral 1. Scikit-learn's names of two of
+        them are understood too: "linear" is "triangular", and "exponential" is "laplace".
     search : {"gradient", "grid"}
         For "loo" and "lscv": the minimum, or the best of 40 candidates.
     bounds : pair (low, high), or one pair (or None) a column, optional
-        Walls, at which the mass beyond is reflected; rows must lie within. Bandwidths are chosen without.
+        Walls, at which the mass beyond is reflected; rows must lie within; an end may be open (None).
+        Bandwidths are chosen as if there were none.
     period : number or pair, or one (or None) a column, optional
-        For angles and hours: the length of a period, or its ends.
+        For angles and hours: the length of a period, or its ends. Bandwidths are chosen from rows turned into
+        one period and cut at the widest gap between them (see `tractable.smoothing.unrolled`), so that they
+        do not depend on where the period begins.
 
     Attributes
     ----------
@@ -53,6 +69,10 @@ class KernelDensity(DensityMixin, Estimator):
         How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
         "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
         of a sum), else "direct sum"; "dense" for windows of users.
+    evaluation_error_ : float
+        How far off a density may be by that, as a part of it.
+    rows_ : WindowedRows
+        The rows, as they were when fitted, and their windows.
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int
@@ -112,19 +132,37 @@ class KernelDensity(DensityMixin, Estimator):
         weights = None if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
         kernel = ALIASES.get(self.kernel, self.kernel) if isinstance(self.kernel, str) else self.kernel
         window = check_window(kernel)
-        names = getattr(self, "feature_names_in_", None)
-        self.bandwidth_ = self._bandwidth(X, weights, window)
-        self.distribution_ = SmoothedEmpirical(
-            points=X,
+        names, dim = getattr(self, "feature_names_in_", None), X.shape[1]
+        period = as_ends("period", self.period, dim)
+        self.bandwidth_ = self._bandwidth(X, weights, window, period)
+        self.rows_ = WindowedRows(
+            points=freeze(X),
             bandwidth=self.bandwidth_,
             weights=weights,
             window=kernel if isinstance(kernel, str) else window,
-            bounds=_ends(self.bounds, X.shape[1]),
-            period=_ends(self.period, X.shape[1]),
+            bounds=as_ends("bounds", self.bounds, dim),
+            period=period,
             names=None if names is None else tuple(names),
         )
-        self.evaluation_ = self.distribution_.evaluation
+        if not self.rows_.plain:
+            self.rows_.distribution  # noqa: B018  (which refuses what it cannot be)
         return self
+
+    @property
+    def distribution_(self) -> SmoothedEmpirical:
+        """The fitted distribution."""
+        check_fitted(self)
+        return self.rows_.distribution
+
+    @property
+    def evaluation_(self) -> str:
+        """How scores are summed."""
+        return self.distribution_.evaluation
+
+    @property
+    def evaluation_error_(self) -> float:
+        """How far off a density may be, as a part of it."""
+        return self.distribution_.evaluation_error
 
     def cdf(self, X: Any) -> Array:
         """Return the probability below each row of one column.
@@ -152,7 +190,8 @@ class KernelDensity(DensityMixin, Estimator):
     ) -> GridDensity:
         """Return the density of one column on an even grid, and a bound on its error.
 
-        A Gaussian window without walls is convolved by FFT; others are evaluated exactly at every node.
+        A Gaussian window without walls is convolved by FFT, unless the bound on its error would be above 1e-4
+        of the peak; others are evaluated exactly at every node.
 
         Parameters
         ----------
@@ -166,58 +205,53 @@ class KernelDensity(DensityMixin, Estimator):
         GridDensity
             With `x`, `prob`, `error_bound` (absolute, at every node) and `path`.
         """
-        d = self._numbers()
+        rows = self._one_column()
         check_count("n", n, least=2)
-        points, h = to_numpy(d.points), float(d.bandwidth)
-        walls = [float(end) for end in d.support]
-        ends = (points.min() - 4.0 * h, points.max() + 4.0 * h)
-        low = max(ends[0], walls[0]) if low is None else float(low)
-        high = min(ends[1], walls[1]) if high is None else float(high)
+        gaussian = rows.plain and rows.window == "gaussian"
+        ends = self._grid_ends(rows, gaussian=gaussian)
+        low, high = (float(e if given is None else given) for e, given in zip(ends, (low, high), strict=True))
         if not (low < high and np.isfinite(high - low)):
             raise ValueError(f"low must be below high, both finite, got {low!r} and {high!r}")
-        if d.window == "gaussian" and d.bounds is None and d.period is None:
-            equal = bool(np.all(d.weights == 1.0))
-            return binned_density(points, None if equal else d.weights, h, low, high, n)
+        if gaussian:
+            h = float(rows.bandwidth[0])
+            return grid_density(rows.points[:, 0], rows.weights, h, low, high, n, rows.ends)
         x = np.linspace(low, high, n)
-        prob = d.prob(x)
-        return GridDensity(x=x, prob=prob, error_bound=1e-11 * float(prob.max()), path=d.evaluation)
+        prob = rows.numbers.prob(x)
+        error = self.evaluation_error_ * float(prob.max())
+        return GridDensity(x=x, prob=prob, error_bound=error, path=self.evaluation_)
+
+    def _grid_ends(self, rows: WindowedRows, *, gaussian: bool) -> tuple[float, float]:
+        """Return where a grid begins and ends by itself: four bandwidths beyond the rows, or at the walls."""
+        h = float(rows.bandwidth[0]) if rows.bandwidth.ndim == 1 else float(rows.bandwidth[0, 0]) ** 0.5
+        low, high = rows.ends[0] - 4.0 * h, rows.ends[1] + 4.0 * h
+        if gaussian:
+            return low, high
+        walls = [float(end) for end in rows.numbers.support]
+        return max(low, walls[0]), min(high, walls[1])
+
+    def _one_column(self) -> WindowedRows:
+        check_fitted(self)
+        rows: WindowedRows = self.rows_
+        dim = rows.points.shape[1]
+        if dim != 1:
+            raise ValueError(f"X has {dim} columns: distribution functions and grids are of one")
+        return rows
 
     def _numbers(self) -> Any:
-        d = self._density()
-        if d.dim != 1:
-            raise ValueError(f"X has {d.dim} columns: distribution functions and grids are of one")
-        return d.as_univariate()
+        return self._one_column().numbers
 
-    def _bandwidth(self, X: np.ndarray, weights: np.ndarray | None, window: Any) -> np.ndarray:
+    def _bandwidth(self, X: np.ndarray, weights: np.ndarray | None, window: Any, period: Any) -> np.ndarray:
         if not isinstance(self.bandwidth, str):
-            return _as_lengths(self.bandwidth, X.shape[1])
+            return as_lengths("bandwidth", self.bandwidth, X.shape[1], matrix=True)
         if self.bandwidth not in METHODS:
             raise ValueError(
                 f"bandwidth must be one of {[*METHODS]}, a number or an array, got {self.bandwidth!r}"
             )
+        if period is not None:
+            X = unrolled(X, [None if end is None else end[1] - end[0] for end in period], weights)
         found: BandwidthSearch = select_bandwidth(
             X, self.bandwidth, search=self.search, weights=weights, kernel=window
         )
         if self.bandwidth in ("loo", "lscv"):
             self.search_ = found
         return found.bandwidth
-
-
-def _as_lengths(bandwidth: Any, dim: int) -> np.ndarray:
-    """Return lengths (d,) or a matrix (d, d)."""
-    try:
-        h = np.asarray(bandwidth, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"bandwidth must be a number or an array, got {bandwidth!r}") from None
-    if h.ndim > 2 or (h.ndim and set(h.shape) != {dim}):
-        raise ValueError(f"bandwidth must be a number, {dim} of them or a matrix, got shape {h.shape}")
-    if h.ndim < 2 and not np.all((h > 0) & np.isfinite(h)):
-        raise ValueError(f"bandwidth must be positive and finite, got {bandwidth!r}")
-    return h if h.ndim == 2 else np.array(np.broadcast_to(h, (dim,)))
-
-
-def _ends(given: Any, dim: int) -> Any:
-    """Return one pair (or None) a column; one column may give its pair, or its period's length, alone."""
-    alone = dim == 1 and given is not None
-    alone = alone and (np.ndim(given) == 0 or (len(given) == 2 and all(np.ndim(end) == 0 for end in given)))
-    return (given,) if alone else given

@@ -11,20 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.base import (
     Estimator,
     ModelTags,
+    Rows,
     all_or_nothing,
     check_choice,
     check_fitted,
     check_number,
 )
-from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.base.stored_rows import check_held_columns, check_stored_rows, total_weight
 from tractable.density.mean_shift_modes import Modes, flat_modes, gaussian_modes, settled_at
-from tractable.density.mean_shift_rows import (
-    binned,
-    counted,
-    named,
-    nearest,
-    total_weight,
-)
+from tractable.density.mean_shift_rows import binned, counted, named, nearest
 from tractable.density.mean_shift_units import Units, bandwidths, check_bandwidth
 from tractable.primitives.mean_shift import Terrain, terrain_of
 
@@ -54,6 +49,9 @@ class MeanShift(ClusterMixin, Estimator):
         of Gaussian rows, h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), and the others for the heights; a flat window
         is made as wide as smooths alike. Clusters far apart make σ large, and rules then smooth much.
     kernel : {"flat", "gaussian"}
+        "flat" is the default because it is scikit-learn's, and its steps end exactly. Its estimate has many
+        small summits where rows are few; the Gaussian's is smooth, and its modes are those of
+        `tractable.KernelDensity` with the same bandwidth.
     seeds : array of shape (n_seeds, n_features), optional
         Where climbs begin; at every row when not given.
     bin_seeding : bool
@@ -225,7 +223,7 @@ class MeanShift(ClusterMixin, Estimator):
 
     def _adopt(self, modes: Modes, units: Units) -> None:
         self.cluster_centers_ = units.outside(modes.centers)
-        d, total = self.n_features_in_, total_weight(self.rows_, self.row_weights_)
+        d, total = self.n_features_in_, total_weight(Rows(data=self.rows_, weights=self.row_weights_))
         log_volume = (
             0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
             if self.kernel == "flat"

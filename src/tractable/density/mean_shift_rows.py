@@ -1,6 +1,5 @@
 """Rows that mean shift climbs over, and where climbs begin."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from tractable.engines.blocks import map_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.primitives.nearest_centers import assign
 
-__all__ = ["binned", "counted", "named", "nearest", "total_weight"]
+__all__ = ["binned", "counted", "named", "nearest"]
 
 
 def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarray:
@@ -45,11 +44,6 @@ def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.n
     if weights is None or np.all(weights == 1.0):
         return X, None
     return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
-
-
-def total_weight(rows: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return how often all rows count together."""
-    return float(len(rows)) if weights is None else math.fsum(weights)
 
 
 def named(X: np.ndarray, model: Any) -> Any:

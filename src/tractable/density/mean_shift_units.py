@@ -1,11 +1,10 @@
 """How wide the window of mean shift is, and rows in units of it."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tractable.base import check_number
+from tractable.smoothing.checks import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
 from tractable.smoothing.windows import WINDOWS
 from tractable.value import value
@@ -49,17 +48,7 @@ def check_bandwidth(bandwidth: Any, n_features: int | None = None) -> None:
         return
     if isinstance(bandwidth, str):
         raise ValueError(f"bandwidth must be numbers or one of {[*RULES]}, got {bandwidth!r}")
-    if isinstance(bandwidth, Real) or np.ndim(bandwidth) == 0:
-        check_number("bandwidth", bandwidth, above=0.0)
-        return
-    try:
-        widths = np.asarray(bandwidth, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"bandwidth must be numbers, got {bandwidth!r}") from None
-    if widths.ndim != 1 or not np.all(np.isfinite(widths) & (widths > 0.0)):
-        raise ValueError(f"bandwidth must be positive, one number or one for each column, got {bandwidth!r}")
-    if n_features is not None and len(widths) != n_features:
-        raise ValueError(f"bandwidth has {len(widths)} entries, and X has {n_features} columns")
+    as_lengths("bandwidth", bandwidth, n_features)
 
 
 def bandwidths(bandwidth: Any, X: np.ndarray, weights: np.ndarray | None, *, flat: bool) -> Any:

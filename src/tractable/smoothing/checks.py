@@ -37,9 +37,10 @@ def as_lengths(name: str, given: Any, dim: int | None = None, *, matrix: bool = 
     if matrix and h.ndim == 2 and h.shape == (dim, dim):
         return h
     wanted = "a number, or one for each column" + (", or a matrix" if matrix else "")
-    if h.ndim > 1 or (dim is not None and h.ndim and len(h) != dim):
-        of = "" if dim is None else f", and X has {dim} columns"
-        raise ValueError(f"{name} must be {wanted}: it has shape {h.shape}{of}")
+    if h.ndim > 1:
+        raise ValueError(f"{name} must be {wanted}, got shape {h.shape}")
+    if dim is not None and h.ndim and len(h) != dim:
+        raise ValueError(f"{name} has {len(h)} entries, and X has {dim} columns; it must be {wanted}")
     if not (h.size and np.all((h > 0) & np.isfinite(h))):
         raise ValueError(f"{name} must be positive and finite: {wanted}; got {given!r}")
     return h if dim is None else np.array(np.broadcast_to(h, (dim,)))

@@ -23,9 +23,6 @@ _REACH = 39.0
 #: What a grid may be off by, as a part of the peak; where its bound is more, sums are exact.
 _TOLERANCE = 1e-4
 
-#: How many digits exact sums keep.
-_EXACT = 1e-11
-
 #: Where |K''| of a Gaussian window is largest, in bandwidths, and how high it is there, times √(2π).
 _HILLS = ((0.0, 1.0), (math.sqrt(3.0), 2.0 * math.exp(-1.5)))
 
@@ -163,7 +160,7 @@ def _exactly(
     prob = np.exp(sums.log_sums(queries) - math.log(total * h * math.sqrt(2.0 * math.pi)))
     # Where narrow windows are far apart, a distance in bandwidths is rounded by parts of one.
     farthest = max(float(queries[-1, 0]), float(np.abs(sums.points).max()))
-    error = _EXACT + _REACH * 2.0 * float(np.finfo(float).eps) * farthest
+    error = sums.tolerance + _REACH * 2.0 * float(np.finfo(float).eps) * farthest
     return GridDensity(x=nodes, prob=prob, error_bound=error * float(prob.max()), path=sums.path)
 
 
