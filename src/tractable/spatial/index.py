@@ -248,6 +248,8 @@ class Index(ABC):
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)
+        if n_rows <= self.block:  # a single row should not wait for a count of cores
+            n_threads = 1
         parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas() if self.products else nullcontext():
