@@ -185,8 +185,8 @@ def test_a_box_conditions_within_its_walls():
         ({"bounds": (0.0, 1.0), "period": 2.0}, "period and bounds"),
         ({"bounds": (0.0, 1.0), "bandwidth": 1e3}, "bandwidth"),
         ({"points": [[0.0, 1.0]], "bounds": ((0, 2), None), "bandwidth": np.eye(2)}, "bandwidth"),
-        ({"points": [[0.0, 1.0]], "bounds": ((0, 2), None), "window": "tophat"}, "gaussian"),
-        ({"points": [[0.0, 1.0]], "bounds": (0, 2)}, "bounds"),
+        ({"points": [[0.0, 1.0]], "bounds": (0.5, 2)}, "points must lie within bounds"),
+        ({"points": [[0.0, 1.0]], "bounds": 3.0}, "bounds"),
         ({"points": [[0.0, 1.0]], "bounds": ((0, 2),)}, "bounds"),
     ],
 )

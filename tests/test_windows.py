@@ -150,3 +150,20 @@ def test_bandwidths_of_other_windows_are_canonical():
     np.testing.assert_allclose(WINDOWS["epanechnikov"].canonical() / one, 2.214, atol=1e-3)
     np.testing.assert_allclose(WINDOWS["tophat"].canonical() / one, 1.740, atol=1e-3)
     np.testing.assert_allclose(WINDOWS["biweight"].canonical() / one, 2.623, atol=1e-3)
+
+
+@pytest.mark.parametrize("box", [lambda u: np.where(abs(u) <= 0.5, 1, 0), lambda u: abs(u) < 0.5])
+def test_windows_of_users_may_return_whole_numbers_and_truth_values(box):
+    window = check_window(box)
+    np.testing.assert_allclose(window.density([0.0, 0.4, 0.6]), [1.0, 1.0, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(window.support, 0.5, rtol=1e-15)
+    np.testing.assert_allclose(window.variance(), 1 / 12, rtol=1e-12)
+    np.testing.assert_allclose(window.cdf(np.array([-0.25, 0.1])), [0.25, 0.6], rtol=1e-12)
+
+
+def test_the_end_of_a_users_window_is_found():
+    """A window that only underflows has none."""
+    assert check_window(logistic).support == np.inf
+    assert check_window(lambda u: np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)).support == np.inf
+    disc = check_window(lambda u: np.where(np.abs(u) <= 3, 0.25 * (1 - u * u / 9), 0.0))
+    np.testing.assert_allclose(disc.support, 3.0, rtol=1e-15)

@@ -43,8 +43,8 @@ class VarianceOfTheSample(UnivariateSmoothedEmpirical):
 class SquaresTheWindow(UnivariateSmoothedEmpirical):
     """The bandwidth taken for a variance."""
 
-    def _lower_sums(self, x):
-        return super()._lower_sums(x * float(self.bandwidth))
+    def _tail_sums(self, x, *, upper):
+        return super()._tail_sums(x * float(self.bandwidth), upper=upper)
 
 
 class CountsNoWeights(UnivariateSmoothedEmpirical):

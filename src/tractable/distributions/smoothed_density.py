@@ -7,18 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.special import log_sum_exp
-from tractable.covariance import Covariance, Full
+from tractable.covariance import Covariance
 from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.folded_domain import FoldedDomain, as_domain
 from tractable.distributions.missing import over_observed
-from tractable.distributions.smoothed_parts import REACH, folded_moments, weighted_means
+from tractable.distributions.smoothed_lengths import Lengths, as_lengths
+from tractable.distributions.smoothed_parts import (
+    REACH,
+    REACH_OF_OTHERS,
+    as_squared,
+    folded_moments,
+    weighted_means,
+)
 from tractable.distributions.vectors import taken
-from tractable.smoothing import Window, WindowSums, check_window
+from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
 
 __all__ = ["SmoothedDensity"]
+
+#: The log of less than a rounding of one.
+_NOTHING = -39.0
 
 
 class SmoothedDensity(Distribution):
@@ -50,14 +60,32 @@ class SmoothedDensity(Distribution):
         """Number of coordinates."""
         return int(prod(self.event_shape))
 
-    @property
+    @cached_property
     def structure(self) -> Covariance:
         """The squared bandwidth, the covariance of a Gaussian window."""
-        return self.bandwidth
+        return as_squared(self.bandwidth, self.dim)
+
+    @cached_property
+    def _scale(self) -> Any:
+        """What turns steps into units of the bandwidth: lengths, or a structure with correlations."""
+        found = as_lengths(self.bandwidth, self.dim)
+        return self.bandwidth if found is None else found
+
+    @cached_property
+    def _widths(self) -> Array:
+        """The bandwidth of each coordinate, (d,)."""
+        if isinstance(self._scale, Lengths):
+            return self._scale.each
+        xp = namespace_of(self.points)
+        return xp.astype(xp.sqrt(self.structure.diagonal), xp.float64)
 
     @cached_property
     def _window(self) -> Window:
         return check_window(self.window)
+
+    @property
+    def _is_gaussian(self) -> bool:
+        return self._window is WINDOWS["gaussian"]
 
     @cached_property
     def _rows(self) -> Array:
@@ -75,26 +103,33 @@ class SmoothedDensity(Distribution):
 
     @property
     def _rounding(self) -> float:
+        if self.dim == 1:
+            return 0.0
         xp = namespace_of(self._rows)
         return 16.0 * float(xp.finfo(xp.float64).eps) * (1.0 + float(xp.max(xp.abs(self._sums.points))))
 
     @cached_property
     def _sums(self) -> WindowSums:
+        """Sums over the points: numbers as they are, vectors about their middle in units of the bandwidth."""
         xp = namespace_of(self.weights)
-        points = self.structure.whiten(self._rows - self._center)
-        return WindowSums(
-            points=xp.astype(points, xp.float64),
-            weights=xp.astype(self.weights, xp.float64),
-            window=self._window,
-        )
+        weights = xp.astype(self.weights, xp.float64)
+        if self.dim == 1:
+            h = self._widths[0]
+            scale = float(h) if is_numpy_array(self._rows) else h
+            return WindowSums(points=self._rows, weights=weights, window=self._window, scale=scale)
+        return WindowSums(points=self._white(self._rows), weights=weights, window=self._window)
+
+    def _white(self, rows: Array) -> Array:
+        xp = namespace_of(rows)
+        return xp.astype(self._scale.whiten(rows - self._center), xp.float64)
 
     @cached_property
     def _domain(self) -> FoldedDomain | None:
         if self.bounds is None and self.period is None:
             return None
         ends = [(self.bounds,), (self.period,)] if not self.event_shape else [self.bounds, self.period]
-        reach = REACH.get(self._window.name, 45.0) if self._window.support > 1.0 else 1.0
-        widths = [reach * float(h) ** 0.5 for h in to_numpy(self.structure.diagonal)]
+        reach = min(REACH if self._is_gaussian else REACH_OF_OTHERS, self._window.support)
+        widths = [reach * float(h) for h in to_numpy(self._widths)]
         given = [None if end in (None, (None,)) else end for end in ends]
         return as_domain(given[0], given[1], self.dim, widths)
 
@@ -104,12 +139,22 @@ class SmoothedDensity(Distribution):
         if self._domain is not None:
             return folded_moments(self, self._domain)
         mean, scatter = weighted_means(self._rows - self._center, self._sums.weights)
-        return self._center + mean, scatter + self._window.variance(self.dim) * self.structure.dense()
+        return self._center + mean, scatter + self._window.variance(self.dim) * self._squared()
+
+    def _squared(self) -> Array:
+        """The squared bandwidth, (d, d), which lengths may have while their squares are zero or infinite."""
+        if not isinstance(self._scale, Lengths):
+            return self.structure.dense()
+        xp = namespace_of(self._widths)
+        eye = xp.eye(self.dim, dtype=xp.float64, device=device(self._widths))
+        with np.errstate(over="ignore", under="ignore"):
+            square = self._widths * self._widths
+        return xp.where(eye > 0, square, xp.zeros_like(eye))
 
     def _scored(self, rows: Array) -> Array:
         xp = namespace_of(rows)
         known = ~xp.any(xp.isnan(rows), axis=-1)
-        if not bool(xp.all(known)) and self._window.name == "gaussian" and self.event_shape:
+        if not bool(xp.all(known)) and self._is_gaussian and self.event_shape:
             return over_observed(lambda dims, part: self.marginal(dims)._density(part), rows, ())
         found = self._density(xp.where(known[:, None], rows, xp.zeros_like(rows)))
         return xp.where(known, found, xp.full_like(found, xp.nan))
@@ -122,29 +167,60 @@ class SmoothedDensity(Distribution):
             return self._log_density(rows)
         turned = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
         inside = self._domain.inside(turned) & ~xp.any(xp.isinf(rows), axis=-1)
-        total = xp.full_like(turned[:, 0], -xp.inf)
-        for sign, offset in self._domain.images:
-            place = {"dtype": xp.float64, "device": device(rows)}
+        total = self._log_density(turned)
+        place = {"dtype": xp.float64, "device": device(rows)}
+        for sign, offset in self._domain.images[1:]:
             image = turned * xp.asarray(sign, **place) + xp.asarray(offset, **place)
-            total = log_sum_exp(xp.stack([total, self._log_density(image)], axis=-1))
+            total = log_sum_exp(xp.stack([total, self._added(image, total)], axis=-1))
         return xp.where(inside, total, xp.full_like(total, -xp.inf))
+
+    def _added(self, rows: Array, total: Array) -> Array:
+        """Return the density where it may add to a total; elsewhere none."""
+        xp = namespace_of(rows)
+        some = self._log_most(rows) > total + _NOTHING
+        none = xp.full_like(total, -xp.inf)
+        if not bool(xp.any(some)):
+            return none
+        if bool(xp.all(some)):
+            return self._log_density(rows)
+        found = self._log_density(xp.take(rows, xp.nonzero(some)[0], axis=0))
+        place = xp.cumulative_sum(xp.astype(some, xp.int64)) - 1
+        return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), none)
+
+    def _log_most(self, rows: Array) -> Array:
+        """Return a bound on the density of rows by their distance from the box about the points."""
+        xp, rest = namespace_of(rows), self._rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high = xp.min(rest, axis=0) - rows, rows - xp.max(rest, axis=0)
+            away = xp.clip(xp.maximum(low, high), min=0.0) / self._widths
+            squares = xp.sum(away * away, axis=-1)
+        if WINDOWS.get(self._window.name) is not self._window:  # it may rise with the distance
+            most = xp.full_like(squares, xp.inf)
+            return xp.where(squares > self._window.support**2, -most, most)
+        return self._window.log_profile(squares) - self._log_volume
+
+    @cached_property
+    def _log_volume(self) -> Any:
+        """The log of what divides a window's profile."""
+        xp = namespace_of(self._rows)
+        return self._window.log_normaliser(self.dim) + 0.5 * xp.astype(self._scale.log_det, xp.float64)
 
     def _log_density(self, rows: Array) -> Array:
         """The density without a domain."""
         xp = namespace_of(rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            white = xp.astype(self.structure.whiten(rows - self._center), xp.float64)
+            white = self._white(rows)
         # Beyond the root of the largest number a squared distance is infinite.
         near = xp.all(xp.abs(white) < 1e150, axis=-1)
-        sums = self._sums.log_sums(xp.where(near[:, None], white, xp.zeros_like(white)))
-        scale = self._window.log_normaliser(self.dim) + xp.log(xp.sum(self._sums.weights))
-        found = sums - scale - 0.5 * xp.astype(self.structure.log_det, xp.float64)
+        places = rows if self.dim == 1 else white
+        sums = self._sums.log_sums(xp.where(near[:, None], places, self._sums.points[:1, :]))
+        found = sums - self._log_volume - xp.log(xp.sum(self._sums.weights))
         return xp.where(near, found, xp.full_like(found, -xp.inf))
 
     def _log_explained(self, given: tuple[int, ...], values: Array) -> Array:
         """Return log w_i + log K(values - x_i) of the given coordinates, (*batch, n), up to a constant."""
         xp = namespace_of(values)
-        structure = self.structure.marginal(given)
+        scale = self._scale.marginal(given)
         points, weights = taken(self._rows, given), self._sums.weights
         domain = None if self._domain is None else self._domain.taken(given)
         images = [(np.ones(len(given)), np.zeros(len(given)))] if domain is None else domain.images
@@ -153,7 +229,7 @@ class SmoothedDensity(Distribution):
             image = values * xp.asarray(sign, device=device(values)) + xp.asarray(
                 offset, device=device(values)
             )
-            terms.append(-0.5 * structure.mahalanobis(image[..., None, :] - points))
+            terms.append(-0.5 * scale.mahalanobis(image[..., None, :] - points))
         some = weights > 0
         log_weights = xp.where(some, xp.log(xp.where(some, weights, xp.ones_like(weights))), -xp.inf)
         return log_sum_exp(xp.stack(terms, axis=-1)) + log_weights
@@ -175,19 +251,17 @@ class SmoothedDensity(Distribution):
         return x if self.event_shape else x[..., 0]
 
     def _check_gaussian(self, what: str, *, alone: bool = False) -> None:
-        if self._window.name != "gaussian" and not alone:
+        if not self._is_gaussian and not alone:
             raise ValueError(f"{what} needs a gaussian window: others are not closed under it")
 
     def _check_domain(self) -> None:
+        if (self.bounds is not None or self.period is not None) and not isinstance(self._scale, Lengths):
+            raise ValueError(
+                "bandwidth must be a number or one a coordinate where there are bounds or a period"
+            )
         domain = self._domain
         if domain is None:
             return
-        if self.event_shape:
-            self._check_gaussian("bounds or period of vectors")
-            if isinstance(self.bandwidth, Full):
-                raise ValueError(
-                    "bandwidth must be a number or one a coordinate where there are bounds or a period"
-                )
         inside = domain.inside(domain.wrapped(self._rows))
         if not bool(namespace_of(inside).all(inside)):
             raise ValueError("points must lie within bounds")

@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
 from tractable.arrays.special import log_sum_exp
-from tractable.covariance import other_dims, resolve_dims
+from tractable.covariance import Covariance, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, matvec
-from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.distribution import Distribution, as_count
-from tractable.distributions.folded_domain import as_ends, in_first_period
+from tractable.distributions.folded_domain import as_ends
 from tractable.distributions.smoothed_density import SmoothedDensity
-from tractable.distributions.smoothed_parts import as_bandwidth, as_mixture
+from tractable.distributions.smoothed_lengths import Lengths
+from tractable.distributions.smoothed_parts import as_bandwidth, as_mixture, as_sample
 from tractable.distributions.vectors import as_names, as_values, split_mapping, taken
 from tractable.smoothing import Window, check_window
 from tractable.value import replace, value
@@ -94,24 +94,12 @@ class SmoothedEmpirical(SmoothedDensity):
         period: Any = None,
         names: Iterable[str] | None = None,
     ) -> None:
-        x = freeze(as_reals("points", points))
-        xp = namespace_of(x)
-        if x.ndim != 1 + self._event_ndim or 0 in x.shape:
-            raise ValueError(f"points must be (n, d) or (n,), not empty, got shape {tuple(x.shape)}")
-        check_finite("points", x)
-        one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
-        w = one if weights is None else xp.astype(as_reals("weights", weights, x), x.dtype)
-        if tuple(w.shape) != (x.shape[0],):
-            raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
-        check_nonnegative("weights", w)
-        if not bool(xp.any(w > 0)):
-            raise ValueError("weights must have a positive entry")
-        x, w = _counting(in_first_period(x, period), w)
+        x, w = as_sample(points, weights, period, 1 + self._event_ndim)
         dim = x.shape[1] if x.ndim == 2 else None
         found = {
-            "points": freeze(x),
+            "points": x,
             "bandwidth": as_bandwidth(bandwidth, x),
-            "weights": freeze(w),
+            "weights": w,
             "window": window if isinstance(window, (str, Window)) else check_window(window),
             "bounds": as_ends("bounds", bounds, dim),
             "period": as_ends("period", period, dim),
@@ -141,14 +129,11 @@ class SmoothedEmpirical(SmoothedDensity):
     def support(self) -> tuple[Any, Any]:
         """Least and greatest value of each coordinate."""
         xp, kept = namespace_of(self.points), self._rows
-        margin = self._window.support * xp.sqrt(self.structure.diagonal)
+        margin = self._window.support * self._widths
         low, high = xp.min(kept, axis=0) - margin, xp.max(kept, axis=0) + margin
         if self._domain is not None:
-            ends = (
-                xp.asarray(e, dtype=low.dtype, device=device(low))
-                for e in (self._domain.low, self._domain.high)
-            )
-            least, most = ends
+            place = {"dtype": low.dtype, "device": device(low)}
+            least, most = (xp.asarray(e, **place) for e in (self._domain.low, self._domain.high))
             # A window that is reflected or that begins again may fill the domain.
             low = xp.where(least > -xp.inf, least, low)
             high = xp.where(most < xp.inf, most, high)
@@ -215,7 +200,7 @@ class SmoothedEmpirical(SmoothedDensity):
         self._check_gaussian("marginal", alone=len(keep) == self.dim == 1)
         return SmoothedEmpirical(
             points=taken(self.points, keep),
-            bandwidth=self.structure.marginal(keep),
+            bandwidth=self._bandwidth_of(self._scale.marginal(keep)),
             weights=self.weights,
             window=self.window,
             **self._named(keep),
@@ -240,31 +225,39 @@ class SmoothedEmpirical(SmoothedDensity):
             return self
         self._check_gaussian("condition")
         rest = other_dims(given, self.dim)
-        gain, structure = self.structure.condition(given)
+        gain, scale = self._scale.condition(given)
         xp = namespace_of(self.points)
         logs = self._log_explained(given, values)
         weights = xp.exp(logs - log_sum_exp(logs)[..., None])
-        step = values[..., None, :] - taken(self.points, given)
-        points = taken(self.points, rest) + matvec(gain, step)
+        points, named = taken(self.points, rest), self._named(rest)
+        if not isinstance(scale, Lengths):
+            points = points + matvec(gain, values[..., None, :] - taken(self.points, given))
         if values.ndim > 1:
-            return as_mixture(points, structure, weights, self._named(rest), self._domain)
-        return SmoothedEmpirical(
-            points=points, bandwidth=structure, weights=weights, window=self.window, **self._named(rest)
-        )
+            return as_mixture(points, self.structure.condition(given)[1], weights, named, self._domain)
+        h = self._bandwidth_of(scale)
+        return SmoothedEmpirical(points=points, bandwidth=h, weights=weights, window=self.window, **named)
 
     def as_univariate(self) -> Any:
         """Return vectors of one coordinate as numbers, which have `cdf`, `icdf` and `interval`."""
         if self.dim != 1:
             raise ValueError(f"as_univariate needs one coordinate, and there are {self.dim}")
-        xp = namespace_of(self.points)
+        return self._univariate
+
+    @cached_property
+    def _univariate(self) -> Any:
         given = {"bounds": self.bounds, "period": self.period}
         return SmoothedEmpirical(
             points=self.points[:, 0],
-            bandwidth=xp.sqrt(self.structure.diagonal)[0],
+            bandwidth=self._bandwidth_of(self._scale)[0],
             weights=self.weights,
             window=self.window,
             **{name: None if end is None else end[0] for name, end in given.items()},
         )
+
+    def _bandwidth_of(self, scale: Any) -> Any:
+        """Return lengths, or a structure, as this was given its own."""
+        xp = namespace_of(self.points)
+        return xp.astype(scale.each, self.points.dtype) if isinstance(scale, Lengths) else scale
 
     def __getitem__(self, index: Any) -> Self:
         if index not in ((), Ellipsis):
@@ -278,7 +271,7 @@ class SmoothedEmpirical(SmoothedDensity):
         xp = namespace_of(self.points)
         noise = moved(self._window.sample(n, self.dim, rng), self._rows)
         index = xp.asarray(np.minimum(chosen, len(total) - 1), device=device(self.points))
-        found = xp.take(self._rows, index, axis=0) + self.structure.color(noise)
+        found = xp.take(self._rows, index, axis=0) + self._scale.color(noise)
         found = found if self._domain is None else self._domain.fold(found)
         return self._as_given(found)
 
@@ -293,7 +286,7 @@ class SmoothedEmpirical(SmoothedDensity):
         if self.points.dtype == xp.float64:
             return self
         exact = {name: xp.astype(getattr(self, name), xp.float64) for name in ("points", "weights")}
-        if not self.event_shape:
+        if not isinstance(self.bandwidth, Covariance):
             exact["bandwidth"] = xp.astype(self.bandwidth, xp.float64)
         return replace(self, **exact)
 
@@ -303,12 +296,3 @@ class SmoothedEmpirical(SmoothedDensity):
     def _named(self, dims: tuple[int, ...]) -> dict[str, Any]:
         parts = {"bounds": self.bounds, "period": self.period, "names": self.names}
         return {name: None if part is None else tuple(part[i] for i in dims) for name, part in parts.items()}
-
-
-def _counting(x: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the points that count, and their weights."""
-    xp = namespace_of(x)
-    if bool(xp.all(weights > 0)):
-        return x, weights
-    kept = xp.nonzero(weights > 0)[0]
-    return xp.take(x, kept, axis=0), xp.take(weights, kept, axis=0)

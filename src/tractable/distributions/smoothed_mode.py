@@ -28,7 +28,8 @@ def highest(d: Any) -> Array:
     rows = xp.concat([rows, _between_edges(d, rows)], axis=0)
     order = xp.argsort(-d._density(rows), stable=True)[: min(_STARTS, rows.shape[0])]
     starts = xp.take(rows, order, axis=0)
-    exact = d._window.name == "gaussian" and d._rows.shape[0] <= _MOST_COMPONENTS
+    squares = bool(xp.all((d._widths > 1e-140) & (d._widths < 1e140)))
+    exact = d._is_gaussian and d._rows.shape[0] <= _MOST_COMPONENTS and squares
     found = _normal_modes(d, starts) if exact else _climbed(d, starts)
     found = xp.concat([starts[:1, :], found], axis=0)
     found = found if d._domain is None else d._domain.fold(found)
@@ -41,9 +42,9 @@ def highest(d: Any) -> Array:
 def _between_edges(d: Any, rows: Array) -> Array:
     """Return the middles between the ends of windows on a line: a box is highest between two of them."""
     xp = namespace_of(rows)
-    if d.dim > 1 or d._window.support > 1.0:
+    if d.dim > 1 or np.isinf(d._window.support):
         return rows[:0, :]
-    h = xp.astype(xp.sqrt(d.structure.diagonal), xp.float64)
+    h = d._window.support * d._widths
     edges = xp.sort(xp.concat([rows - h, rows + h], axis=0), axis=0)
     middles = 0.5 * (edges[1:, :] + edges[:-1, :])
     if d._domain is not None:
@@ -69,7 +70,7 @@ def _climbed(d: Any, x: Array) -> Array:
     """Steps along the axes of the window from every start, the best taken, halved where none is better."""
     xp = namespace_of(x)
     eye = xp.eye(d.dim, dtype=xp.float64, device=device(x))
-    axes = xp.astype(d.structure.color(xp.concat([eye, -eye], axis=0)), xp.float64)
+    axes = xp.astype(d._scale.color(xp.concat([eye, -eye], axis=0)), xp.float64)
     heights, size = d._density(x), 0.5 * xp.ones_like(x[:, 0])
     while bool(xp.any(size > 1e-9)):
         tried = x[:, None, :] + size[:, None, None] * axes

@@ -6,21 +6,50 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.special import erfc
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.rows import as_reals
-from tractable.distributions.checks import check_positive
-from tractable.distributions.folded_domain import FoldedDomain
+from tractable.distributions.checks import check_finite, check_nonnegative, check_positive
+from tractable.distributions.folded_domain import FoldedDomain, in_first_period
 from tractable.engines.quadrature import integrate
 
-__all__ = ["REACH", "as_bandwidth", "as_mixture", "folded_moments", "weighted_means"]
+__all__ = [
+    "REACH",
+    "REACH_OF_OTHERS",
+    "as_bandwidth",
+    "as_mixture",
+    "as_sample",
+    "as_squared",
+    "folded_moments",
+    "weighted_means",
+]
 
-#: Beyond so many bandwidths a window holds less than a rounding of one.
-REACH = {"gaussian": 9.0, "laplace": 45.0}
+#: Beyond so many bandwidths a Gaussian window, or another, holds less than a rounding of one.
+REACH, REACH_OF_OTHERS = 9.0, 45.0
 
-#: The most pieces into which a domain is cut for quadrature, unless they do not settle.
-_MOST_PIECES = 2000
+#: The most points whose corners part a domain for quadrature.
+_MOST_PARTED = 200
+
+
+def as_sample(points: Any, weights: Any, period: Any, ndim: int) -> tuple[Array, Array]:
+    """Return the points that count, within their first period, and their weights."""
+    x = as_reals("points", points)
+    xp = namespace_of(x)
+    if x.ndim != ndim or 0 in x.shape:
+        raise ValueError(f"points must be (n, d) or (n,), not empty, got shape {tuple(x.shape)}")
+    check_finite("points", x)
+    one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
+    w = one if weights is None else xp.astype(as_reals("weights", weights, x), x.dtype)
+    if tuple(w.shape) != (x.shape[0],):
+        raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
+    check_nonnegative("weights", w)
+    if not bool(xp.any(w > 0)):
+        raise ValueError("weights must have a positive entry")
+    if not bool(xp.all(w > 0)):
+        kept = xp.nonzero(w > 0)[0]
+        x, w = xp.take(x, kept, axis=0), xp.take(w, kept, axis=0)
+    return freeze(in_first_period(x, period)), freeze(w)
 
 
 def as_bandwidth(bandwidth: Any, points: Array) -> Any:
@@ -32,13 +61,14 @@ def as_bandwidth(bandwidth: Any, points: Array) -> Any:
         check_positive("bandwidth", h)
         return freeze(namespace_of(points).astype(h, points.dtype))
     dim = points.shape[1]
-    structure = bandwidth if isinstance(bandwidth, Covariance) else _as_structure(bandwidth, points, dim)
-    if structure.dim != dim or structure.batch_shape or structure.noise_dim != dim:
-        raise ValueError(f"bandwidth must be of {dim} coordinates, and not a batch, got {structure!r}")
-    return structure
+    found = bandwidth if isinstance(bandwidth, Covariance) else _as_lengths(bandwidth, points, dim)
+    if isinstance(found, Covariance) and (found.dim != dim or found.batch_shape or found.noise_dim != dim):
+        raise ValueError(f"bandwidth must be of {dim} coordinates, and not a batch, got {found!r}")
+    return found
 
 
-def _as_structure(bandwidth: Any, points: Array, dim: int) -> Covariance:
+def _as_lengths(bandwidth: Any, points: Array, dim: int) -> Any:
+    """Return one length or one a coordinate as an array, and a matrix as a structure."""
     h = as_reals("bandwidth", bandwidth, points)
     h = namespace_of(points).astype(h, points.dtype)
     if h.ndim == 2:
@@ -47,11 +77,21 @@ def _as_structure(bandwidth: Any, points: Array, dim: int) -> Covariance:
         except ValueError as error:
             raise ValueError(str(error).replace("matrix", "bandwidth", 1)) from None
     check_positive("bandwidth", h)
-    if h.ndim == 0:
-        return Isotropic(variance=h * h, dim=dim)
-    if tuple(h.shape) != (dim,):
+    if h.ndim and tuple(h.shape) != (dim,):
         raise ValueError(f"bandwidth must have {dim} entries, got shape {tuple(h.shape)}")
-    return Diagonal(variances=h * h)
+    return freeze(h)
+
+
+def as_squared(bandwidth: Any, dim: int) -> Covariance:
+    """Return a stored bandwidth as a covariance, where the squares of lengths are numbers."""
+    if isinstance(bandwidth, Covariance):
+        return bandwidth
+    with np.errstate(over="ignore", under="ignore"):
+        square = bandwidth * bandwidth
+    try:
+        return Isotropic(variance=square, dim=dim) if square.ndim == 0 else Diagonal(variances=square)
+    except ValueError:
+        raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}") from None
 
 
 def weighted_means(x: Array, weights: Array) -> tuple[Array, Array]:
@@ -59,15 +99,18 @@ def weighted_means(x: Array, weights: Array) -> tuple[Array, Array]:
     share = weights / namespace_of(weights).sum(weights)
     mean = share @ x
     away = x - mean
-    return mean, (away * share[:, None]).T @ away
+    with np.errstate(over="ignore", under="ignore"):
+        return mean, (away * share[:, None]).T @ away
 
 
 def folded_moments(d: Any, domain: FoldedDomain) -> tuple[Array, Array]:
     """Return the mean (d,) and covariance (d, d) of a smoothed sample folded into a domain."""
     xp = namespace_of(d.points)
-    if d._window.name != "gaussian":
+    if not d._is_gaussian:
+        if d.dim > 1:
+            raise ValueError("moments of vectors within bounds or a period need a gaussian window")
         return _by_quadrature(d)
-    widths = xp.sqrt(xp.astype(d.structure.diagonal, xp.float64))
+    widths = d._widths
     columns = [_folded_normal(d._rows[:, j], widths[j], domain, j) for j in range(d.dim)]
     means = xp.stack([mean for mean, _ in columns], axis=1)
     center = d._center
@@ -107,16 +150,8 @@ def _moment(z: Array) -> Array:
 def _by_quadrature(d: Any) -> tuple[Array, Array]:
     """Moments of numbers under a window without partial moments of its own."""
     xp = namespace_of(d.points)
-    low, high = (float(end) for end in d.support)
     center = float(d._center[0])
-    h = float(d.structure.diagonal[0]) ** 0.5
-    if math.isinf(low) or math.isinf(high):
-        far = 45.0 * h
-        rows = d._rows[:, 0]
-        low = float(xp.min(rows)) - far if math.isinf(low) else low
-        high = float(xp.max(rows)) + far if math.isinf(high) else high
-    pieces = int(min(_MOST_PIECES, max(8.0, 4.0 * (high - low) / h)))
-    breaks = xp.asarray(np.linspace(low, high, pieces + 1), device=device(d.points))
+    breaks = xp.asarray(_panels(d), device=device(d.points))
 
     def moments(x: Array) -> Array:
         p = xp.exp(d._density(x[:, None]))
@@ -127,6 +162,19 @@ def _by_quadrature(d: Any) -> tuple[Array, Array]:
     mean = first / mass
     place = {"dtype": xp.float64, "device": device(d.points)}
     return xp.asarray([center + mean], **place), xp.asarray([[second / mass - mean * mean]], **place)
+
+
+def _panels(d: Any) -> np.ndarray:
+    """Return where quadrature parts the line: the corners of windows, folded, and the walls within reach."""
+    rows, h = np.unique(to_numpy(d._rows[:, 0])), float(d._widths[0])
+    some = rows[np.unique(np.linspace(0, len(rows) - 1, _MOST_PARTED).astype(int))]
+    reach = min(d._window.support, REACH_OF_OTHERS)
+    steps = reach * np.array([-1.0, -0.5, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0])
+    found = np.append((some[:, None] + h * steps).ravel(), [rows[0] - reach * h, rows[-1] + reach * h])
+    folded = np.unique(to_numpy(d._domain.fold(found[:, None]))[:, 0])
+    ends = np.array([d._domain.low[0], d._domain.high[0]])
+    near = (ends >= folded[0] - 2.0 * reach * h) & (ends <= folded[-1] + 2.0 * reach * h)
+    return np.unique(np.append(folded, ends[near & np.isfinite(ends)]))
 
 
 def as_mixture(

@@ -1,25 +1,22 @@
-# ruff: noqa: SLF001  (smoothed samples of one kind ask each other)
 """The distribution of a sample of numbers, smoothed."""
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.covariance import Covariance, Isotropic
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.distributions.expectation import expectation
 from tractable.distributions.smoothed_empirical import SmoothedEmpirical
+from tractable.distributions.smoothed_levels import Unsettled
 from tractable.distributions.univariate import Univariate
 from tractable.engines.roots import increasing_root
-from tractable.value import replace
 
 __all__ = ["UnivariateSmoothedEmpirical"]
 
-#: Pairs of a level and a point that are held at a time.
-_PAIRS = 2**21
+#: The most nodes of the table in which quantiles are looked up first.
+_MOST_NODES = 1024
 
 #: The most panels that quadrature begins with.
 _MOST_LANDMARKS = 4000
@@ -40,13 +37,6 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
 
     _event_ndim: ClassVar[int] = 0
 
-    @cached_property
-    def structure(self) -> Covariance:
-        """The squared bandwidth."""
-        xp = namespace_of(self.points)
-        h = xp.astype(self.bandwidth, xp.float64)
-        return Isotropic(variance=h * h, dim=1)
-
     @property
     def dim(self) -> int:
         """One."""
@@ -54,19 +44,11 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
 
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`: Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
-        x = self._event(x)
-        xp = namespace_of(x)
-        flat = xp.reshape(xp.astype(x, xp.float64), (-1,))
-        known = ~xp.isnan(flat)
-        below = self._lower(xp.where(known, flat, xp.zeros_like(flat)))
-        above = self._mirrored._lower(xp.where(known, -flat, xp.zeros_like(flat)))
-        found = xp.where(below <= 0.5, below, 1.0 - above)
-        found = xp.where(known, xp.clip(found, 0.0, 1.0), xp.full_like(found, xp.nan))
-        return xp.astype(xp.reshape(found, tuple(x.shape)), self.points.dtype)
+        return self._of_known(self._cdf, x)
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: the distribution function of the mirrored sample."""
-        return self._mirrored.cdf(-self._event(x))
+        """See `Univariate.survival`, with the digits of the upper tail."""
+        return self._of_known(lambda x: self._cdf(x, upper=True), x)
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`: where the distribution function reaches q, by a guarded Newton search."""
@@ -76,109 +58,107 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
         least, most = (float(end) for end in self.support)
         inner = (levels > 0) & (levels < 1)
         safe = xp.where(inner, levels, xp.full_like(levels, 0.5))
-        low, high = self._bracket(safe)
-
-        def excess(x: Array) -> tuple[Array, Array]:
-            return self._cdf(x) - safe, xp.exp(self._density(x[:, None]))
-
-        found = increasing_root(excess, low, high)
+        found = increasing_root(Unsettled(self._excess, safe), *self._bracket(safe))
         found = xp.where(levels <= 0, xp.full_like(found, least), found)
         found = xp.where(levels >= 1, xp.full_like(found, most), found)
         return xp.astype(xp.reshape(found, tuple(q.shape)), self.points.dtype)
 
-    def _cdf(self, x: Array) -> Array:
+    def _excess(self, x: Array, q: Array) -> tuple[Array, Array]:
         xp = namespace_of(x)
-        below = self._lower(x)
-        return xp.where(below <= 0.5, below, 1.0 - self._mirrored._lower(-x))
+        return self._cdf(x) - q, xp.exp(self._density(x[:, None]))
 
-    @cached_property
-    def _mirrored(self) -> "UnivariateSmoothedEmpirical":
-        ends = {
-            name: None if end is None else (-end[1], -end[0])
-            for name, end in (("bounds", self.bounds), ("period", self.period))
-        }
-        return replace(self, points=-self.points, **ends)
-
-    @cached_property
-    def _unbounded(self) -> "UnivariateSmoothedEmpirical":
-        return replace(self, bounds=None, period=None) if self._domain is not None else self
-
-    def _lower(self, x: Array) -> Array:
-        """Return P(X ≤ x) of doubles (m,), accurate where it is small."""
+    def _of_known(self, function: Callable[[Array], Array], x: Any) -> Array:
+        """Apply a function of doubles (m,) to events that are not NaN."""
+        x = self._event(x)
         xp = namespace_of(x)
-        if self._domain is None:
-            found = self._lower_sums(xp.where(xp.isinf(x), xp.zeros_like(x), x))
-        else:
-            found = self._folded(xp.clip(x, min=-1e300, max=1e300))
-        found = xp.where(x == -xp.inf, xp.zeros_like(found), found)
-        return xp.where(x == xp.inf, xp.ones_like(found), found)
+        flat = xp.reshape(xp.astype(x, xp.float64), (-1,))
+        known = ~xp.isnan(flat)
+        found = xp.clip(function(xp.where(known, flat, xp.zeros_like(flat))), 0.0, 1.0)
+        found = xp.where(known, found, xp.full_like(found, xp.nan))
+        return xp.astype(xp.reshape(found, tuple(x.shape)), self.points.dtype)
 
-    def _lower_sums(self, x: Array) -> Array:
+    def _cdf(self, x: Array, *, upper: bool = False) -> Array:
+        """Return the mass below doubles (m,), or above, from whichever side holds less."""
+        own = self._tail(x, upper=upper)
+        return namespace_of(x).where(own <= 0.5, own, 1.0 - self._tail(x, upper=not upper))
+
+    def _tail(self, x: Array, *, upper: bool) -> Array:
+        """Return the mass on one side of doubles (m,), accurate where it is small."""
+        return self._open(x, upper=upper) if self._domain is None else self._folded(x, upper=upper)
+
+    def _open(self, x: Array, *, upper: bool) -> Array:
+        """The mass on one side, without a domain."""
         xp = namespace_of(x)
-        h = xp.astype(self.bandwidth, xp.float64)
-        z, sums = (x - self._center[0]) / h, self._sums
-        if is_numpy_array(x) and self._window.name == "gaussian" and sums.line is not None:
-            from tractable.primitives.line_sums import normal_lower_sums
+        found = self._tail_sums(xp.where(xp.isinf(x), xp.zeros_like(x), x), upper=upper)
+        none, whole = (xp.inf, -xp.inf) if upper else (-xp.inf, xp.inf)
+        found = xp.where(x == none, xp.zeros_like(found), found)
+        return xp.where(x == whole, xp.ones_like(found), found)
 
-            return normal_lower_sums(sums.line, z)
-        weights = sums.weights / xp.sum(sums.weights)
-        step = max(1, _PAIRS // weights.shape[0])
-        parts = [
-            self._window.cdf(z[a : min(a + step, z.shape[0])][:, None] - sums.points[:, 0][None, :]) @ weights
-            for a in range(0, z.shape[0], step)
-        ]
-        return xp.concat(parts) if parts else z
+    def _tail_sums(self, x: Array, *, upper: bool) -> Array:
+        return self._sums.shares(x, upper=upper)
 
-    def _folded(self, x: Array) -> Array:
-        """Return the mass folded onto what lies below x: near a wall by quadrature, which does not cancel."""
+    def _folded(self, x: Array, *, upper: bool) -> Array:
+        """Return the mass folded onto what lies between a wall and x, the masses of all images of it."""
         xp = namespace_of(x)
         domain = self._domain
         assert domain is not None
         low, high = domain.low[0], domain.high[0]
-        base = self._unbounded
-        if math.isinf(low):
-            return xp.where(
-                x >= high, xp.ones_like(x), base._lower(x) + base._mirrored._lower(x - 2.0 * high)
-            )
-        t = xp.clip(x - low, min=0.0, max=high - low)
-        if math.isinf(high):
-            whole = base._between(low - t, low + t)
-        else:
-            whole = xp.zeros_like(t)
-            for sign, offset in domain.maps():
-                a, b = sign * low + offset, sign * (low + t) + offset
-                whole = whole + base._between(xp.minimum(b, a + 0.0 * b), xp.maximum(b, a + 0.0 * b))
-        h = float(self.bandwidth)
-        if self._window.name != "gaussian":  # corners near the wall
-            return xp.where(t >= high - low, xp.ones_like(t), whole)
-        near = t < 0.5 * h
-        whole = xp.where(near, self._near_wall(xp.where(near, t, xp.zeros_like(t))), whole)
-        return xp.where(t >= high - low, xp.ones_like(t), whole)
+        wall, other = (high, low) if upper else (low, high)
+        x = xp.clip(x, min=low, max=high)
+        found = xp.zeros_like(x)
+        for sign, offset in domain.maps():
+            a, b = xp.full_like(x, sign * wall + offset), sign * x + offset
+            found = found + self._between(xp.minimum(a, b), xp.maximum(a, b))
+        if self._is_gaussian and math.isfinite(wall):  # others may have corners near the wall
+            t = xp.abs(x - wall)
+            near = t < 0.5 * float(self.bandwidth)
+            found = xp.where(near, self._near_wall(wall, xp.where(near, x, xp.full_like(x, wall))), found)
+        found = xp.where(x == wall, xp.zeros_like(found), found)
+        return xp.where(x == other, xp.ones_like(found), found)
 
-    def _near_wall(self, t: Array) -> Array:
-        xp = namespace_of(t)
-        place = {"dtype": xp.float64, "device": device(t)}
+    def _near_wall(self, wall: float, x: Array) -> Array:
+        """The mass between a wall and x by quadrature, which does not cancel."""
+        xp = namespace_of(x)
+        place = {"dtype": xp.float64, "device": device(x)}
         node, weight = (xp.asarray(a, **place) for a in np.polynomial.legendre.leggauss(16))
-        assert self._domain is not None
-        x = self._domain.low[0] + 0.5 * t[:, None] * (1.0 + node)
-        p = xp.exp(xp.reshape(self._density(xp.reshape(x, (-1, 1))), (t.shape[0], -1)))
-        return 0.5 * t * (p @ weight)
+        t = x - wall
+        inner = wall + 0.5 * t[:, None] * (1.0 + node)
+        p = xp.exp(xp.reshape(self._density(xp.reshape(inner, (-1, 1))), (t.shape[0], -1)))
+        return 0.5 * xp.abs(t) * (p @ weight)
 
     def _between(self, a: Array, b: Array) -> Array:
+        """The mass between, without a domain, from the side that does not cancel."""
         xp = namespace_of(b)
-        below = self._lower(a)
-        upper = self._mirrored._lower(-a) - self._mirrored._lower(-b)
-        return xp.where(below > 0.5, upper, self._lower(b) - below)
+        below = self._open(a, upper=False)
+        above = self._open(a, upper=True) - self._open(b, upper=True)
+        return xp.where(below > 0.5, above, self._open(b, upper=False) - below)
 
     def _bracket(self, q: Array) -> tuple[Array, Array]:
-        """Return ends between which the quantiles lie, moved outwards until they do."""
+        """Return ends between which the quantiles lie: neighbours in a table, or moved outwards."""
+        xp = namespace_of(q)
+        nodes = self._nodes(q.shape[0])
+        levels = np.maximum.accumulate(to_numpy(self._cdf(nodes)))
+        at, last = np.searchsorted(levels, to_numpy(q)), len(levels) - 1
+        low, high = (xp.take(nodes, xp.asarray(np.clip(i, 0, last), device=device(q))) for i in (at - 1, at))
+        if bool(np.any((at == 0) | (at > last))):
+            low, high = self._widened(q, low, high)
+        return self._beside_wall(q, low, high)
+
+    def _nodes(self, n_levels: int) -> Array:
+        """Some of the points, in order, and ends ten bandwidths beyond them."""
+        xp = namespace_of(self.points)
+        rows, far = xp.sort(self._rows[:, 0]), 10.0 * float(self.bandwidth)
+        n = min(rows.shape[0], _MOST_NODES, 8 + 4 * n_levels)
+        ranks = np.linspace(0, rows.shape[0] - 1, n).astype(np.int64)
+        inner = xp.take(rows, xp.asarray(ranks, device=device(rows)))
+        least, most = (float(end) for end in self.support)
+        return xp.clip(xp.concat([rows[:1] - far, inner, rows[-1:] + far]), min=least, max=most)
+
+    def _widened(self, q: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Move ends outwards, each time twice as far, until the quantiles lie between them."""
         xp = namespace_of(q)
         least, most = (float(end) for end in self.support)
-        h = float(self.bandwidth)
-        rows = self._rows[:, 0]
-        low, high = (edge + xp.zeros_like(q) for edge in (xp.min(rows) - h, xp.max(rows) + h))
-        low, high = xp.clip(low, min=least, max=most), xp.clip(high, min=least, max=most)
-        step = h
+        step = float(self.bandwidth)
         for _ in range(1100):
             short = (self._cdf(low) > q) & (low > least), (self._cdf(high) < q) & (high < most)
             if not bool(xp.any(short[0] | short[1])):
@@ -186,7 +166,7 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
             low = xp.where(short[0], xp.clip(low - step, min=least, max=most), low)
             high = xp.where(short[1], xp.clip(high + step, min=least, max=most), high)
             step *= 2.0
-        return self._beside_wall(q, low, high)
+        return low, high
 
     def _beside_wall(self, q: Array, low: Array, high: Array) -> tuple[Array, Array]:
         """Close in on levels so small that a wall is nearly reached, where x - wall = q / p(wall)."""

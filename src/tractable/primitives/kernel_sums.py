@@ -31,6 +31,7 @@ def log_kernel_sums(
     kind: str | None = None,
     left: Array | None = None,
     first: int = 0,
+    scale: float = 1.0,
 ) -> Array:
     """Return log Σ_i w_i k(|q - x_i|²) of every query q.
 
@@ -51,6 +52,8 @@ def log_kernel_sums(
     left : array (m,), optional
         Query j is then point first + j, of whose weight so much is left out.
     first : int
+    scale : float
+        What differences are divided by, where the window has no name.
 
     Examples
     --------
@@ -60,7 +63,7 @@ def log_kernel_sums(
     array([1.135335])
     """
     if kind is None or not is_numpy_array(points):
-        return agnostic(queries, points, weights, log_profile, left, first)
+        return agnostic(queries, points, weights, log_profile, left, first, scale)
     from tractable.primitives._compiled.kernel_sums import log_kernel_sums as compiled
 
     out = np.empty(len(queries))

@@ -1,14 +1,17 @@
 """Sums of windows over prepared points: which way they are taken, and on all cores."""
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.engines.threads import ordered_map
 from tractable.primitives.kernel_sums import KINDS, NONE, kernel_spreads, log_kernel_sums
 from tractable.primitives.line_sums import LineSums, line_sums
+from tractable.primitives.near_sums import NearSums, near_sums
+from tractable.primitives.tail_sums import TailSums, tail_sums
 from tractable.primitives.tree_sums import TreeSums, tree_sums
 from tractable.smoothing.window import Window
 from tractable.smoothing.windows import WINDOWS
@@ -21,6 +24,9 @@ _LINE_QUERIES = 4096
 _PAIRS = 2**23
 _TREE_QUERIES = 512
 
+#: Pairs that are held at a time where no way of summing is prepared.
+_DENSE = 2**21
+
 #: A tree is tried from so many rows on, by the sums of some of them; kept where it adds few enough terms.
 _TREE_ROWS, _TREE_TRIALS, _TREE_SHARE = 2048, 16, 0.4
 
@@ -31,6 +37,7 @@ _TOLERANCES = {
     "two passes": 1e-12,
     "tree-pruned sum": 1e-12,
     "direct sum": 1e-12,
+    "sum within reach": 1e-12,
     "dense": 1e-12,
 }
 
@@ -38,6 +45,9 @@ _TOLERANCES = {
 @value
 class WindowSums:
     """Points in units of the bandwidth, their weights, and a window to sum over them.
+
+    Points of one coordinate may be in units of their own, with the bandwidth as `scale`: it divides
+    differences, which keeps the digits of points far from zero.
 
     Examples
     --------
@@ -49,12 +59,13 @@ class WindowSums:
     points: Array  # (n, d)
     weights: Array  # (n,)
     window: Window
+    scale: float = 1.0
 
     @property
     def path(self) -> str:
         """How sums are taken; each way keeps at least eleven digits, however far a query is."""
         if not self._compiled:
-            return "dense"
+            return "dense" if self.near is None else "sum within reach"
         if self.points.shape[1] > 1:
             return "direct sum" if self.tree is None else "tree-pruned sum"
         return {"gaussian": "fast Gauss transform", "laplace": "two passes"}.get(
@@ -68,18 +79,38 @@ class WindowSums:
 
     def log_sums(self, queries: Array) -> Array:
         """Return log Σ_i w_i k(|q - x_i|²) of queries (m, d)."""
+        near = self.near
+        if near is not None:
+            return near.log_sums(queries, self.window.log_profile)
         if not self._compiled:
-            return log_kernel_sums(queries, self.points, self.weights, self.window.log_profile)
+            return log_kernel_sums(
+                queries, self.points, self.weights, self.window.log_profile, scale=self.scale
+            )
         line = self.line
         if line is not None:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
         return self._in_space(queries, None)
 
+    def shares(self, queries: Array, *, upper: bool = False) -> Array:
+        """Return the mass below numbers (m,), or above them, with the digits of the tail."""
+        tails, near = self.tails, self.near
+        if tails is not None:
+            return _blocks(lambda a, b: tails.shares(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
+        if near is not None:
+            return near.shares(queries, self.window.cdf, upper=upper)
+        xp, side = namespace_of(queries), -1.0 if upper else 1.0
+        weights = self.weights / xp.sum(self.weights)
+        step = max(1, _DENSE // weights.shape[0])
+        ends = [(a, min(a + step, queries.shape[0])) for a in range(0, queries.shape[0], step)]
+        x = self.points[:, 0][None, :]
+        parts = [self.window.cdf(side * (queries[a:b][:, None] - x) / self.scale) @ weights for a, b in ends]
+        return xp.concat(parts) if parts else queries
+
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
         if not self._compiled:
             return log_kernel_sums(
-                self.points, self.points, self.weights, self.window.log_profile, None, left
+                self.points, self.points, self.weights, self.window.log_profile, None, left, 0, self.scale
             )
         line = self.line
         if line is None:
@@ -109,7 +140,19 @@ class WindowSums:
         """What is prepared of points on a line."""
         if not self._compiled or self.points.shape[1] > 1:
             return None
-        return line_sums(self.points[:, 0], self.weights, self.window.name)
+        return line_sums(self.points[:, 0], self.weights, self.window.name, self.scale)
+
+    @cached_property
+    def tails(self) -> TailSums | None:
+        """What is prepared for the mass on either side of a number."""
+        return None if self.line is None else tail_sums(self.line)
+
+    @cached_property
+    def near(self) -> NearSums | None:
+        """The points sorted, for windows of users that have an end."""
+        if self._compiled or not is_numpy_array(self.points) or math.isinf(self.window.support):
+            return None
+        return near_sums(self.points, self.weights, self.scale, self.window.support)
 
     @cached_property
     def tree(self) -> TreeSums | None:

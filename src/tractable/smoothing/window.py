@@ -37,7 +37,7 @@ class Window:
     log_profile : callable
         log k(s) of squared radii s, an array to an array; -inf where there is no mass. Its scale is free.
     support : float
-        The radius beyond which there is none: 1, or infinity.
+        The radius beyond which there is none, or infinity.
     radial_moment : callable, optional
         ``radial_moment(power, times)`` is log ∫ k(r²)^times r^power dr; by quadrature when not given.
     radii : callable, optional

@@ -17,6 +17,9 @@ __all__ = ["WINDOWS", "check_window"]
 #: How far a user's window may be from the integral of one, and from symmetry.
 TOLERANCE = 1e-6
 
+#: A window that is as low as this before its last number has no end: its formula underflows.
+_UNDERFLOW = 1e-290
+
 
 def _gaussian(s: Array) -> Array:
     return -0.5 * s
@@ -204,7 +207,11 @@ def check_window(kernel: Any) -> Window:
         raise ValueError(f"kernel must be one of {[*WINDOWS]}, a Window or a function, got {kernel!r}")
     _check_heights(kernel)
     _check_mass(kernel)
-    return Window(name=getattr(kernel, "__name__", "kernel"), log_profile=partial(_log_of, kernel))
+    return Window(
+        name=getattr(kernel, "__name__", "kernel"),
+        log_profile=partial(_log_of, kernel),
+        support=_end_of(kernel),
+    )
 
 
 def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
@@ -214,6 +221,22 @@ def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
         height = xp.astype(xp.asarray(kernel(xp.sqrt(s))), s.dtype)
     some = height > 0.0
     return xp.where(some, xp.log(xp.where(some, height, xp.ones_like(height))), xp.full_like(height, -xp.inf))
+
+
+def _end_of(kernel: Callable[[Any], Any]) -> float:
+    """Return the radius beyond which a window is zero, by halving; infinity where it only underflows."""
+    u = np.geomspace(1e-4, 1e8, 2401)
+    with np.errstate(all="ignore"):
+        some = np.flatnonzero(np.asarray(kernel(u), dtype=np.float64) > 0.0)
+        if not len(some) or some[-1] == len(u) - 1:
+            return math.inf
+        low, high = u[some[-1]], u[some[-1] + 1]
+        while low < 0.5 * (low + high) < high:
+            middle = 0.5 * (low + high)
+            held = float(np.asarray(kernel(np.array([middle])), dtype=np.float64)[0]) > 0.0
+            low, high = (middle, high) if held else (low, middle)
+        before = float(np.asarray(kernel(np.array([0.999 * high])), dtype=np.float64)[0])
+    return float(high) if before > _UNDERFLOW else math.inf
 
 
 def _check_heights(kernel: Callable[[Any], Any]) -> None:

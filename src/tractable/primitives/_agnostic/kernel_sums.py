@@ -18,6 +18,7 @@ def log_kernel_sums(
     log_profile: Callable[[Array], Array],
     left: Array | None = None,
     first: int = 0,
+    scale: float = 1.0,
 ) -> Array:
     """See `tractable.primitives.kernel_sums.log_kernel_sums`."""
     xp = namespace_of(points)
@@ -31,15 +32,17 @@ def log_kernel_sums(
             place = xp.arange(points.shape[0], device=device(points))[None, :]
             mine = xp.arange(block.shape[0], device=device(points))[:, None] + (first + start)
             counts = counts - xp.where(place == mine, left[start:end][:, None], xp.zeros_like(counts))
-        parts.append(_block(block, points, counts, log_profile))
+        parts.append(_block(block, points, counts, log_profile, scale))
     return xp.concat(parts) if parts else queries[:, 0]
 
 
-def _block(block: Array, points: Array, counts: Array, log_profile: Callable[[Array], Array]) -> Array:
+def _block(
+    block: Array, points: Array, counts: Array, log_profile: Callable[[Array], Array], scale: float
+) -> Array:
     xp = namespace_of(points)
     squares = xp.zeros_like(counts)
     for j in range(points.shape[1]):
-        step = block[:, j : j + 1] - points[:, j][None, :]
+        step = (block[:, j : j + 1] - points[:, j][None, :]) / scale
         squares = squares + step * step
     some = counts > 0
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))

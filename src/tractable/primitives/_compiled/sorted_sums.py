@@ -5,33 +5,42 @@ point about the centre (powers, or a sine and a cosine), whose running totals ar
 difference. Where that difference might not leave eleven digits, the points are added one by one.
 """
 
-import math
-
 import numpy as np
 from numba import njit
 
-__all__ = ["laplace_passes", "log_disc_sums", "log_laplace_sums", "normal_lower_sums", "running_totals"]
+__all__ = [
+    "COLUMNS",
+    "FEW",
+    "laplace_passes",
+    "log_disc_sums",
+    "log_laplace_sums",
+    "part_of_bin",
+    "running_totals",
+    "within",
+]
 
 #: Fewer points than this are added one by one.
-_FEW = 24
+FEW = 24
+#: How many running totals are kept of every point.
+COLUMNS = 6
 #: What a sum of running totals may lose, beside what it is: see `_settled`.
 _TOLERANCE = 1e-11
 
 
 @njit(nogil=True, cache=True)
-def running_totals(x, weights, starts, first, kind):  # type: ignore[no-untyped-def]
-    """Running totals within every bin of w times the functions of the window, (n, 5)."""
-    totals = np.zeros((len(x), 5))
-    for b in range(len(starts)):
-        centre = starts[b] + 0.125
+def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-untyped-def]
+    """Running totals within every bin of w times the functions of the window, (n, 6)."""
+    totals = np.zeros((len(x), COLUMNS))
+    for b in range(len(centres)):
+        centre = centres[b]
         for i in range(first[b], first[b + 1]):
-            u, w = x[i] - centre, weights[i]
+            u, w = (x[i] - centre) / h, weights[i]
             if kind == 4:
                 totals[i, 0] = w
                 totals[i, 1] = w * np.cos(0.5 * np.pi * u)
                 totals[i, 2] = w * np.sin(0.5 * np.pi * u)
             else:
-                for k in range(5):
+                for k in range(COLUMNS):
                     totals[i, k] = w
                     w *= u
             if i > first[b]:
@@ -40,25 +49,37 @@ def running_totals(x, weights, starts, first, kind):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def log_disc_sums(x, weights, starts, first, totals, kind, queries, left, begin, out):  # type: ignore[no-untyped-def]
-    """Write log Σ_i w_i k(q - x_i); or, where `left` is not empty, of points without so much of them."""
+def within(x, q, h):  # type: ignore[no-untyped-def]
+    """The first sorted point that is no farther than h, and the first beyond."""
+    low, high = np.searchsorted(x, q - h), np.searchsorted(x, q + h, "right")
+    # The ends of the window are rounded, and may have met a number that is farther than they are.
+    if low < high and q - x[low] > h:
+        low = np.searchsorted(x, x[low], "right")
+    if low < high and x[high - 1] - q > h:
+        high = np.searchsorted(x, x[high - 1])
+    return low, high
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, begin, out):  # type: ignore[no-untyped-def]
+    """Write log Σ_i w_i k((q - x_i)/h); or, where `left` is not empty, of points without so much of them."""
     for j in range(len(queries)):
         q, own = queries[j], begin + j if left.size else -1
-        low, high = np.searchsorted(x, q - 1.0), np.searchsorted(x, q + 1.0, "right")
+        low, high = within(x, q, h)
         away = left[j] if left.size else 0.0
         total = 0.0
-        settled = high - low > _FEW
+        settled = high - low > FEW
         if settled:
             middle = np.searchsorted(x, q) if kind == 1 else high
-            lower, lost = _ranged(starts, first, totals, kind, q, low, middle, 1.0)
-            upper, gone = _ranged(starts, first, totals, kind, q, middle, high, -1.0)
+            lower, lost = _ranged(h, first, centres, totals, kind, q, low, middle, 1.0)
+            upper, gone = _ranged(h, first, centres, totals, kind, q, middle, high, -1.0)
             total = lower + upper - away
             settled = lost + gone <= _TOLERANCE * total and total > 1e-3 * away
         if not settled:
             total = 0.0
             for i in range(low, high):
                 w = max(weights[i] - away, 0.0) if i == own else weights[i]
-                total += w * _height(kind, abs(q - x[i]))
+                total += w * _height(kind, abs(q - x[i]) / h)
         out[j] = np.log(total) if total > 0.0 else -np.inf
 
 
@@ -78,21 +99,27 @@ def _height(kind, r):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _ranged(starts, first, totals, kind, q, low, high, side):  # type: ignore[no-untyped-def]
+def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignore[no-untyped-def]
     """The sum over points low to high, and a bound on its rounding."""
     total, lost = 0.0, 0.0
     if high <= low:
         return total, lost
     b = np.searchsorted(first, low, "right") - 1
-    m = np.zeros(5)
-    while b < len(starts) and first[b] < high:
-        begin, end = max(low, first[b]), min(high, first[b + 1])
-        for k in range(5):
-            m[k] = totals[end - 1, k] - (totals[begin - 1, k] if begin > first[b] else 0.0)
-        lost += 1e-15 * (8.0 + np.sqrt(end - first[b])) * totals[end - 1, 0]
-        total += _combined(kind, q - starts[b] - 0.125, m, side)
+    m = np.zeros(COLUMNS)
+    while b < len(centres) and first[b] < high:
+        lost += part_of_bin(first, totals, b, low, high, m)
+        total += _combined(kind, (q - centres[b]) / h, m, side)
         b += 1
     return total, lost
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def part_of_bin(first, totals, b, low, high, m):  # type: ignore[no-untyped-def]
+    """Write the sums over the points of a bin from low to high, and return a bound on their rounding."""
+    begin, end = max(low, first[b]), min(high, first[b + 1])
+    for k in range(COLUMNS):
+        m[k] = totals[end - 1, k] - (totals[begin - 1, k] if begin > first[b] else 0.0)
+    return 1e-15 * (8.0 + np.sqrt(end - first[b])) * totals[end - 1, 0]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -111,31 +138,31 @@ def _combined(kind, v, m, side):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def laplace_passes(x, weights):  # type: ignore[no-untyped-def]
-    """Σ w exp(-(x_i - x_j)) over the points up to each, and over those from each on, in two passes."""
+def laplace_passes(x, weights, h):  # type: ignore[no-untyped-def]
+    """Σ w exp(-(x_i - x_j)/h) over the points up to each, and over those from each on, in two passes."""
     n = len(x)
     below, above = np.empty(n), np.empty(n)
     total = 0.0
     for i in range(n):
-        total = weights[i] + (total * np.exp(x[i - 1] - x[i]) if i else 0.0)
+        total = weights[i] + (total * np.exp((x[i - 1] - x[i]) / h) if i else 0.0)
         below[i] = total
     total = 0.0
     for i in range(n - 1, -1, -1):
-        total = weights[i] + (total * np.exp(x[i] - x[i + 1]) if i + 1 < n else 0.0)
+        total = weights[i] + (total * np.exp((x[i] - x[i + 1]) / h) if i + 1 < n else 0.0)
         above[i] = total
     return below, above
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def log_laplace_sums(x, weights, below, above, queries, left, begin, out):  # type: ignore[no-untyped-def]
-    """Write log Σ_i w_i exp(-|q - x_i|); all terms are positive, and none is lost far away."""
+def log_laplace_sums(x, weights, h, below, above, queries, left, begin, out):  # type: ignore[no-untyped-def]
+    """Write log Σ_i w_i exp(-|q - x_i|/h); all terms are positive, and none is lost far away."""
     n = len(x)
     for j in range(len(queries)):
         q = queries[j]
         at = begin + j if left.size else np.searchsorted(x, q)
         after = at + 1 if left.size else at
-        lower = np.log(below[at - 1]) - (q - x[at - 1]) if at > 0 else -np.inf
-        upper = np.log(above[after]) - (x[after] - q) if after < n else -np.inf
+        lower = np.log(below[at - 1]) - (q - x[at - 1]) / h if at > 0 else -np.inf
+        upper = np.log(above[after]) - (x[after] - q) / h if after < n else -np.inf
         top = max(lower, upper)
         kept = max(weights[at] - left[j], 0.0) if left.size else 0.0
         if kept > 0.0:
@@ -145,15 +172,3 @@ def log_laplace_sums(x, weights, below, above, queries, left, begin, out):  # ty
         else:
             own = kept * np.exp(-top) if kept > 0.0 else 0.0
             out[j] = top + np.log(np.exp(lower - top) + np.exp(upper - top) + own)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def normal_lower_sums(x, weights, running, queries, out):  # type: ignore[no-untyped-def]
-    """Write Σ w_i Φ(q - x_i): points far below count in full, points far above not at all."""
-    for j in range(len(queries)):
-        q = queries[j]
-        low, high = np.searchsorted(x, q - 9.0), np.searchsorted(x, q + 39.0)
-        total = running[low]
-        for i in range(low, high):
-            total += weights[i] * 0.5 * math.erfc((x[i] - q) * 0.7071067811865476)
-        out[j] = total
