@@ -63,8 +63,8 @@ curves = {"what they believe is true": learning_curve(draw_normal), "it is not":
 
 # %%
 # Where the generative model is true, it uses all that the rows say, and is ahead while they are few; with
-# many there is nothing between them. Where it is not, naive Bayes still learns fastest, and then comes to rest
-# at a larger error; logistic regression needs more rows, passes it, and keeps its plane.
+# many there is nothing between them. Where it is not, naive Bayes still learns fastest, and then comes to
+# rest at a larger error; logistic regression needs more rows, passes it, and keeps its plane.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
 for ax, (what, curve) in zip(axes, curves.items(), strict=True):
