@@ -7,6 +7,7 @@ import pytest
 
 import tractable
 from tractable.classification import GenerativeClassifier, QuadraticDiscriminant
+from tractable.data import Batch, Source
 from tractable.density import GaussianDensity, Histogram, KernelDensity
 from tractable.mixture import GaussianMixture, TableMixture
 
@@ -168,3 +169,30 @@ def test_a_promised_class_without_rows_is_impossible(classes):
 def test_bad_densities_are_one_clear_error(classes, density, match):
     with warnings.catch_warnings(), pytest.raises(ValueError, match=match):
         GenerativeClassifier(density).fit(*classes)
+
+
+class Counted(Source):
+    """A source that counts how often it is walked."""
+
+    n_rows, n_features, feature_names = 400, 2, None
+
+    def __init__(self, X, y):
+        self.rows, self.passes = (X, y), 0
+
+    def batches(self):
+        self.passes += 1
+        X, y = self.rows
+        for part in np.array_split(np.arange(len(X)), 5):
+            yield Batch(X=X[part], y=y[part], weights=np.where(part % 7 > 0, 1.0, 0.0))
+
+
+@pytest.mark.parametrize(("density", "most"), [(GaussianDensity(), 1), (KernelDensity(), 3)])
+def test_a_source_is_walked_once_where_once_is_enough(classes, density, most):
+    X, y = classes
+    source = Counted(X, y)
+    streamed = GenerativeClassifier(density).fit(source)
+    weights = np.where(np.arange(400) % 7 > 0, 1.0, 0.0)
+    held = GenerativeClassifier(density).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(streamed.predict_proba(X), held.predict_proba(X), atol=1e-9)
+    np.testing.assert_array_equal(streamed.class_count_, held.class_count_)
+    assert source.passes <= most

@@ -341,3 +341,9 @@ def test_rows_in_which_nothing_was_observed_have_a_class(classes):
     np.testing.assert_array_equal(model.class_count_, whole.class_count_ + np.array([0.0, 5.0, 0.0]))
     np.testing.assert_allclose(model.covariance_, whole.covariance_, rtol=1e-9)
     np.testing.assert_allclose(model.means_, whole.means_, rtol=1e-9)
+
+
+def test_weights_too_small_to_square_are_named(classes):
+    X, y = classes
+    with pytest.raises(ValueError, match="sample_weight is so small"):
+        LinearDiscriminant().fit(X, y, sample_weight=np.full(180, 1e-306))

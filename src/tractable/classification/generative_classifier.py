@@ -14,16 +14,19 @@ from tractable.base import (
     NotYetDetermined,
     all_or_nothing,
     check_answerable,
+    check_class_rows,
     check_columns,
     check_count,
+    check_labels,
     refuse_foreign,
 )
 from tractable.base.validation import check_names
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
-from tractable.classification.rows_of_classes import joined, rows_of_classes
-from tractable.data import is_frame
+from tractable.classification.rows_of_classes import joined, rows_of_block, rows_of_classes
+from tractable.data import Batch, is_frame
 from tractable.distributions import Distribution, Mixture, Stacked
+from tractable.engines.fold import tree_sum
 from tractable.statistics import ByClass
 
 __all__ = ["GenerativeClassifier"]
@@ -198,10 +201,19 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         return clone(found)
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
-        parts = rows_of_classes(subject, X, y, sample_weight, reset=options["reset"], words=False)
-        found = tuple(self._new(part.label).summarize(part.X, **part.options) for part in parts)
+        rows, classes = check_class_rows(subject, X, y, sample_weight, reset=options["reset"])
+        if classes is None:
+            found = tree_sum(self._summary(batch) for batch in rows.data.batches())
+            check_labels(found.labels)
+            return found
+        return self._summary(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
+
+    def _summary(self, batch: Batch) -> ByClass:
+        parts = rows_of_block(batch)
         return ByClass(
-            labels=np.array([part.label for part in parts]), parts=found, dim=subject.n_features_in_
+            labels=np.array([part.label for part in parts]),
+            parts=tuple(self._new(part.label).summarize(part.X, **part.options) for part in parts),
+            dim=batch.X.shape[1],
         )
 
     def _require_kind(self, statistic: Any) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from tractable.base import check_class_rows, check_labels, check_weights, classes_of
+from tractable.base import check_class_rows, check_labels, check_weights
 from tractable.base.validation import check_names
 from tractable.data import Batch, Source, is_frame
 from tractable.value import value
 
-__all__ = ["OfClass", "RowsOfClass", "joined", "rows_of_classes"]
+__all__ = ["OfClass", "RowsOfClass", "joined", "rows_of_block", "rows_of_classes"]
 
 
 @value
@@ -79,11 +79,20 @@ def rows_of_classes(
         return _of_table(estimator, X, y, sample_weight, reset=reset)
     rows, classes = check_class_rows(estimator, X, y, sample_weight, reset=reset)
     if isinstance(rows.data, Source):
+        weights = _class_weights(rows.data)
         return [
-            RowsOfClass(label=k, X=OfClass(rows.data, k), sample_weight=None, weight=_weight(rows.data, k))
-            for k in classes_of(rows, None).tolist()
+            RowsOfClass(label=k, X=OfClass(rows.data, k), sample_weight=None, weight=weights[k])
+            for k in check_labels(np.array(sorted(weights)))[0].tolist()
         ]
     return _parts(rows.data, rows.y, rows.weights, classes)
+
+
+def rows_of_block(batch: Batch) -> list[RowsOfClass]:
+    """Return the rows of each class of a batch."""
+    if batch.y is None:
+        raise ValueError("y is missing: the source has no target; name its column")
+    classes, codes = np.unique(np.asarray(batch.y), return_inverse=True)
+    return _parts(batch.X, codes, batch.weights, classes)
 
 
 def joined(parts: list[Any], codes: np.ndarray) -> Any:
@@ -126,13 +135,13 @@ def _parts(X: Any, codes: np.ndarray, weights: Any, classes: Any) -> list[RowsOf
     return found
 
 
-def _weight(source: Source, label: Any) -> float:
-    return float(
-        sum(
-            batch.n_rows if batch.weights is None else batch.weights.sum()
-            for batch in OfClass(source, label).batches()
-        )
-    )
+def _class_weights(source: Source) -> dict[Any, float]:
+    """Return the weight of each class that has any, by one pass."""
+    found: dict[Any, float] = {}
+    for batch in source.batches():
+        for part in rows_of_block(batch):
+            found[part.label] = found.get(part.label, 0.0) + part.weight
+    return found
 
 
 def _one_table(parts: list[Any], order: np.ndarray) -> Any:

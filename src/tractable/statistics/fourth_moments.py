@@ -55,7 +55,7 @@ class FourthMoments:
         if not np.all(np.isfinite(moments.mean)):
             raise ValueError("X contains NaN or infinity")
         squares = np.diagonal(moments.scatter)
-        check_squares(squares, x, moments.mean)
+        check_squares(squares, x, moments.mean, w)
         unit = power_of_two(_deviations(moments))
         u = (x - moments.mean) * over(1.0, unit)
         once = u if w is None else u * w[:, None]

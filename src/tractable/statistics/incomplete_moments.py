@@ -51,7 +51,7 @@ class IncompleteMoments:
         xp = namespace_of(x)
         # A missing entry spoils its mean, so complete blocks pay nothing for the question.
         if bool(xp.all(xp.isfinite(whole.mean))):
-            check_squares(xp.linalg.diagonal(whole.scatter), x, whole.mean)
+            check_squares(xp.linalg.diagonal(whole.scatter), x, whole.mean, w)
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
         if not is_numpy_array(x):
             raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
@@ -118,7 +118,8 @@ def _parts(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments
     for pattern, rows in by_pattern(~np.isnan(x)):
         observed = np.flatnonzero(pattern)
         block = x[np.ix_(rows, observed)]
-        part = Moments.of(block, None if w is None else w[rows])
-        check_squares(np.diagonal(part.scatter), block, part.mean)
+        own = None if w is None else w[rows]
+        part = Moments.of(block, own)
+        check_squares(np.diagonal(part.scatter), block, part.mean, own)
         parts[tuple(observed.tolist())] = part
     return parts
