@@ -220,9 +220,30 @@ def test_statistics_of_tables_know_their_columns():
     learned = NaiveBayes(LIKELIHOODS).from_statistic(halves[0] + halves[1])
     whole = NaiveBayes(LIKELIHOODS).fit(X, y)
     np.testing.assert_allclose(learned.predict_proba(X), whole.predict_proba(X), atol=1e-10)
-    a, b = (NaiveBayes().fit(pd.DataFrame({"c": list(t)}), [0, 1]) for t in ("xy", "xz"))
-    with pytest.raises(ValueError, match="categories"):
-        a.merge(b)
+
+
+def test_models_that_met_other_categories_merge(rng):
+    X = pd.DataFrame({"size": rng.standard_normal(90), "c": rng.choice(list("wxyz"), 90)})
+    y = np.where(rng.random(90) < 0.5, "ash", "birch")
+    y[:30] = "cedar"
+    X.loc[:29, "c"] = rng.choice(list("zv"), 30)
+    whole = NaiveBayes().fit(X, y)
+    a, b = (NaiveBayes().fit(X.iloc[part], y[part]) for part in (slice(50), slice(50, None)))
+    for both in (a.merge(b), b.merge(a)):
+        np.testing.assert_allclose(both.predict_proba(X), whole.predict_proba(X), atol=1e-12)
+        assert set(both.categories_["c"]) == set("vwxyz")
+        again = both.merge(a)
+        np.testing.assert_allclose(
+            again.class_count_, whole.class_count_ + [sum(y[:50] == k) for k in whole.classes_]
+        )
+    with pytest.raises(ValueError, match="same columns"):
+        a.merge(NaiveBayes({"size": "kernel"}).fit(X, y))
+
+
+def test_tags_say_whether_values_are_kept():
+    assert tractable.tags(NaiveBayes()).parametric
+    assert not tractable.tags(NaiveBayes({"a": "kernel"})).parametric
+    assert not tractable.tags(tractable.KernelNB()).parametric
 
 
 def test_targets_of_frames_batches_and_files(tmp_path):

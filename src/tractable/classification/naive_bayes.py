@@ -1,17 +1,18 @@
 """Naive Bayes over the columns of any table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from tractable.base import check_answerable, check_choice, check_number
+from tractable.base import ModelTags, check_answerable, check_choice, check_number
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_model import log_evidence
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
 from tractable.classification.priors import class_priors
 from tractable.conjugate.rises import shares_rise
 from tractable.data.table_writing import table_of
+from tractable.value import replace
 
 __all__ = ["NaiveBayes"]
 
@@ -112,6 +113,11 @@ class NaiveBayes(NaiveBayesShell):
         self.var_smoothing = var_smoothing
         self.bandwidth = bandwidth
 
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """What kind of model this is: with "kernel" columns, as large as the data."""
+        return replace(NaiveBayesShell.model_tags, parametric="kernel" not in self._named())
+
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.categorical = True
@@ -187,6 +193,13 @@ class NaiveBayes(NaiveBayesShell):
         # A table of likelihoods by name is not changed by those who ask.
         return dict(self.likelihoods) if isinstance(self.likelihoods, Mapping) else self.likelihoods
 
+    def _named(self) -> list[str]:
+        """Return the likelihoods that are told by name."""
+        told = self._told()
+        told = told.values() if isinstance(told, Mapping) else told
+        several = isinstance(told, Iterable) and not isinstance(told, str)
+        return [kind for kind in (told if several else [told]) if isinstance(kind, str)]
+
     def _unseen(self) -> str:
         return self.unseen
 
@@ -197,8 +210,7 @@ class NaiveBayes(NaiveBayesShell):
         check_number("var_smoothing", self.var_smoothing, least=0.0)
         if self.estimate == "bayes" and not self.pseudocounts > 0:
             raise ValueError('pseudocounts must be above 0 where estimate="bayes": priors must be proper')
-        told = self.likelihoods.values() if isinstance(self.likelihoods, Mapping) else self.likelihoods
-        if self.estimate == "bayes" and "multinomial" in ([told] if isinstance(told, str) else told or ()):
+        if self.estimate == "bayes" and "multinomial" in self._named():
             raise ValueError(
                 'likelihoods: "multinomial" columns are estimated alone; with estimate="bayes" take '
                 '"poisson", whose counts given their total are Dirichlet-multinomial'

@@ -8,8 +8,9 @@ import numpy as np
 from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
-from tractable.data.table_columns import DECLARE, columns_of, told_of
+from tractable.data.table_columns import columns_of, told_of
 from tractable.data.table_reading import column_names, learn_columns
+from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 
 __all__ = ["LIKELIHOODS", "NaiveColumns", "family_of", "learn_naive_columns", "some_columns"]
@@ -40,7 +41,7 @@ class NaiveColumns:
     likelihoods: tuple[Any, ...]
 
     def __add__(self, other: "NaiveColumns") -> "NaiveColumns":
-        """Return the columns of both, the same but for categories that one has not met."""
+        """Return the columns of both, the same but for categories: those of the other come after."""
         if not isinstance(other, NaiveColumns):
             return NotImplemented
         mine, theirs = self.columns, other.columns
@@ -48,14 +49,33 @@ class NaiveColumns:
             raise ValueError("statistics must be of the same columns, with the same likelihoods")
         tables = []
         for j, (a, b) in enumerate(zip(mine.categories, theirs.categories, strict=True)):
-            a, b = (a, b) if a is None or len(a) >= len(b or ()) else (b, a)  # noqa: PLW2901
-            if (a is None) != (b is None) or (b is not None and (a or ())[: len(b)] != b):
+            if (a is None) != (b is None):
                 raise ValueError(
-                    f"the column {mine.label(j)!r} has other categories, or in another order, in one of the "
-                    f"statistics; {DECLARE}"
+                    f"the column {mine.label(j)!r} holds codes in one statistic, values in the other"
                 )
-            tables.append(a)
+            known = set(a or ())
+            tables.append(None if a is None or b is None else (*a, *(v for v in b if v not in known)))
+        if tuple(tables) == mine.categories:
+            return self
         return replace(self, columns=replace(mine, categories=tuple(tables)))
+
+    def recoded(self, statistic: SideBySide) -> SideBySide:
+        """Return a statistic whose categories have the codes that they have here."""
+        where, before = self.where("categorical", "bernoulli"), statistic.about.columns.categories
+        at = int(len(self.where("normal")) > 0)  # after the normal columns, if there are any
+        counts = None if not len(where) else statistic.parts[at]
+        if counts is None or before == self.columns.categories:
+            return replace(statistic, about=self)
+        tables = [(before[j], self.columns.categories[j]) for j in where]
+        most = max([counts.n_classes, *(len(new) for _, new in tables if new is not None)])
+        found = np.array(counts.padded(most).counts)
+        for i, (old, new) in enumerate(tables):
+            if old is not None and new is not None:
+                found[i], code = 0.0, {v: k for k, v in enumerate(new)}
+                places = [code[v] for v in old][: counts.n_classes]
+                found[i, places] = counts.counts[i, : len(places)]
+        parts = (*statistic.parts[:at], Counts(counts=found), *statistic.parts[at + 1 :])
+        return replace(statistic, parts=parts, about=self)
 
     def where(self, *kinds: str) -> np.ndarray:
         """Return the positions of the columns of some likelihoods."""

@@ -113,7 +113,9 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
     def _learn(self, statistic: ByClass) -> None:
         self._check_parameters()
         classes = self._known_classes(statistic)
-        self.layout_ = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
+        layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
+        parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
+        statistic, self.layout_ = replace(statistic, parts=parts), layout
         names = self.layout_.columns.names
         named = names is not None and all(isinstance(name, str) for name in names)
         if named and not hasattr(self, "feature_names_in_"):

@@ -21,7 +21,8 @@ class SideBySide:
     dim : int
         Number of columns of the table.
     about : object, optional
-        What the columns are, for those who read the statistic; two that differ are added.
+        What the columns are, for those who read the statistic. Two that differ are added, and the sum says in
+        ``recoded(statistic)`` how a statistic of either reads as its own.
 
     Examples
     --------
@@ -43,15 +44,18 @@ class SideBySide:
         if not isinstance(other, SideBySide):
             return NotImplemented
         check_same_width(self, other)
-        if len(self.parts) != len(other.parts):
+        about = _both(self.about, other.about)
+        mine, theirs = (
+            each if about is each.about or each.about is None else about.recoded(each)
+            for each in (self, other)
+        )
+        if len(mine.parts) != len(theirs.parts):
             raise ValueError("cannot merge statistics of columns that are told apart differently")
         parts = tuple(
             b if a is None else a if b is None else a + b
-            for a, b in zip(self.parts, other.parts, strict=True)
+            for a, b in zip(mine.parts, theirs.parts, strict=True)
         )
-        return SideBySide(
-            parts=parts, total=self.total + other.total, dim=self.dim, about=_both(self.about, other.about)
-        )
+        return SideBySide(parts=parts, total=self.total + other.total, dim=self.dim, about=about)
 
     def discount(self, rate: float) -> "SideBySide":
         """Forget: what is known is believed `rate` times as strongly."""
