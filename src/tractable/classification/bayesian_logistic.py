@@ -28,6 +28,7 @@ from tractable.classification.link_expansion import LINKS
 from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
+from tractable.engines.threads import single_threaded_blas
 from tractable.primitives.triangle import triangle
 
 __all__ = ["BayesianLogisticRegression"]
@@ -134,10 +135,11 @@ class BayesianLogisticRegression(ScoredClasses, Estimator):
         if self.link == "probit" and len(rows.classes) > 2:
             raise ValueError(f'link must be "logit" for more than two classes, y has {len(rows.classes)}')
         problem = PlaneProblem.of(rows, link=self.link, fit_intercept=self.fit_intercept)
-        if alpha is None:
-            found = most_evident(problem, max_iter=self.max_iter)
-        else:
-            found = laplace(problem, alpha / problem.scale / problem.scale, max_iter=self.max_iter)
+        with single_threaded_blas():  # to wake threads costs more than matrices of this size
+            if alpha is None:
+                found = most_evident(problem, max_iter=self.max_iter)
+            else:
+                found = laplace(problem, alpha / problem.scale / problem.scale, max_iter=self.max_iter)
         if not found.converged:
             warnings.warn(
                 f"BayesianLogisticRegression has not converged in {found.n_iter} steps; raise max_iter",

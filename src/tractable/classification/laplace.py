@@ -4,14 +4,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import helmert, solve_triangular
+from scipy.linalg import solve_triangular
 
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky
 from tractable.classification.labelled_rows import LabelledRows
 from tractable.classification.link_expansion import LinkExpansion
+from tractable.classification.links import Logit, Probit
 from tractable.engines import newton
-from tractable.engines.softmax_regression import SoftmaxExpansion
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 
@@ -31,7 +31,7 @@ class PlaneProblem:
     Parameters
     ----------
     rows : LabelledRows
-    link : {"logit", "probit"}
+    link : Logit or Probit
     centre, scale : array (d,)
         Columns are (x - centre) / scale.
     located : bool
@@ -41,7 +41,7 @@ class PlaneProblem:
     """
 
     rows: LabelledRows
-    link: str
+    link: Logit | Probit
     centre: np.ndarray
     scale: np.ndarray
     located: bool
@@ -58,14 +58,14 @@ class PlaneProblem:
         # What is constant up to rounding has no spread of its own.
         flat = spread <= 1e-14 * np.abs(moments.mean)
         scale = np.where(flat, np.where(moments.mean == 0.0, 1.0, np.abs(moments.mean)), spread)
-        k = len(rows.classes)
+        classes = Logit.of(len(rows.classes), free=False)
         return cls(
             rows=rows,
-            link=link,
+            link=classes if link == "logit" else Probit(),
             centre=centre,
             scale=scale,
             located=fit_intercept,
-            contrasts=np.array([[0.0], [1.0]]) if k == 2 else helmert(k).T,
+            contrasts=classes.mix,
         )
 
     @property
@@ -73,29 +73,12 @@ class PlaneProblem:
         """Number of planes searched, and of the entries of each."""
         return self.contrasts.shape[1], len(self.centre) + int(self.located)
 
-    def columns(self, X: Any) -> np.ndarray:
-        """Return standardised columns, with a leading 1 where there is an intercept."""
-        z = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale
-        return np.column_stack([np.ones(len(z)), z]) if self.located else z
-
     def expand(self, b: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the loss of planes b (m p,), its gradient and its Hessian: one pass over the rows."""
-        m, p = self.shape
-        if m == 1:
-            found = self.rows.fold(partial(self._two_classes, coef=b))
-            return found.value, found.gradient, found.curvature
-        found = self.rows.fold(partial(self._several_classes, coef=self.contrasts @ b.reshape(m, p)))
-        c = self.contrasts
-        hessian = np.einsum("am,abpq,bn->mpnq", c, found.curvature, c, optimize=True)
-        return float(found.value), (c.T @ found.gradient).ravel(), hessian.reshape(m * p, m * p)
-
-    def _two_classes(self, X: Any, codes: Any, weights: Any = None, *, coef: np.ndarray) -> LinkExpansion:
-        return LinkExpansion.of(self.columns(X), codes, weights, coef=coef, link=self.link)
-
-    def _several_classes(
-        self, X: Any, codes: Any, weights: Any = None, *, coef: np.ndarray
-    ) -> SoftmaxExpansion:
-        return SoftmaxExpansion.of(self.columns(X), np.eye(len(coef))[codes], weights, coef=coef)
+        units = self.centre, 1.0 / self.scale
+        of = partial(LinkExpansion.of, link=self.link, units=units, free=b.reshape(self.shape))
+        found = self.rows.fold(of)
+        return found.value, found.gradient, found.curvature
 
 
 @value

@@ -1,11 +1,10 @@
-"""Loss, gradient and curvature of two classes told apart by one plane: a statistic of the rows."""
+"""Loss, gradient and curvature of classes told apart by planes: a statistic of the rows."""
 
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.constants import HALF_LOG_2PI
-from tractable.arrays.log_space import log1p_exp, sigmoid
 from tractable.value import value
 
 __all__ = ["LINKS", "LinkExpansion", "probit_loss"]
@@ -15,20 +14,20 @@ LINKS = ("logit", "probit")
 
 @value
 class LinkExpansion:
-    """Value, gradient and curvature of -Σ_n w_n log p(c_n | x_n) about a plane; they add.
-
-    p(1 | x) = σ(a) for the logit link and Φ(a) for the probit link, with a = xᵀw.
+    """Value, gradient and curvature of -Σ_n w_n log p(C_n | x_n) about planes; they add.
 
     Parameters
     ----------
     value : float
-    gradient : array (p,)
-    curvature : array (p, p)
+    gradient : array (c p,)
+    curvature : array (c p, c p)
 
     Examples
     --------
+    >>> from tractable.classification.links import Logit
     >>> rows, codes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
-    >>> at_zero = LinkExpansion.of(rows, codes, coef=np.zeros(1), link="logit")
+    >>> about = {"link": Logit.of(2, free=False), "units": (np.zeros(1), np.ones(1))}
+    >>> at_zero = LinkExpansion.of(rows, codes, free=np.zeros((1, 1)), **about)
     >>> at_zero.gradient.tolist(), at_zero.curvature.tolist()
     ([0.5], [[0.75]])
     """
@@ -39,20 +38,18 @@ class LinkExpansion:
 
     @classmethod
     def of(
-        cls, x: np.ndarray, codes: np.ndarray, weights: Any = None, *, coef: np.ndarray, link: str
+        cls, x: Any, codes: Any, weights: Any = None, *, link: Any, units: Any, free: np.ndarray
     ) -> "LinkExpansion":
-        """Expand the loss of rows (n, p) of classes 0 and 1 about coefficients (p,)."""
-        sign = 2.0 * np.asarray(codes, dtype=np.float64) - 1.0
-        w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
-        loss, slope, bend = _LOSSES[link](sign * (x @ coef))
+        """Expand the loss of rows of known classes about free planes (c, p), under a link."""
+        slope = link.slope(x, codes, weights, units, free)
         return cls(
-            value=float(w @ loss),
-            gradient=(w * sign * slope) @ x,
-            curvature=(x * (w * bend)[:, None]).T @ x,
+            value=slope.value,
+            gradient=slope.gradient.ravel(),
+            curvature=link.curvature(x, codes, weights, units, free),
         )
 
     def __add__(self, other: "LinkExpansion") -> "LinkExpansion":
-        """Add the losses of two blocks of rows, at the same coefficients."""
+        """Add the losses of two blocks of rows, about the same planes."""
         if not isinstance(other, LinkExpansion):
             return NotImplemented
         return LinkExpansion(
@@ -60,12 +57,6 @@ class LinkExpansion:
             gradient=self.gradient + other.gradient,
             curvature=self.curvature + other.curvature,
         )
-
-
-def _logit(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return -log σ(m) and its first two derivatives."""
-    wrong = sigmoid(-margin)
-    return log1p_exp(-margin), -wrong, wrong * sigmoid(margin)
 
 
 def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,6 +67,3 @@ def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     with np.errstate(under="ignore"):
         ratio = np.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_share)
     return -log_share, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)
-
-
-_LOSSES = {"logit": _logit, "probit": probit_loss}
