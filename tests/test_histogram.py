@@ -6,6 +6,7 @@ import pytest
 import tractable
 from tractable.density import Histogram
 from tractable.distributions import HistogramDensity, UnivariateHistogram
+from tractable.smoothing import UnsettledBandwidthWarning
 from tractable.statistics import Bins
 from tractable.testing.monte_carlo import assert_mean
 
@@ -22,6 +23,60 @@ def test_the_ten_points():
     d = HistogramDensity.fit(POINTS, edges=EDGES)
     assert isinstance(d, UnivariateHistogram)
     np.testing.assert_allclose(d.prob([0.5, 1.0, 5.0, 9.0]), [0.15, 0.05, 0.0, 0.2], rtol=1e-14)
+
+
+def test_functions_of_one_column_are_those_of_its_numbers(rng):
+    X = rng.standard_normal((300, 1))
+    model = Histogram(12).fit(X)
+    numbers = HistogramDensity(edges=model.edges_[0], counts=model.counts_)
+    np.testing.assert_array_equal(model.cdf(X), numbers.cdf(X[:, 0]))
+    np.testing.assert_array_equal(model.icdf([0.1, 0.5]), numbers.icdf([0.1, 0.5]))
+    np.testing.assert_array_equal(model.interval(0.5), numbers.interval(0.5))
+    two = Histogram(4).fit(np.hstack([X, X]))
+    for ask in (lambda: two.cdf(np.hstack([X, X])), lambda: two.icdf(0.5), lambda: two.interval(0.5)):
+        with pytest.raises(ValueError, match="2 columns"):
+            ask()
+
+
+def test_rounded_rows_have_no_best_width(rng):
+    """Ever narrower bins foretell equal rows ever better: a rule's are taken, and said to be."""
+    X = np.round(rng.standard_normal((500, 1)), 1)
+    with pytest.warns(UnsettledBandwidthWarning, match="loo.*equal"):
+        model = Histogram("loo").fit(X)
+    assert not model.search_.settled
+    np.testing.assert_array_equal(model.edges_[0], Histogram("scott").fit(X).edges_[0])
+    assert Histogram("loo").fit(rng.standard_normal((500, 1))).search_.settled
+    assert Histogram("loo").fit(np.array([[0.0], [1.0]])).search_.settled
+
+
+@pytest.mark.parametrize("bins", ["scott", "fd", "loo", 10])
+def test_rows_near_the_largest_number_warn_of_nothing(bins, rng):
+    """Sums of them overflow, and squares are infinite; the density of every row is a number."""
+    X = rng.uniform(-1.7, 1.7, (500, 1)) * 1e308
+    model = Histogram(bins).fit(X)
+    d = model.distribution_
+    assert np.isfinite(model.score_samples(X)).all()
+    assert np.isfinite(d.mean).all()
+    assert np.all(d.variance == np.inf)
+    gap = HistogramDensity(edges=[-1.7e308, -1e308, 1e308, 1.7e308], counts=[0, 3, 0])
+    assert gap.variance == np.inf
+
+
+@pytest.mark.spec("EST-14")
+def test_shared_counts_vary_less_than_their_bands_say(rng):
+    """What the docstring says: about 96 % of bands of 90 %, and two thirds of the binomial variance."""
+    edges, n = np.linspace(-4.0, 4.0, 17), 400
+    models = [Histogram(edges, weighting="linear").fit(rng.standard_normal((n, 1))) for _ in range(200)]
+    heights = np.stack([m.distribution_.heights for m in models])
+    low, high = (
+        np.stack(end) for end in zip(*(m.distribution_.height_interval(0.9) for m in models), strict=True)
+    )
+    known = slice(4, 12)
+    truth = heights.mean(axis=0)
+    held = np.mean(((low <= truth) & (truth <= high))[:, known])
+    assert 0.94 < held < 0.98
+    binomial = np.mean([m.distribution_.height_variance for m in models], axis=0)
+    assert 0.55 < np.mean(heights.var(axis=0)[known] / binomial[known]) < 0.75
 
 
 @pytest.mark.spec("DENS-25")

@@ -137,14 +137,16 @@ def check_columns(
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
     X = _readable(X)
     try:
-        return validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if allow_nan and finite else finite,
-            ensure_min_samples=min_rows,
-        )
+        # Scikit-learn sums rows to see whether all are finite: near the largest number, ∞ - ∞ is no fault.
+        with np.errstate(invalid="ignore"):
+            return validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan" if allow_nan and finite else finite,
+                ensure_min_samples=min_rows,
+            )
     except (ValueError, OverflowError) as error:
         # Some of scikit-learn's messages do not say which argument they mean.
         if isinstance(error, ValueError) and "X" in str(error):

@@ -1,5 +1,6 @@
 """From what was said of bins, and from the rows where need be, to edges."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from tractable.density.bin_columns import Inside, order_statistics
 from tractable.density.bin_search import BinSearch, leave_one_out
 from tractable.density.block_edges import block_edges
 from tractable.engines import fold
+from tractable.smoothing import UnsettledBandwidthWarning
 from tractable.statistics import DiagonalMoments, Extremes, even_edges
 from tractable.statistics.bin_counts import MOST_CELLS
 
@@ -44,8 +46,13 @@ def choose_edges(
     n = float(seen.weight)
     rules = {one for one in said if isinstance(one, str)}
     spread = _spread(low, high, data, weights) if rules & {"scott", "fd", "loo"} else np.ones(len(said))
+    search = None
     if "loo" in rules:
-        return leave_one_out(low, high, spread, n, data, weights, constant=_constant)
+        found, search = leave_one_out(low, high, spread, n, data, weights, constant=_constant)
+        if search.settled:
+            return found, search
+        _warn_unsettled()
+        said = ("scott",) * len(said)
     edges = []
     for j, one in enumerate(said):
         if isinstance(one, np.ndarray):
@@ -60,7 +67,16 @@ def choose_edges(
             n_bins = _n_bins(j, one, low, high, spread, n, data, weights)
             # A rule may ask for narrower bins than there are numbers.
             edges.append(np.unique(even_edges(low[j], high[j], n_bins)))
-    return tuple(edges), None
+    return tuple(edges), search
+
+
+def _warn_unsettled() -> None:
+    warnings.warn(
+        'bins="loo" finds no best width: the narrowest bins foretell the rows best, as where X is rounded '
+        "and many rows are equal; those of Scott's rule are taken",
+        UnsettledBandwidthWarning,
+        stacklevel=2,
+    )
 
 
 def _n_bins(

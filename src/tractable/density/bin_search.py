@@ -28,6 +28,8 @@ class BinSearch:
         Of each column.
     scores : array (k,)
         Relative to one bin in all, so that units do not matter.
+    settled : bool
+        False where ever narrower bins are ever better, and Scott's were taken.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class BinSearch:
 
     n_bins: np.ndarray
     scores: np.ndarray
+    settled: bool = True
 
 
 def leave_one_out(
@@ -65,7 +68,9 @@ def leave_one_out(
     found = fold(Inside(bounds=(low, high), of=several), data, weights=weights)
     scores = np.array([_score(part.counts) for part in found.parts])
     best = int(np.argmax(scores))
-    return grids[best].edges, BinSearch(n_bins=tried, scores=scores)
+    # Rows that all differ foretell each other no better in the narrowest bins than in one.
+    settled = best < len(scores) - 1 or not scores[best] > 0.0
+    return grids[best].edges, BinSearch(n_bins=tried, scores=scores, settled=settled)
 
 
 def _score(counts: np.ndarray) -> float:

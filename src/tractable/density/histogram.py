@@ -6,8 +6,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.namespace import is_foreign_array
-from tractable.base import DensityMixin, Estimator, ModelTags, NotYetDetermined, OnePassMixin, check_choice
+from tractable.arrays.namespace import Array, is_foreign_array
+from tractable.base import (
+    DensityMixin,
+    Estimator,
+    ModelTags,
+    NotYetDetermined,
+    OnePassMixin,
+    check_choice,
+    check_columns,
+)
 from tractable.base.validation import check_rows
 from tractable.density.bin_edges import choose_edges, known_edges
 from tractable.density.bin_spec import as_bounds, as_column_bins, edges_are_known
@@ -49,12 +57,15 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
           penalised likelihood, by an exact dynamic programme;
         - "loo": of many even widths, the one of greatest leave-one-out likelihood, with half a count in every
           bin in advance, as one row alone in its bin would otherwise rule a width out. Not for rounded rows:
-          where many are equal, bins narrower than the rounding foretell them ever better;
+          where many are equal, bins narrower than the rounding foretell them ever better, and those of
+          "scott" are taken, with an `UnsettledBandwidthWarning`;
         - a tuple, or a list of arrays: one of these for each column ("loo" for all or none).
     bounds : pair (low, high), or array of shape (n_features, 2), optional
         What lies beyond is left out, and counted in `n_outside_`. Edges that are given need none.
     weighting : {"plain", "linear"}
-        With "linear" a row is shared between the bins whose middles it lies between.
+        With "linear" a row is shared between the bins whose middles it lies between. Shared counts vary less
+        than whole ones: bands of `distribution_.height_interval`, which take counts to be binomial, are then
+        too wide, and one of 90 % holds the expected height about 96 % of the time.
 
     Attributes
     ----------
@@ -124,6 +135,33 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
     def from_statistic(self, statistic: BinCounts) -> Self:
         """See `OnePassMixin.from_statistic`: where the bins are known in advance."""
         return super().from_statistic(statistic)
+
+    def cdf(self, X: Any) -> Array:
+        """Return the probability below each row of one column.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, 1)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._numbers().cdf(check_columns(self, X)[:, 0])
+
+    def icdf(self, q: Any) -> Array:
+        """Return the quantiles of one column, of the shape of the probabilities q."""
+        return self._numbers().icdf(q)
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the ends of the interval that holds one column with probability `coverage`."""
+        return self._numbers().interval(coverage)
+
+    def _numbers(self) -> Any:
+        d = self._density()
+        if d.dim != 1:
+            raise ValueError(f"X has {d.dim} columns: distribution functions are of one")
+        return d.as_univariate()
 
     def _statistic(self) -> Callable[..., Any]:
         raise ValueError("bins must be known before rows are counted")

@@ -186,7 +186,8 @@ class HistogramDensity(HistogramMoments, Distribution):
         """Return a credible band for each height: equal tails of what the counts say of a bin's probability.
 
         A bin against all others is a coin: given n_i of N its probability is Beta(n_i + c, N - n_i + c). The
-        band begins at 0 where nothing was counted, and ends at 1 / V_i where everything was.
+        band begins at 0 where nothing was counted, and ends at 1 / V_i where everything was. Counts that were
+        shared between bins (linear weighting) have about 2/3 of that variance: bands of 90 % then hold 96 %.
 
         Parameters
         ----------

@@ -66,8 +66,11 @@ class HistogramMoments:
     def _spread(self, j: int) -> Array:
         xp, axis = namespace_of(self.counts), self._axes[j]
         away, half = self._away(j), 0.5 * axis[1:] - 0.5 * axis[:-1]
+        shares = self._shares(j)
         with np.errstate(over="ignore", under="ignore"):
-            return xp.sum(self._shares(j) * (away * away + half * half / 3.0), axis=-1)
+            square = away * away + half * half / 3.0
+            # An empty bin adds nothing, even where its square is no number.
+            return xp.sum(shares * xp.where(shares > 0, square, xp.zeros_like(square)), axis=-1)
 
     def _together(self, i: int, j: int) -> Array:
         if i == j:
@@ -78,7 +81,8 @@ class HistogramMoments:
 
     def _away(self, j: int) -> Array:
         """Return the middles of a column's bins less its mean, (*batch, b_j)."""
-        return middles(self._axes[j]) - self._means[j][..., None]
+        with np.errstate(over="ignore"):
+            return middles(self._axes[j]) - self._means[j][..., None]
 
     def _shares(self, j: int) -> Array:
         """Return the shares of the bins of one column, (*batch, b_j)."""

@@ -29,7 +29,7 @@ RULES = {"silverman": silverman, "scott": scott, "isj": improved_sheather_jones}
 
 
 class UnsettledBandwidthWarning(UserWarning):
-    """Cross-validation found no bandwidth; a rule's was taken."""
+    """Cross-validation found no bandwidth, or no width of bins; a rule's was taken."""
 
 
 @value
