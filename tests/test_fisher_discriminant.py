@@ -1,5 +1,12 @@
 """Fisher's discriminant and the classifier of least squares: functions that decide without probabilities."""
 
+import runpy
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -200,3 +207,13 @@ class TestLeastSquares:
         X, y = classes
         model = LeastSquaresClassifier().partial_fit(X, y, classes=["a", "aa", "b", "c"])
         np.testing.assert_array_equal(model.predict(X), LeastSquaresClassifier().fit(X, y).predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")
+def test_the_page_on_masking_shows_it():
+    page = runpy.run_path(str(Path(__file__).parent.parent / "examples" / "plot_least_squares_masking.py"))
+    plt.close("all")
+    masked, seen = (page["models"][name] for name in ("least squares", "linear discriminant"))
+    assert np.mean(masked.predict(page["X"]) == "middle") < 0.05
+    assert seen.score(page["X"], page["y"]) > 0.97
+    np.testing.assert_allclose(page["outputs"].sum(axis=1), 1.0)
