@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import accumulate
 from typing import Any, Self
 
 from tractable.arrays.namespace import Array, namespace_of
@@ -199,7 +200,7 @@ class Product(Distribution):
 
     def _placed(self) -> list[tuple[Distribution, int, int]]:
         """Return each part with its first column and the one after its last."""
-        ends = [sum(map(_width, self.parts[: i + 1])) for i in range(len(self.parts))]
+        ends = accumulate(map(_width, self.parts))
         return [(part, end - _width(part), end) for part, end in zip(self.parts, ends, strict=True)]
 
     def _home(self, column: int) -> int:
