@@ -1,0 +1,69 @@
+"""The laws of classifiers reject the classic mistakes of planes: perceptrons, and posteriors of them."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from tractable.classification import BayesianLogisticRegression, Perceptron
+from tractable.testing import classifier_laws, estimator_laws, streaming_laws
+
+
+class IndependentSigmoids(BayesianLogisticRegression):
+    """A sigmoid for every class: of three they do not add up to one."""
+
+    def predict_proba(self, X):
+        scores = self._columns(X) @ (self.contrasts_ @ self.mode_.reshape(self.contrasts_.shape[1], -1)).T
+        return expit(scores)
+
+
+class DecidesByTheFirstPlane(BayesianLogisticRegression):
+    """Positive where the first class is."""
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) < 0).astype(int)]
+
+
+class TiesCostNothing(BayesianLogisticRegression):
+    """Takes the most probable class whatever a mistake costs."""
+
+    def decide(self, X, *, loss=None, reject_loss=None):
+        return super().decide(X)
+
+
+class ForgetsWeights(BayesianLogisticRegression):
+    """Every row counts once."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, y)
+
+
+class WalksOneBatch(Perceptron):
+    """Stops at the end of the first batch."""
+
+    def _blocks(self, rows, rng):
+        yield next(iter(super()._blocks(rows, rng)))
+
+
+class CodesForLabels(Perceptron):
+    """Answers in places, and not in labels."""
+
+    def predict(self, X):
+        return np.searchsorted(self.classes_, super().predict(X))
+
+
+MUTANTS = [
+    (classifier_laws.probabilities_are_shares, IndependentSigmoids),
+    (classifier_laws.the_most_probable_class_is_predicted, DecidesByTheFirstPlane),
+    (classifier_laws.decisions_follow_their_losses, TiesCostNothing),
+    (estimator_laws.weights_are_repetitions, ForgetsWeights),
+    (streaming_laws.batches_are_rows, WalksOneBatch),
+    (classifier_laws.labels_are_names, CodesForLabels),
+]
+
+
+@pytest.mark.spec("E004-21")
+@pytest.mark.parametrize(("law", "mutant"), MUTANTS, ids=lambda part: part.__name__)
+def test_laws_reject(law, mutant, rng):
+    law(next(base for base in mutant.__mro__ if base in (BayesianLogisticRegression, Perceptron))(), rng)
+    with pytest.raises(AssertionError):
+        law(mutant(), rng)
