@@ -1,14 +1,18 @@
 """Every law of neighbour indexes on every index and metric, and the mutants they must reject."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from catalogue import cross
-from rows.indexes import EXACT, ROWS
-from tractable.spatial import Brute
+from rows.indexes import EXACT, ROWS, SPREAD
+from tractable.primitives.nearest import nearest, within
+from tractable.spatial import Brute, Index, Mahalanobis
 from tractable.testing import exact_index_laws, index_laws
 from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS
 from tractable.testing.index_laws import INDEX_LAWS, check_index
+from tractable.value import value
 
 
 @pytest.mark.spec("TREE-01")
@@ -26,6 +30,36 @@ def test_exact_index_law(law, make, rng):
 def test_exact_indexes_say_so():
     assert all(row.make()(np.eye(3)).exact for row in EXACT)
     check_index(Brute)
+
+
+@value
+class OnesOwn(Index):
+    """What a user has to write: a sort of all distances."""
+
+    name = "ones_own"
+    forms = ("euclidean", "manhattan")
+    exact = True
+    memory = 0
+
+    points: np.ndarray
+    metric: object
+
+    def __init__(self, points, metric="euclidean"):
+        self._prepare(points, metric)
+
+    def _nearest(self, x, k):
+        ones = np.ones(len(x), int)
+        return *nearest(x, self._rows, k, self.metric.form), ones, ones * len(self)
+
+    def _within(self, x, radii):
+        ones = np.ones(len(x), int)
+        return *within(x, self._rows, radii, self.metric.form), ones, ones * len(self)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", Mahalanobis(covariance=SPREAD)])
+def test_an_index_of_ones_own_obeys(metric):
+    check_index(partial(OnesOwn, metric=metric))
+    assert not OnesOwn.serves("chebyshev")
 
 
 class LargerIndexFirst(Brute):

@@ -22,7 +22,8 @@ class Index(ABC):
 
     Values: a search changes nothing. Distances of all exact indexes are equal to the bit, and of points at
     the same distance the smaller index comes first, whatever the number of threads. An index asks of a
-    subclass `_nearest` and `_within`, over a block of rows that have been checked and made ready.
+    subclass `_nearest` and `_within`, over a block of rows that have been checked and made ready, what it is
+    called (`name`), by which distances it searches (`forms`), whether it is `exact`, and its `memory`.
 
     Parameters
     ----------

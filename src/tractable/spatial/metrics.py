@@ -79,7 +79,7 @@ class Mahalanobis(Metric):
 
 @value
 class Minkowski(Metric):
-    """d(x, y) = (Σ|x - y|^m)^(1/m). Served by exact indexes.
+    """d(x, y) = (Σ|x - y|^m)^(1/m). Served by exact indexes, and with m = 2 by all.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def units_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
     """Points a power of two as large have the same neighbours, at their distances."""
     points, x = rng.standard_normal((300, 3)), rng.standard_normal((20, 3))
     _, expected = make(points).query(x, 3)
-    for unit in (2.0**-300, 1.0, 2.0**300):
+    for unit in (2.0**-600, 2.0**-300, 1.0, 2.0**300, 2.0**600):
         index = make(points * unit)
         distances, indices = index.query(x * unit, 3)
         np.testing.assert_array_equal(indices, expected)
