@@ -13,7 +13,14 @@ from tractable.classification import (
     QuadraticDiscriminant,
 )
 from tractable.conjugate import BernoulliModel, CategoricalModel, NormalModel
-from tractable.density import GaussianDensity, Histogram, KernelDensity, MeanShift
+from tractable.density import (
+    AdaptiveKernelDensity,
+    GaussianDensity,
+    Histogram,
+    KernelDensity,
+    MeanShift,
+    NearestNeighborDensity,
+)
 from tractable.distributions import (
     Bernoulli,
     Beta,
@@ -146,6 +153,17 @@ PICTURES = [
     row("GaussianDensity", lambda: GaussianDensity().fit(ROWS), data=ROWS),
     row("KernelDensity", lambda: KernelDensity().fit(ROWS), data=ROWS),
     row("KernelDensity-column", lambda: KernelDensity().fit(ROWS), dims=[1], data=ROWS),
+    row("NearestNeighborDensity", lambda: NearestNeighborDensity(7).fit(ROWS[:, :1])),
+    row("NearestNeighborDensity-pair", lambda: NearestNeighborDensity(7).fit(ROWS[:, :2]), n_cells=40),
+    row("AdaptiveKernelDensity", lambda: AdaptiveKernelDensity(9).fit(ROWS[:, :1])),
+    row("AdaptiveKernelDensity-pair", lambda: AdaptiveKernelDensity(9).fit(ROWS[:, :2]), n_cells=40),
+    row("AdaptiveKernelDensity-columns", lambda: AdaptiveKernelDensity(9).fit(ROWS), dims=[2], n_cells=40),
+    row(
+        "AdaptiveKernelDensity-balloon",
+        lambda: AdaptiveKernelDensity(9, variant="balloon").fit(ROWS[:, :2]),
+        n_cells=40,
+        coverages=(0.3, 0.8),
+    ),
     row("SmoothedEmpirical", lambda: SmoothedEmpirical(points=NUMBERS, bandwidth=0.4), label="wait"),
     row("KMeans", lambda: KMeans(3, random_state=0).fit(ROWS[:, :2]), data=ROWS[:, :2]),
     row("KMeans-columns", lambda: KMeans(9, random_state=0).fit(ROWS), data=ROWS, dims=[2, 0]),
