@@ -6,7 +6,7 @@ import pytest
 from sklearn import linear_model as peers
 
 import tractable
-from tractable.classification.logistic_search import MOST_PARAMETERS, SAMPLE
+from tractable.classification.logistic_search import MOST_PARAMETERS, SAMPLE, LogisticProblem
 from tractable.data import Batch
 
 
@@ -85,3 +85,39 @@ def test_a_column_that_a_sample_hardly_sees(rng):
     model = tractable.LogisticRegression(tol=1e-14).fit(X, y)
     theirs = peers.LogisticRegression(solver="newton-cholesky", tol=1e-13).fit(X, y)
     np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5, "C": 0.01}])
+def test_a_warm_start_of_many_rows_goes_on_where_it_was(options, rng):
+    X, y = problem(rng, SAMPLE + 5_000)
+    model = tractable.LogisticRegression(warm_start=True, **options).fit(X, y)
+    cold = model.n_iter_
+    assert model.fit(X, y).n_iter_ < cold
+
+
+def test_an_interrupted_look_at_the_sample_is_kept(rng, monkeypatch):
+    X, y = problem(rng, SAMPLE + 5_000)
+    calls, whole = [], LogisticProblem.objective
+
+    def interrupted(self, free):
+        calls.append(free)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(self, free)
+
+    monkeypatch.setattr(LogisticProblem, "objective", interrupted)
+    model = tractable.LogisticRegression()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert len(calls) == 3
+    assert not model.converged_
+    assert np.mean(model.predict(X) == y) > 0.5
+
+
+def test_more_columns_than_a_square_of_them_is_worth(rng):
+    n, d = 60, MOST_PARAMETERS + 100
+    X, y = rng.standard_normal((n, d)) * rng.uniform(0.1, 3.0, d), np.arange(n) % 2
+    model = tractable.LogisticRegression(1e-3, tol=1e-13).fit(X, y)
+    slope = 1e-3 * (model.predict_proba(X)[:, 1] - y) @ X + model.coef_[0]
+    np.testing.assert_allclose(slope, 0.0, atol=1e-7)
+    assert model.converged_

@@ -53,6 +53,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         One over the price of coefficients; ``inf`` for no penalty: maximum likelihood.
     l1_ratio : float
         0 prices squares (ridge), 1 absolute values (lasso: exact zeros), between them both (elastic net).
+        Above 0, there may be at most 5000 coefficients.
     fit_intercept : bool
     link : {"logit", "probit"}
         How a plane becomes a probability. Probit, Φ(b + xᵀw), is for two classes: a plane in Gaussian noise.
@@ -89,6 +90,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
     separating_coef_, separating_intercept_ : arrays like `coef_` and `intercept_`
         Planes that do, where they exist: no row of the fit is on the wrong side.
     n_iter_ : int
+        Steps over all rows.
     converged_ : bool
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
@@ -117,7 +119,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         fit_intercept: bool = True,
         link: str = "logit",
         class_weight: Any = None,
-        tol: float = 1e-10,
+        tol: float = 1e-8,
         max_iter: int = 100,
         warm_start: bool = False,
     ) -> None:

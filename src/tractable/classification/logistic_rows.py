@@ -106,7 +106,7 @@ class _WithCodes(Source):
 def class_rows(labelled: LabelledRows, class_weight: Any, *, located: bool) -> ClassRows:
     """Look at the rows once: return them in units of their columns."""
     k = len(labelled.classes)
-    survey = labelled.fold(lambda x, y, weights=None: _Survey.of(x, y, weights, k))
+    survey = labelled.fold(lambda x, y, weights=None: _Survey.of(x, y, weights, k), rows=BLOCK // 4)
     shift, scale = _units(survey.moments, located=located)
     worth = _worth(class_weight, labelled.classes, survey.counts)
     total = survey.counts if worth is None else survey.counts * worth

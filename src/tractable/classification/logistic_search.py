@@ -101,13 +101,15 @@ class LogisticProblem:
     @cached_property
     def _bounded(self) -> Callable[[np.ndarray], np.ndarray]:
         """Solve with an upper bound of the curvature, the same for all planes: ½ Σ w x xᵀ (Böhning)."""
-        gram = self.sample.walk(lambda x, _, w: _gram(x, w, self.units, len(self.ridge)))
-        found = (self.link.bound * gram + np.diag(self.ridge)) / self.rows.weight
-        if len(found) > MOST_PARAMETERS:
-            sizes = np.diagonal(found).copy()
-            sizes[sizes <= 0.0] = 1.0
+        width, bound = len(self.ridge), self.link.bound / self.rows.weight
+        if width > MOST_PARAMETERS:
+            squares = self.sample.walk(lambda x, _, w: _squares(_features(x, self.units, width), w))
+            sizes = bound * squares + self.ridge / self.rows.weight
+            sizes = np.where(sizes > 0.0, sizes, 1.0)
             return lambda g: g / sizes
-        _lift(found, (1, len(found)))
+        gram = self.sample.walk(lambda x, _, w: _gram(_features(x, self.units, width), w))
+        found = bound * gram + np.diag(self.ridge) / self.rows.weight
+        _lift(found, (1, width))
         solve = solver(found)
         return lambda g: solve(g.T).T
 
@@ -130,9 +132,12 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
     with single_threaded_blas():  # matrices are small, and the walks use every core
         if np.any(problem.lasso > 0.0):
             return _sparse(problem, start, tol=tol, max_iter=max_iter)
-        if not problem.exact:
+        if not (problem.exact or np.any(start)):
             part = replace(problem, rows=problem.sample)
-            start = _smooth(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW).free
+            rough = _smooth(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW)
+            if rough.interrupted:
+                return rough
+            start = rough.free
         return _smooth(problem, start, exact=problem.exact, refresh=(0,), tol=tol, max_iter=max_iter)
 
 
@@ -201,7 +206,14 @@ def _lift(hessian: np.ndarray, shape: tuple[int, int]) -> None:
     hessian[places, places] += np.maximum(least - diagonal, 0.0).reshape(-1)
 
 
-def _gram(x: Any, weights: Any, units: Any, width: int) -> np.ndarray:
+def _features(x: Any, units: tuple[np.ndarray, np.ndarray], width: int) -> np.ndarray:
     z = (np.asarray(x, dtype=np.float64) - units[0]) * units[1]
-    z = z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+    return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+
+
+def _gram(z: np.ndarray, weights: Any) -> np.ndarray:
     return z.T @ z if weights is None else (weights * z.T) @ z
+
+
+def _squares(z: np.ndarray, weights: Any) -> np.ndarray:
+    return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
