@@ -27,6 +27,11 @@ def _rows(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple
     return (np.round(np.maximum(X, 0.0)) if takes.positive_only or takes.categorical else X), codes
 
 
+def _most(estimator: Any) -> int:
+    """Return how many classes to ask about: three, of a model for more than two."""
+    return 3 if estimator.__sklearn_tags__().classifier_tags.multi_class else 2
+
+
 def _fitted(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple[Any, np.ndarray]:
     X, codes = _rows(estimator, rng, n_classes)
     return learn(estimator, X, WORDS[codes]), X
@@ -34,7 +39,7 @@ def _fitted(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tup
 
 def probabilities_are_shares(estimator: Any, rng: np.random.Generator) -> None:
     """p(C_k | x) is not negative and one in sum, and its logarithm is what it says it is."""
-    for n_classes in (2, 3):
+    for n_classes in range(2, _most(estimator) + 1):
         fitted, X = _fitted(estimator, rng, n_classes)
         if not hasattr(fitted, "predict_proba"):
             return
@@ -49,7 +54,7 @@ def probabilities_are_shares(estimator: Any, rng: np.random.Generator) -> None:
 
 def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generator) -> None:
     """`predict` is the largest probability, the best score, and the decision of least 0-1 loss."""
-    for n_classes in (2, 3):
+    for n_classes in range(2, _most(estimator) + 1):
         fitted, X = _fitted(estimator, rng, n_classes)
         said = fitted.predict(X)
         if hasattr(fitted, "decision_function"):
@@ -65,10 +70,10 @@ def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generato
 
 def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> None:
     """A class whose neglect costs all is always decided for; a free rejection takes every doubtful row."""
-    fitted, X = _fitted(estimator, rng)
+    fitted, X = _fitted(estimator, rng, _most(estimator))
     if not hasattr(fitted, "decide"):
         return
-    grave = 1.0 - np.eye(3)
+    grave = 1.0 - np.eye(len(fitted.classes_))
     grave[1] *= 1e300
     some = fitted.predict_proba(X)[:, 1] > 1e-200
     assert np.all(fitted.decide(X, loss=grave)[some] == WORDS[1])
@@ -76,7 +81,7 @@ def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> N
     doubtful = fitted.predict_proba(X).max(axis=1) < 1.0
     assert all(label is None for label in undecided[doubtful])
     with refused("loss", fitted):
-        fitted.decide(X, loss=np.eye(2))
+        fitted.decide(X, loss=np.eye(len(fitted.classes_) + 1))
     with refused("reject_loss", fitted):
         fitted.decide(X, reject_loss=np.nan)
 
@@ -95,7 +100,7 @@ def labels_are_names(estimator: Any, rng: np.random.Generator) -> None:
 
 def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
     """NaN, None, numbers that are no labels, too few: a ValueError that names y, and nothing changes."""
-    X, codes = _rows(estimator, rng)
+    X, codes = _rows(estimator, rng, _most(estimator))
     fitted = learn(estimator, X, codes)
     gaps = np.where(codes == 0, np.nan, codes)
     nones = np.where(codes == 0, None, WORDS[codes])
@@ -117,7 +122,7 @@ def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Gene
 
 def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> None:
     """The joint p(x, C_k) is prior times class-conditional, p(x) their sum; rows drawn have classes."""
-    fitted, X = _fitted(estimator, rng)
+    fitted, X = _fitted(estimator, rng, _most(estimator))
     if not hasattr(fitted, "predict_joint_log_proba"):
         return
     joint = fitted.predict_joint_log_proba(X)
