@@ -114,6 +114,19 @@ def test_planes_of_a_fitted_classifier(rng):
         discriminant_functions(tractable.KNeighborsClassifier().fit(X, y))
 
 
+@pytest.mark.spec("W-19", "CLS-07")
+def test_the_two_clusters_of_the_course():
+    """Class 1 = X1, X4, X8, class 2 = X3, X5, X6 of the eight points, and the distance of X2 to their plane."""
+    X = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
+    rows, y = X[[0, 3, 7, 2, 4, 5]], np.repeat(["one", "two"], 3)
+    model = tractable.LinearDiscriminant().fit(rows, y)
+    between = discriminant_functions(model).pairwise_boundary("one", "two")
+    np.testing.assert_allclose(between.coef[0], [3.49367089, 14.43037975], rtol=1e-8)
+    np.testing.assert_allclose(between.intercept, -114.83544304, rtol=1e-9)
+    np.testing.assert_allclose(between.signed_distance(X[1]), -2.40422575, rtol=1e-8)
+    np.testing.assert_allclose(1 / (1 + np.exp(-between.scores([5.0, 6.5]))), 0.02739493, rtol=1e-6)
+
+
 def test_extreme_units_have_their_distances():
     for size in (1e-200, 1e200):
         one = LinearDiscriminantFunction(coef=[3.0 * size, 4.0 * size], intercept=-10.0 * size)

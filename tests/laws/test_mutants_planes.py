@@ -40,8 +40,8 @@ class ForgetsWeights(BayesianLogisticRegression):
 class WalksOneBatch(Perceptron):
     """Stops at the end of the first batch."""
 
-    def _blocks(self, rows, rng):
-        yield next(iter(super()._blocks(rows, rng)))
+    def _blocks(self, rows):
+        yield next(iter(super()._blocks(rows)))
 
 
 class CodesForLabels(Perceptron):

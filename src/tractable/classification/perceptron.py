@@ -1,7 +1,7 @@
 """The perceptron: planes corrected by their mistakes."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from tractable.base import (
 )
 from tractable.classification.discriminant_scores import DiscriminantScores
 from tractable.classification.labelled_rows import LabelledRows, labelled_rows
+from tractable.data import Source
 from tractable.primitives.perceptron_pass import perceptron_pass
 
 __all__ = ["Perceptron"]
@@ -124,10 +125,12 @@ class Perceptron(DiscriminantScores, Estimator):
         rng = as_generator(self.random_state) if self.shuffle else None
         self._begin(rows.classes, max((_size(batch.X) for batch in rows.batches()), default=0.0))
         best: tuple[float, np.ndarray] = (np.inf, self.planes_)
+        held = None if isinstance(rows.rows.data, Source) else list(self._blocks(rows))
         while len(self.mistakes_) < self.max_iter and not self.converged_:
-            self._pass(self._blocks(rows, rng))
+            self._pass(_shuffled(self._blocks(rows) if held is None else held, rng))
             if self.keep == "pocket":
-                best = min(best, (self._errors(rows), self.planes_), key=lambda found: found[0])
+                wrong = self._errors(self._blocks(rows) if held is None else held)
+                best = min(best, (wrong, self.planes_), key=lambda found: found[0])
         self._name(best[1] if self.keep == "pocket" else self.planes_)
         if not self.converged_:
             warnings.warn(
@@ -199,7 +202,7 @@ class Perceptron(DiscriminantScores, Estimator):
         self.sums_, self.n_visits_ = np.zeros_like(self.planes_), 0.0
         self.mistakes_, self.converged_ = np.zeros(0), False
 
-    def _pass(self, blocks: Any) -> None:
+    def _pass(self, blocks: Iterable[Block]) -> None:
         """Visit rows once, and remember how often the planes were wrong."""
         wrong = 0.0
         for x, codes, w in blocks:
@@ -209,21 +212,19 @@ class Perceptron(DiscriminantScores, Estimator):
         self.mistakes_ = np.append(self.mistakes_, wrong)
         self.converged_ = wrong == 0.0
 
-    def _errors(self, rows: LabelledRows) -> float:
+    def _errors(self, blocks: Iterable[Block]) -> float:
         """Return the weight of the rows that the planes, as they are, have on the wrong side."""
         wrong = 0.0
-        for x, codes, w in self._blocks(rows, None):
+        for x, codes, w in blocks:
             scores = x @ self.planes_.T
             own = np.take_along_axis(scores, codes[:, None], axis=1)[:, 0]
             np.put_along_axis(scores, codes[:, None], -np.inf, axis=1)
             wrong += float(w @ (scores.max(axis=1) >= own))
         return wrong
 
-    def _blocks(self, rows: LabelledRows, rng: np.random.Generator | None) -> Iterator[Block]:
+    def _blocks(self, rows: LabelledRows) -> Iterator[Block]:
         for batch in rows.batches():
-            x, codes, w = self._block(batch.X, batch.y, batch.weights)
-            order = slice(None) if rng is None else rng.permutation(len(x))
-            yield x[order], codes[order], w[order]
+            yield self._block(batch.X, batch.y, batch.weights)
 
     def _block(self, X: Any, codes: Any, weights: Any) -> Block:
         x = np.asarray(X, dtype=np.float64) / self.unit_
@@ -245,3 +246,10 @@ class Perceptron(DiscriminantScores, Estimator):
 
 def _size(x: Any) -> float:
     return float(np.max(np.abs(x), initial=0.0))
+
+
+def _shuffled(blocks: Iterable[Block], rng: np.random.Generator | None) -> Iterator[Block]:
+    """Iterate over blocks, their rows in a random order where there is one."""
+    for x, codes, w in blocks:
+        order = slice(None) if rng is None else rng.permutation(len(x))
+        yield x[order], codes[order], w[order]
