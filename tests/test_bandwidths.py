@@ -137,6 +137,14 @@ def test_sheather_jones_sees_narrow_modes(rng):
     np.testing.assert_allclose(improved_sheather_jones(normal), silverman(normal), rtol=0.25)
 
 
+def test_sheather_jones_sees_through_rounding(rng):
+    """Rows that are rounded have a second fixed point a hundred times as narrow, a comb on the values."""
+    x = rng.standard_normal((1000, 1))
+    for digits in (1, 2):
+        rounded = improved_sheather_jones(np.round(x, digits))
+        np.testing.assert_allclose(rounded, improved_sheather_jones(x), rtol=0.1)
+
+
 @pytest.mark.parametrize(
     ("call", "what"),
     [

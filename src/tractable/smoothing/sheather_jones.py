@@ -22,7 +22,8 @@ _STAGES = 7
 def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
     """Return the bandwidth of each column by the fixed point t = ξ γ^[7](t) of the diffusion estimate.
 
-    It assumes no Gaussian anywhere, and so finds narrow modes that `silverman` smooths over. Columns are
+    It assumes no Gaussian anywhere, and so finds narrow modes that `silverman` smooths over. Of several fixed
+    points, which rounded rows have, the widest is taken. Columns are
     taken one by one; in d > 1 dimensions each is widened by n^(1/5 - 1/(d+4)), as the product estimate asks.
 
     Parameters
@@ -69,8 +70,9 @@ def _one_column(x: np.ndarray, weights: Any, total: float, scale: float) -> floa
             'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
             'use "silverman" or a number'
         )
-    first = rising[0]
-    return math.sqrt(brentq(excess, times[first], times[first + 1], xtol=1e-300, rtol=1e-12)) * width * scale
+    # Rounded rows have another root, far below the rounding, at which the windows are a comb.
+    last = rising[-1]
+    return math.sqrt(brentq(excess, times[last], times[last + 1], xtol=1e-300, rtol=1e-12)) * width * scale
 
 
 def _fixed_point(t: float, total: float, orders: np.ndarray, squares: np.ndarray) -> float:
