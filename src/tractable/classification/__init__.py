@@ -14,6 +14,7 @@ from tractable.classification.logistic_regression import LogisticRegression
 from tractable.classification.multinomial_nb import MultinomialNB
 from tractable.classification.naive_bayes import NaiveBayes
 from tractable.classification.naive_bayes_columns import NaiveColumns
+from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.classification.perceptron import Perceptron
 from tractable.classification.planes import LinearDiscriminantFunction, discriminant_functions
 from tractable.classification.quadratic_discriminant import QuadraticDiscriminant
@@ -25,6 +26,7 @@ __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "FisherDiscriminant",
+    "FittedColumns",
     "GaussianNB",
     "GenerativeClassifier",
     "KernelNB",

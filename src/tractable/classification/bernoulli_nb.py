@@ -72,7 +72,7 @@ class BernoulliNB(DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probabilities of ones, class by class."""
-        parts: Any = self.class_distributions_.parts
+        parts = self.fitted_columns_.parts
         with np.errstate(divide="ignore"):
             return np.log(np.stack([part.probability for part in parts], axis=1))
 

@@ -105,7 +105,7 @@ class CategoricalNB(DiscreteNB):
         return np.array([part.probabilities.shape[-1] for part in self._shares()])
 
     def _shares(self) -> Any:
-        return self.class_distributions_.parts
+        return self.fitted_columns_.parts
 
     def _told(self) -> Any:
         return "categorical"

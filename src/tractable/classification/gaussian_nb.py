@@ -78,12 +78,12 @@ class GaussianNB(NaiveBayesShell):
     @property
     def theta_(self) -> np.ndarray:
         """Means, (n_classes, n_features)."""
-        return self.class_distributions_.mean
+        return self.fitted_columns_.mean
 
     @property
     def var_(self) -> np.ndarray:
         """Variances, (n_classes, n_features)."""
-        return self.class_distributions_.variance
+        return self.fitted_columns_.variance
 
     @property
     def epsilon_(self) -> float:

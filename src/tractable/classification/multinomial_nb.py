@@ -71,8 +71,7 @@ class MultinomialNB(DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log shares of the columns, class by class."""
-        parts: Any = self.class_distributions_.parts
-        rates = np.stack([part.rate for part in parts], axis=1)
+        rates = self.fitted_columns_.rate
         with np.errstate(divide="ignore"):
             return np.log(rates / rates.sum(axis=1, keepdims=True))
 

@@ -132,7 +132,7 @@ class NaiveBayes(NaiveBayesShell):
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        tables, parts = self.layout_.columns.categories, self.class_distributions_.parts
+        tables, parts = self.layout_.columns.categories, self.fitted_columns_.parts
         found: dict[Any, tuple[Any, ...]] = {}
         for j in self.layout_.where("categorical"):
             table = tables[j]

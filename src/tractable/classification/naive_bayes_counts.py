@@ -11,7 +11,7 @@ from tractable.conjugate.rises import gamma_rise
 from tractable.distributions import NegativeBinomial, Poisson
 from tractable.statistics import DiagonalMoments
 
-__all__ = ["multinomial_parts", "multinomial_shares", "poisson_evidence", "poisson_parts", "with_factorials"]
+__all__ = ["multinomial_rates", "poisson_evidence", "poisson_parts", "with_factorials"]
 
 
 def with_factorials(x: np.ndarray) -> np.ndarray:
@@ -56,23 +56,16 @@ def _gammas(found: list[DiagonalMoments], how: Estimation) -> tuple[np.ndarray, 
     return weight * mean + how.pseudocounts * usual, weight + how.pseudocounts, usual
 
 
-def multinomial_shares(found: list[DiagonalMoments], how: Estimation) -> tuple[np.ndarray, np.ndarray]:
-    """Return Σ x of each class and column, (K, d), and the shares (Σ x_j + α) / (Σ x + α d)."""
-    totals = np.stack([part.total * part.mean for part in found])
-    smoothed = totals + how.pseudocounts
-    whole = smoothed.sum(axis=1, keepdims=True)
-    even = np.maximum(totals.sum(axis=0), 0.0) + (0.0 if totals.sum() > 0 else 1.0)
-    smoothed = np.where(whole > 0, smoothed, even)
-    return totals, smoothed / smoothed.sum(axis=1, keepdims=True)
-
-
-def multinomial_parts(found: list[DiagonalMoments], how: Estimation) -> list[Any]:
-    """Return Poisson distributions of rates λ p_kj, with λ the average total of a row.
+def multinomial_rates(found: list[DiagonalMoments], how: Estimation) -> np.ndarray:
+    """Return the rates λ p_kj of Poisson distributions, (K, d), with λ the average total of a row.
 
     Given its total, a row of such counts is multinomial with shares p_k; the total itself, Poisson with the
     same λ in every class, says nothing of the class.
     """
     whole = pooled(found)
     length = max(float(whole.mean.sum()), 0.5 / float(whole.total))
-    _, shares = multinomial_shares(found, how)
-    return [Poisson(rate=length * shares[:, j]) for j in range(shares.shape[1])]
+    totals = np.stack([part.total * part.mean for part in found])
+    smoothed = totals + how.pseudocounts
+    even = np.maximum(totals.sum(axis=0), 0.0) + (0.0 if totals.sum() > 0 else 1.0)
+    smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, even)
+    return length * smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -1,6 +1,5 @@
 """Naive Bayes as functions: statistics of blocks of rows, distributions from statistics, scores of rows."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,24 +8,29 @@ from tractable.base import NotYetDetermined
 from tractable.classification.naive_bayes_categories import check_counted, counts_of_classes, tallied
 from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
 from tractable.classification.naive_bayes_counts import (
-    multinomial_parts,
+    multinomial_rates,
     poisson_evidence,
     poisson_parts,
     with_factorials,
 )
 from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.classification.naive_bayes_normal import moments_of_classes, normal_evidence, normal_parts
+from tractable.classification.naive_bayes_fitted import FittedColumns
+from tractable.classification.naive_bayes_normal import (
+    moments_of_classes,
+    normal_estimates,
+    normal_evidence,
+    normal_predictives,
+)
 from tractable.classification.naive_bayes_samples import (
     family_evidence,
     family_part,
     kept_of_classes,
     kernel_part,
 )
-from tractable.distributions import Product
 from tractable.statistics import ByClass, Counts, DiagonalMoments, SideBySide
 from tractable.statistics.by_class import grouped_codes
 
-__all__ = ["class_products", "columns_by_class", "log_evidence", "statistics_of_classes"]
+__all__ = ["columns_by_class", "fitted_columns", "log_evidence", "statistics_of_classes"]
 
 #: Kinds whose columns share one statistic, in the order of a statistic's parts.
 TOGETHER = (("normal",), ("categorical", "bernoulli"), ("poisson",), ("multinomial",))
@@ -60,27 +64,37 @@ def statistics_of_classes(statistic: ByClass, classes: np.ndarray) -> list[SideB
     return [known.get(label) for label in classes.tolist()]
 
 
-def class_products(
+def fitted_columns(
     statistic: ByClass, classes: np.ndarray, layout: NaiveColumns, how: Estimation
-) -> tuple[Product, np.ndarray]:
-    """Return p(x | C_k) as a batch of products, and what categories have that were not declared, (K, d)."""
+) -> FittedColumns:
+    """Return the likelihood of every column in every class."""
     found = statistics_of_classes(statistic, classes)
-    parts: dict[int, Any] = {}
-    unseen = np.full((len(classes), len(layout.likelihoods)), np.nan)
+    K, d = len(classes), len(layout.likelihoods)
+    parts: list[Any] = [None] * d
+    unseen = np.full((K, d), np.nan)
+    none = np.zeros(0, dtype=np.int64)
+    arrays = {"normal": none, "mean": np.zeros((K, 0)), "variance": np.zeros((K, 0))}
+    arrays |= {"counted": none, "rate": np.zeros((K, 0))}
     for i, (kinds, where) in enumerate(_blocks(layout)):
         own = _parts_of(found, i, kinds, where)
         _check_observed(own, where, layout)
-        if "categorical" in kinds:
+        if kinds == ("normal",) and not how.bayes:
+            mean, variance = normal_estimates(own, how)
+            arrays |= {"normal": where, "mean": mean, "variance": variance}
+        elif kinds == ("multinomial",):
+            arrays |= {"counted": where, "rate": multinomial_rates(own, how)}
+        elif "categorical" in kinds:
             tallies = tallied(layout, where, own, how)
-            made = [tallies.part(n) for n in range(len(where))]
             unseen[:, where] = np.stack([tallies.log_unseen(n) for n in range(len(where))], axis=1)
+            _place(parts, where, [tallies.part(n) for n in range(len(where))])
         else:
-            made = _distributions(kinds, where, own, layout, how, classes)
-        parts.update(zip(where.tolist(), made, strict=True))
-    names = layout.columns.names
-    named = names is not None and all(isinstance(name, str) for name in names)
-    ordered = [parts[j] for j in range(len(parts))]
-    return Product(parts=ordered, names=names if named else None), unseen
+            _place(parts, where, _distributions(kinds, where, own, layout, how, classes))
+    return FittedColumns(parts=tuple(parts), log_unseen=unseen, **arrays)
+
+
+def _place(parts: list[Any], where: np.ndarray, made: list[Any]) -> None:
+    for j, part in zip(where, made, strict=True):
+        parts[j] = part
 
 
 def log_evidence(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> float:
@@ -162,12 +176,10 @@ def _distributions(
     classes: np.ndarray,
 ) -> list[Any]:
     kind = kinds[0]
-    if not isinstance(kind, str) or kind not in ("normal", "poisson", "multinomial", "kernel"):
-        return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]
-    made = {
-        "normal": normal_parts,
-        "poisson": poisson_parts,
-        "multinomial": multinomial_parts,
-        "kernel": lambda found, how: [kernel_part(found, how)],
-    }
-    return partial(made[kind], own, how)()
+    if kind == "normal":
+        return normal_predictives(own, how)
+    if kind == "poisson":
+        return poisson_parts(own, how)
+    if kind == "kernel":
+        return [kernel_part(own, how)]
+    return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]

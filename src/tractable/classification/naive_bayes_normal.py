@@ -8,12 +8,12 @@ import numpy as np
 
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.conjugate import NormalModel
-from tractable.distributions import Normal, NormalGamma, StudentT
+from tractable.distributions import NormalGamma, StudentT
 from tractable.primitives.class_moments import class_moments
 from tractable.statistics import DiagonalMoments, Moments
 from tractable.statistics.rows import check_squares
 
-__all__ = ["moments_of_classes", "normal_evidence", "normal_parts", "pooled"]
+__all__ = ["moments_of_classes", "normal_estimates", "normal_evidence", "normal_predictives", "pooled"]
 
 #: A column that never varies is given so many roundings of its values as a standard deviation.
 ROUNDINGS = 8.0
@@ -52,17 +52,14 @@ def pooled(found: list[Any]) -> Any:
     return reduce(add, found)
 
 
-def normal_parts(found: list[DiagonalMoments], how: Estimation) -> list[Any]:
-    """Return the distribution of each column, a batch of classes."""
+def normal_estimates(found: list[DiagonalMoments], how: Estimation) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the variance of each class and column, (K, d)."""
     whole = pooled(found)
     variance, least = column_variance(whole)
     seen = np.stack([part.weight for part in found]) > 0
     mean = np.where(seen, np.stack([part.mean for part in found]), whole.mean)
-    if how.bayes:
-        return _predictive(found, whole.mean, np.maximum(variance, least), how.pseudocounts)
-    spread = _variances(found, how, variance)
-    spread = np.maximum(np.where(seen, spread, variance), least)
-    return [Normal(mean=mean[:, j], variance=spread[:, j]) for j in range(mean.shape[1])]
+    spread = np.where(seen, _variances(found, how, variance), variance)
+    return mean, np.maximum(spread, least)
 
 
 def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
@@ -90,8 +87,10 @@ def _variances(found: list[DiagonalMoments], how: Estimation, variance: np.ndarr
     return np.maximum(scatter, 0.0) / np.where(weight > 0, weight, 1.0) + share
 
 
-def _predictive(found: list[DiagonalMoments], m: np.ndarray, v: np.ndarray, strength: float) -> list[Any]:
-    """Return Student-t distributions: `NormalModel` after the rows of each class, for many at once."""
+def normal_predictives(found: list[DiagonalMoments], how: Estimation) -> list[StudentT]:
+    """Return the distribution of each column: `NormalModel` after the rows of each class, many at once."""
+    whole, strength = pooled(found), how.pseudocounts
+    m, v = whole.mean, np.maximum(*column_variance(whole))
     weight, mean, scatter = (
         np.stack([getattr(part, name) for part in found]) for name in ("weight", "mean", "scatter")
     )

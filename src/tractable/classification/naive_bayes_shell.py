@@ -11,14 +11,15 @@ from tractable.base.labels import check_class_rows, check_labels
 from tractable.classification.naive_bayes_categories import check_counted
 from tractable.classification.naive_bayes_columns import NaiveColumns, learn_naive_columns, some_columns
 from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.classification.naive_bayes_model import class_products, columns_by_class
+from tractable.classification.naive_bayes_fitted import FittedColumns
+from tractable.classification.naive_bayes_model import columns_by_class, fitted_columns
 from tractable.classification.naive_bayes_scores import LogLikelihoods
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
 from tractable.data import is_frame
 from tractable.data.table_columns import DECLARE, warn_unseen
 from tractable.data.table_reading import coded_frame, met_categories
-from tractable.distributions import Mixture
+from tractable.distributions import Mixture, Product
 from tractable.engines import fold
 from tractable.engines.blocks import map_rows
 from tractable.statistics import ByClass, SideBySide
@@ -41,7 +42,7 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         kind="generative", parametric=True, streaming="exact in one pass", missing_values=True
     )
     layout_: NaiveColumns
-    log_unseen_: np.ndarray
+    fitted_columns_: FittedColumns
 
     #: What a column of numbers is when nothing else is said.
     _usual_kind: ClassVar[str] = "normal"
@@ -123,11 +124,10 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         counts = dict(zip(statistic.labels.tolist(), statistic.weight, strict=True))
         weight = np.array([counts.get(label, 0.0) for label in classes.tolist()])
         prior = self._priors(weight, classes)
-        products, unseen = class_products(statistic, classes, self.layout_, self._estimation())
+        fitted = fitted_columns(statistic, classes, self.layout_, self._estimation())
         self.statistic_, self.classes_ = statistic, classes
         self.class_count_, self.class_prior_ = weight, prior
-        self.class_distributions_, self.log_unseen_ = products, unseen
-        self.distribution_ = Mixture(weights=prior, components=products)
+        self.fitted_columns_ = fitted
 
     def _forget(self) -> None:
         layout = self.layout_
@@ -135,6 +135,16 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         self.layout_ = layout
 
     # Answering
+
+    @property
+    def class_distributions_(self) -> Product:
+        """p(x | C_k), one part a column, as a batch of the classes."""
+        return self.fitted_columns_.product(self.layout_.columns.names)
+
+    @property
+    def distribution_(self) -> Mixture:
+        """p(x), the mixture of the classes."""
+        return Mixture(weights=self.class_prior_, components=self.class_distributions_)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(x, C_k) = log p(C_k) + Σ_j log p(x_j | C_k).
@@ -155,7 +165,7 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        score = LogLikelihoods(self.class_distributions_, self.layout_, self.log_unseen_, relative=relative)
+        score = LogLikelihoods(self.fitted_columns_, self.layout_, relative=relative)
         prior = log_priors(self.class_prior_)
 
         def joint(rows: np.ndarray) -> np.ndarray:
@@ -183,13 +193,13 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
     def _known_categories(self, x: np.ndarray, where: np.ndarray) -> np.ndarray:
         """Return rows whose categories are known, missing, or the one after the last: what is not known."""
         high = check_counted(self.layout_, where, some_columns(x, where))
-        parts: Any = self.class_distributions_.parts
-        sizes = np.array([parts[j].probabilities.shape[-1] for j in where])
+        fitted = self.fitted_columns_
+        sizes = np.array([fitted.parts[j].probabilities.shape[-1] for j in where])
         if not np.any(high >= sizes):
             return x
         j, value = where[int(np.argmax(high >= sizes))], high[int(np.argmax(high >= sizes))]
         label, unseen = self.layout_.columns.label(int(j)), self._unseen()
-        if unseen == "error" or not np.all(self.log_unseen_[:, where] > -np.inf):
+        if unseen == "error" or not np.all(fitted.log_unseen[:, where] > -np.inf):
             raise ValueError(
                 f"X: the column {label!r} has no category {value:g} (by its code), which pseudocounts above "
                 f'0 and unseen="smooth" would admit; {DECLARE}'
