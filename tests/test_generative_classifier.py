@@ -1,5 +1,6 @@
 """Bayes' rule over any density."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -123,6 +124,27 @@ def test_tables_with_words(rng, library):
         named.predict(table[["size", "often"]])
     with pytest.raises(ValueError, match="'nothing' is not a column"):
         model.fit(table, "nothing")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_class_may_lack_a_word(rng, library):
+    """Words are known from the whole table, though the rows of a class have only some of them."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"size": rng.normal(size=40), "colour": ["red"] * 20 + ["red", "blue"] * 10})
+    pytest.importorskip(library)
+    table = frame
+    if library == "polars":
+        table = sys.modules["polars"].from_pandas(frame)
+    elif library == "pyarrow":
+        table = sys.modules["pyarrow"].Table.from_pandas(frame)
+    y = np.repeat(["plain", "mixed"], 20)
+    model = GenerativeClassifier(TableMixture(1, random_state=0)).fit(table, y)
+    p = model.predict_proba(table)
+    blue = (frame["colour"] == "blue").to_numpy()
+    assert np.all(p[blue, 0] > 0.8)
+    assert np.mean(p[~blue, 0]) < 0.5
+    assert len(model.sample(7, random_state=0)[0]) == 7
 
 
 @pytest.mark.spec("CLS-30")

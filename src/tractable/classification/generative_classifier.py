@@ -24,6 +24,7 @@ from tractable.base.validation import check_names
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
 from tractable.classification.rows_of_classes import joined, rows_of_block, rows_of_classes
+from tractable.classification.tables import column_names
 from tractable.data import Batch, is_frame
 from tractable.distributions import Distribution, Mixture, Stacked
 from tractable.engines.fold import tree_sum
@@ -244,7 +245,8 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
 
     def _log_scores(self, X: Any) -> np.ndarray:
         if self._words() and is_frame(X):
-            check_names(self, list(X.columns), len(X.columns), reset=False)
+            names = column_names(X)
+            check_names(self, names, len(names), reset=False)
             rows = X
         else:
             refuse_foreign(X)

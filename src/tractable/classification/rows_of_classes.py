@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from tractable.base import check_class_rows, check_labels, check_weights
 from tractable.base.validation import check_names
+from tractable.classification.tables import (
+    column_names,
+    one_table,
+    some_columns,
+    some_rows,
+    with_all_categories,
+)
 from tractable.data import Batch, Source, is_frame
 from tractable.value import value
 
@@ -100,28 +106,29 @@ def joined(parts: list[Any], codes: np.ndarray) -> Any:
     order = np.argsort(np.argsort(codes, kind="stable"), kind="stable")
     if not is_frame(parts[0]):
         return np.concatenate([np.asarray(part) for part in parts])[order]
-    return _one_table(parts, order)
+    return one_table(parts, order)
 
 
 def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> list[RowsOfClass]:
     given = {"y": y, "sample_weight": sample_weight}
     taken = {name: column for name, column in given.items() if isinstance(column, str)}
     for name, column in taken.items():
-        if column not in list(X.columns):
-            raise ValueError(f"{name}={column!r} is not a column of X, which has {list(X.columns)}")
+        if column not in column_names(X):
+            raise ValueError(f"{name}={column!r} is not a column of X, which has {column_names(X)}")
         given[name] = np.asarray(X[column])
     if taken:
-        X = X[[column for column in X.columns if column not in taken.values()]]
+        X = some_columns(X, [column for column in column_names(X) if column not in taken.values()])
     if given["y"] is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
         )
-    check_names(estimator, list(X.columns), len(X.columns), reset=reset)
+    names = column_names(X)
+    check_names(estimator, names, len(names), reset=reset)
     classes, codes = check_labels(given["y"])
     if len(codes) != len(X):
         raise ValueError(f"y must have one label a row: X has {len(X)} rows, y has {len(codes)}")
     weights = check_weights(given["sample_weight"], np.zeros((len(X), 1)))
-    return _parts(X, codes, weights, classes)
+    return _parts(with_all_categories(X), codes, weights, classes)
 
 
 def _parts(X: Any, codes: np.ndarray, weights: Any, classes: Any) -> list[RowsOfClass]:
@@ -131,7 +138,7 @@ def _parts(X: Any, codes: np.ndarray, weights: Any, classes: Any) -> list[RowsOf
         if len(mine):
             w = None if weights is None else weights[mine]
             weight = float(len(mine)) if w is None else float(w.sum())
-            found.append(RowsOfClass(label=label, X=_safe_indexing(X, mine), sample_weight=w, weight=weight))
+            found.append(RowsOfClass(label=label, X=some_rows(X, mine), sample_weight=w, weight=weight))
     return found
 
 
@@ -142,13 +149,3 @@ def _class_weights(source: Source) -> dict[Any, float]:
         for part in rows_of_block(batch):
             found[part.label] = found.get(part.label, 0.0) + part.weight
     return found
-
-
-def _one_table(parts: list[Any], order: np.ndarray) -> Any:
-    if type(parts[0]).__module__.startswith("polars"):
-        import polars as pl
-
-        return pl.concat(parts)[order]
-    import pandas as pd
-
-    return pd.concat(parts).iloc[order].reset_index(drop=True)
