@@ -55,7 +55,7 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
             kind="generative",
             parametric=True,
             streaming="exact in one pass",
-            missing_values=self.estimate != "bayes" and self.shrinkage != "auto",
+            missing_values=self.estimate != "bayes" and not isinstance(self.shrinkage, str),
         )
 
     def _adopt(self, moments: Moments) -> None:
@@ -77,7 +77,7 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
 
     def _class_statistic(self) -> Callable[..., Any]:
         self._check_parameters()
-        return FourthMoments.of if self.shrinkage == "auto" else IncompleteMoments.of
+        return FourthMoments.of if isinstance(self.shrinkage, str) else IncompleteMoments.of
 
     def _learn(self, statistic: ByClass) -> None:
         self._check_parameters()
