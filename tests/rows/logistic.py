@@ -1,5 +1,7 @@
 """Logistic regression."""
 
+import numpy as np
+
 from rows.row import Row
 from tractable.classification import LogisticRegression
 
@@ -10,6 +12,11 @@ ROWS = [
         "LogisticRegression-origin",
         lambda: LogisticRegression(C=0.1, fit_intercept=False),
         exempt={"check_class_weight_classifiers": "a plane through the origin cannot move for a heavy class"},
+    ),
+    Row(
+        "LogisticRegression-likelihood",
+        lambda: LogisticRegression(C=np.inf),
+        exempt={"check_sample_weight_equivalence_on_dense_data": "planes part its rows: there is no maximum"},
     ),
     Row("LogisticRegression-lasso", lambda: LogisticRegression(C=0.3, l1_ratio=1.0)),
     Row("LogisticRegression-elastic", lambda: LogisticRegression(C=2.0, l1_ratio=0.5)),

@@ -120,7 +120,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         link: str = "logit",
         class_weight: Any = None,
         tol: float = 1e-8,
-        max_iter: int = 100,
+        max_iter: int = 500,
         warm_start: bool = False,
     ) -> None:
         self.C = C
