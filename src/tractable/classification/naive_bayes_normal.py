@@ -15,6 +15,9 @@ from tractable.statistics.rows import check_squares
 
 __all__ = ["moments_of_classes", "normal_estimates", "normal_evidence", "normal_predictives", "pooled"]
 
+#: Below, a sum of squares may have been lost.
+SMALL = 1e-290
+
 #: A column that never varies is given so many roundings of its values as a standard deviation.
 ROUNDINGS = 8.0
 
@@ -31,10 +34,12 @@ def moments_of_classes(
         for k in range(n_classes)
     ]
     low, high = scatter.min(initial=1.0), scatter.max(initial=1.0)
-    if not (low > 1e-290 and high < np.inf):  # what may be lost is looked for class by class
-        for k, part in enumerate(found):
-            own = codes == k
-            check_squares(part.scatter, x[own], part.mean, None if weights is None else weights[own])
+    if not (low > SMALL and high < np.inf):  # what may be lost is looked for class by class
+        for k in range(n_classes):
+            own, some = codes == k, ~((scatter[k] > SMALL) & (scatter[k] < np.inf))
+            w = None if weights is None else weights[own]
+            if some.any():
+                check_squares(scatter[k, some], x[np.ix_(own, some)], mean[k, some], w)
     return found
 
 
