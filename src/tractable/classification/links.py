@@ -11,7 +11,7 @@ from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows
 from tractable.value import value
 
-__all__ = ["Logit", "Probit", "Slope"]
+__all__ = ["Logit", "Probit", "Slope", "Units", "features"]
 
 #: Shift and scale of the columns.
 Units = tuple[np.ndarray, np.ndarray]
@@ -72,7 +72,7 @@ class Logit:
 
     def margins(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> np.ndarray:
         """Return by how much the score of each row's class is above the best of the others."""
-        scores = _features(x, units, free.shape[1]) @ (self.mix @ free).T
+        scores = features(x, units, free.shape[1]) @ (self.mix @ free).T
         rows = np.arange(len(scores))
         own = scores[rows, codes]
         scores[rows, codes] = -np.inf
@@ -142,11 +142,12 @@ class Probit:
         return np.exp(log_ndtr(np.stack([both - reach, both + reach], axis=-1)))
 
     def _margins(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> tuple[Any, ...]:
-        z = _features(x, units, free.shape[1])
+        z = features(x, units, free.shape[1])
         sign = 2.0 * np.asarray(codes) - 1.0
         return z, sign, sign * (z @ free[0]), np.ones(len(z)) if weights is None else weights
 
 
-def _features(x: Any, units: Units, width: int) -> np.ndarray:
+def features(x: Any, units: Units, width: int) -> np.ndarray:
+    """Return rows in units of their columns, behind a column of ones where there is an intercept."""
     z = (as_rows(x) - units[0]) * units[1]
     return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.classification.links import Slope
+from tractable.classification.links import Slope, Units, features
 from tractable.classification.logistic_rows import ClassRows
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
 from tractable.engines.proximal_newton import proximal_newton
@@ -58,7 +58,7 @@ class LogisticProblem:
         return self.n_planes, len(self.ridge)
 
     @property
-    def units(self) -> tuple[np.ndarray, np.ndarray]:
+    def units(self) -> Units:
         return self.rows.shift, self.rows.scale
 
     def objective(self, free: np.ndarray) -> tuple[float, np.ndarray]:
@@ -103,11 +103,11 @@ class LogisticProblem:
         """Solve with an upper bound of the curvature, the same for all planes: ½ Σ w x xᵀ (Böhning)."""
         width, bound = len(self.ridge), self.link.bound / self.rows.weight
         if width > MOST_PARAMETERS:
-            squares = self.sample.walk(lambda x, _, w: _squares(_features(x, self.units, width), w))
+            squares = self.sample.walk(lambda x, _, w: _squares(features(x, self.units, width), w))
             sizes = bound * squares + self.ridge / self.rows.weight
             sizes = np.where(sizes > 0.0, sizes, 1.0)
             return lambda g: g / sizes
-        gram = self.sample.walk(lambda x, _, w: _gram(_features(x, self.units, width), w))
+        gram = self.sample.walk(lambda x, _, w: _gram(features(x, self.units, width), w))
         found = bound * gram + np.diag(self.ridge) / self.rows.weight
         _lift(found, (1, width))
         solve = solver(found)
@@ -204,11 +204,6 @@ def _lift(hessian: np.ndarray, shape: tuple[int, int]) -> None:
     least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
     places = np.arange(len(hessian))
     hessian[places, places] += np.maximum(least - diagonal, 0.0).reshape(-1)
-
-
-def _features(x: Any, units: tuple[np.ndarray, np.ndarray], width: int) -> np.ndarray:
-    z = (np.asarray(x, dtype=np.float64) - units[0]) * units[1]
-    return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
 
 
 def _gram(z: np.ndarray, weights: Any) -> np.ndarray:
