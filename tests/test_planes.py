@@ -116,7 +116,7 @@ def test_planes_of_a_fitted_classifier(rng):
 
 @pytest.mark.spec("W-19", "CLS-07")
 def test_the_two_clusters_of_the_course():
-    """Class 1 is X1, X4, X8, class 2 is X3, X5, X6 of the eight points; X2 is as far from their plane as said."""
+    """Class 1 is X1, X4, X8, class 2 is X3, X5, X6 of the eight points."""
     X = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
     rows, y = X[[0, 3, 7, 2, 4, 5]], np.repeat(["one", "two"], 3)
     model = tractable.LinearDiscriminant().fit(rows, y)

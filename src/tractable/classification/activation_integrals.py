@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tractable.arrays.log_space import sigmoid, softmax
+from tractable.arrays.log_space import sigmoid
 
 __all__ = ["expected_probit", "expected_sigmoid", "expected_softmax"]
 
@@ -19,7 +19,8 @@ PANELS = (0.0, 1.0, 3.0, 7.0, 15.0, REACH)
 PLANE_NODES = ((0.7, 24), (1.5, 48), (np.inf, 96))
 #: Points of Halton's sequence, where there are more than two axes.
 N_POINTS = 8192
-BLOCK = 4_000_000
+#: Numbers that stay in cache.
+BLOCK = 100_000
 
 
 def expected_sigmoid(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
@@ -110,8 +111,12 @@ def _averaged(
     """Return Σ_q share_q softmax(planes · (mean + root · point_q)) of each row."""
 
     def of(m: np.ndarray, r: np.ndarray) -> np.ndarray:
-        logits = (m @ planes.T)[:, None, :] + points @ np.swapaxes(planes @ r, 1, 2)
-        return shares @ softmax(logits)
+        p = np.matmul(planes @ r, points.T)  # classes first: sums over them are sums of long rows
+        p += (m @ planes.T)[:, :, None]
+        p -= p.max(axis=1, keepdims=True)
+        np.exp(p, out=p)
+        p /= p.sum(axis=1, keepdims=True)
+        return p @ shares
 
     found = _in_blocks(of, len(points) * len(planes), mean, root)
     return found.reshape(len(mean), len(planes))
