@@ -155,3 +155,43 @@ def test_windows_of_users_are_summed_within_their_end(rng):
     q = np.linspace(-4.0, 4.0, 33)
     np.testing.assert_allclose(ours.cdf(q), known.cdf(q), rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(ours.survival(q), known.survival(q), rtol=1e-7, atol=1e-12)
+
+
+def test_quadrature_finds_points_that_lie_far_apart():
+    """The entropy of two clusters is that of each, and of which it is."""
+    near, far = ([0.0, 1.0, 2.0], [1e6])
+    d, one, other = (SmoothedEmpirical(points=x, bandwidth=0.5) for x in (near + far, near, far))
+    which = -0.75 * np.log(0.75) - 0.25 * np.log(0.25)
+    np.testing.assert_allclose(d.entropy(), 0.75 * one.entropy() + 0.25 * other.entropy() + which, rtol=1e-9)
+
+
+@pytest.mark.parametrize("window", CORNERED)
+def test_a_level_beside_a_wall_keeps_its_digits(window):
+    """Between a wall and the first corner the mass is that of a polynomial: F(low + t) = p(low) t."""
+    d = SmoothedEmpirical(points=[0.3, 1.0, 1.7], bandwidth=0.5, window=window, bounds=(0, 2))
+    for t in (1e-12, 1e-9, 1e-6):
+        np.testing.assert_allclose(d.cdf(t), d.prob(0.0) * t, rtol=3e-6)
+        np.testing.assert_allclose(d.survival(2.0 - t), d.prob(2.0) * t, rtol=1e-3)
+    np.testing.assert_allclose(d.cdf(d.icdf([1e-12, 1e-9])), [1e-12, 1e-9], rtol=1e-10)
+
+
+def test_images_of_many_axes_are_summed_axis_by_axis(rng):
+    x = rng.random((30, 4))
+    d = SmoothedEmpirical(points=x, bandwidth=0.2, bounds=(0, 1))
+    expected = np.zeros(30)
+    for sign, offset in d._domain.images:
+        expected += SmoothedEmpirical(points=x, bandwidth=0.2).prob(x * sign + offset)
+    np.testing.assert_allclose(d.prob(x), expected, rtol=1e-12)
+
+
+def test_periods_of_several_coordinates():
+    x = np.array([[25.0, 30.0], [-1.0, 2.0]])
+    given = {
+        24: [[1.0, 6.0], [23.0, 2.0]],
+        (24, None): [[1.0, 30.0], [23.0, 2.0]],
+        (-12, 12): [[1.0, 6.0], [-1.0, 2.0]],
+    }
+    for period, expected in given.items():
+        np.testing.assert_array_equal(
+            SmoothedEmpirical(points=x, bandwidth=1.0, period=period).points, expected
+        )

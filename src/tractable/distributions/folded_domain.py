@@ -178,8 +178,10 @@ def _is_one(name: str, given: Any, dim: int) -> bool:
     if not hasattr(given, "__len__"):
         return name == "period"
     pair = len(given) == 2 and all(end is None or np.ndim(end) == 0 for end in given)
-    # Two lengths are the periods of two coordinates; two walls are the ends of each.
-    return pair and any(end is not None for end in given) and (name == "bounds" or dim == 1)
+    if not pair or all(end is None for end in given):
+        return False
+    # Two lengths are the periods of two coordinates; a length is positive, and an end need not be.
+    return name == "bounds" or dim != 2 or (given[0] is not None and given[0] <= 0)
 
 
 def _as_pair(name: str, pair: Any) -> tuple[float, float]:

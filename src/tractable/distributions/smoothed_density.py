@@ -14,6 +14,7 @@ from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.folded_domain import FoldedDomain, as_domain
 from tractable.distributions.missing import over_observed
+from tractable.distributions.smoothed_folds import folded_density
 from tractable.distributions.smoothed_lengths import Lengths, as_lengths
 from tractable.distributions.smoothed_parts import (
     REACH,
@@ -26,9 +27,6 @@ from tractable.distributions.vectors import taken
 from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
 
 __all__ = ["SmoothedDensity"]
-
-#: The log of less than a rounding of one.
-_NOTHING = -39.0
 
 
 class SmoothedDensity(Distribution):
@@ -167,37 +165,8 @@ class SmoothedDensity(Distribution):
             return self._log_density(rows)
         turned = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
         inside = self._domain.inside(turned) & ~xp.any(xp.isinf(rows), axis=-1)
-        total = self._log_density(turned)
-        place = {"dtype": xp.float64, "device": device(rows)}
-        for sign, offset in self._domain.images[1:]:
-            image = turned * xp.asarray(sign, **place) + xp.asarray(offset, **place)
-            total = log_sum_exp(xp.stack([total, self._added(image, total)], axis=-1))
+        total = folded_density(self, turned)
         return xp.where(inside, total, xp.full_like(total, -xp.inf))
-
-    def _added(self, rows: Array, total: Array) -> Array:
-        """Return the density where it may add to a total; elsewhere none."""
-        xp = namespace_of(rows)
-        some = self._log_most(rows) > total + _NOTHING
-        none = xp.full_like(total, -xp.inf)
-        if not bool(xp.any(some)):
-            return none
-        if bool(xp.all(some)):
-            return self._log_density(rows)
-        found = self._log_density(xp.take(rows, xp.nonzero(some)[0], axis=0))
-        place = xp.cumulative_sum(xp.astype(some, xp.int64)) - 1
-        return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), none)
-
-    def _log_most(self, rows: Array) -> Array:
-        """Return a bound on the density of rows by their distance from the box about the points."""
-        xp, rest = namespace_of(rows), self._rows
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high = xp.min(rest, axis=0) - rows, rows - xp.max(rest, axis=0)
-            away = xp.clip(xp.maximum(low, high), min=0.0) / self._widths
-            squares = xp.sum(away * away, axis=-1)
-        if WINDOWS.get(self._window.name) is not self._window:  # it may rise with the distance
-            most = xp.full_like(squares, xp.inf)
-            return xp.where(squares > self._window.support**2, -most, most)
-        return self._window.log_profile(squares) - self._log_volume
 
     @cached_property
     def _log_volume(self) -> Any:

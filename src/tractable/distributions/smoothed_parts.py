@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.special import erfc
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_nonnegative, check_positive
 from tractable.distributions.folded_domain import FoldedDomain, in_first_period
+from tractable.distributions.smoothed_breaks import panels
 from tractable.engines.quadrature import integrate
 
 __all__ = [
@@ -27,9 +28,6 @@ __all__ = [
 
 #: Beyond so many bandwidths a Gaussian window, or another, holds less than a rounding of one.
 REACH, REACH_OF_OTHERS = 9.0, 45.0
-
-#: The most points whose corners part a domain for quadrature.
-_MOST_PARTED = 200
 
 
 def as_sample(points: Any, weights: Any, period: Any, ndim: int) -> tuple[Array, Array]:
@@ -151,7 +149,7 @@ def _by_quadrature(d: Any) -> tuple[Array, Array]:
     """Moments of numbers under a window without partial moments of its own."""
     xp = namespace_of(d.points)
     center = float(d._center[0])
-    breaks = xp.asarray(_panels(d), device=device(d.points))
+    breaks = xp.asarray(panels(d), device=device(d.points))
 
     def moments(x: Array) -> Array:
         p = xp.exp(d._density(x[:, None]))
@@ -162,19 +160,6 @@ def _by_quadrature(d: Any) -> tuple[Array, Array]:
     mean = first / mass
     place = {"dtype": xp.float64, "device": device(d.points)}
     return xp.asarray([center + mean], **place), xp.asarray([[second / mass - mean * mean]], **place)
-
-
-def _panels(d: Any) -> np.ndarray:
-    """Return where quadrature parts the line: the corners of windows, folded, and the walls within reach."""
-    rows, h = np.unique(to_numpy(d._rows[:, 0])), float(d._widths[0])
-    some = rows[np.unique(np.linspace(0, len(rows) - 1, _MOST_PARTED).astype(int))]
-    reach = min(d._window.support, REACH_OF_OTHERS)
-    steps = reach * np.array([-1.0, -0.5, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0])
-    found = np.append((some[:, None] + h * steps).ravel(), [rows[0] - reach * h, rows[-1] + reach * h])
-    folded = np.unique(to_numpy(d._domain.fold(found[:, None]))[:, 0])
-    ends = np.array([d._domain.low[0], d._domain.high[0]])
-    near = (ends >= folded[0] - 2.0 * reach * h) & (ends <= folded[-1] + 2.0 * reach * h)
-    return np.unique(np.append(folded, ends[near & np.isfinite(ends)]))
 
 
 def as_mixture(

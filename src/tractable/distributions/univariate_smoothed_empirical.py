@@ -2,24 +2,24 @@
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.distributions.expectation import expectation
+from tractable.distributions.smoothed_breaks import corners, panels
 from tractable.distributions.smoothed_empirical import SmoothedEmpirical
 from tractable.distributions.smoothed_levels import Unsettled
 from tractable.distributions.univariate import Univariate
 from tractable.engines.roots import increasing_root
+from tractable.smoothing import WINDOWS
 
 __all__ = ["UnivariateSmoothedEmpirical"]
 
 #: The most nodes of the table in which quantiles are looked up first.
 _MOST_NODES = 1024
-
-#: The most panels that quadrature begins with.
-_MOST_LANDMARKS = 4000
 
 
 class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
@@ -109,12 +109,18 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
         for sign, offset in domain.maps():
             a, b = xp.full_like(x, sign * wall + offset), sign * x + offset
             found = found + self._between(xp.minimum(a, b), xp.maximum(a, b))
-        if self._is_gaussian and math.isfinite(wall):  # others may have corners near the wall
-            t = xp.abs(x - wall)
-            near = t < 0.5 * float(self.bandwidth)
+        if math.isfinite(wall):
+            near = xp.abs(x - wall) < self._smooth_beside(wall)
             found = xp.where(near, self._near_wall(wall, xp.where(near, x, xp.full_like(x, wall))), found)
         found = xp.where(x == wall, xp.zeros_like(found), found)
         return xp.where(x == other, xp.ones_like(found), found)
+
+    def _smooth_beside(self, wall: float) -> float:
+        """Up to where, from a wall, the density has no corner and is nearly a polynomial."""
+        if WINDOWS.get(self._window.name) is not self._window:
+            return 0.0
+        away = np.abs(self._corners - wall)
+        return float(np.min(away[away > 0.0], initial=0.5 * float(self.bandwidth)))
 
     def _near_wall(self, wall: float, x: Array) -> Array:
         """The mass between a wall and x by quadrature, which does not cancel."""
@@ -180,15 +186,21 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
         low = xp.where(self._cdf(near) <= q, xp.maximum(low, near), low)
         return low, xp.where(self._cdf(far) >= q, xp.minimum(high, far), high)
 
-    def _landmarks(self) -> Array:
-        """Return points two bandwidths apart over the sample, or fewer where there would be thousands."""
+    @property
+    def breaks(self) -> Array:
+        """Where the density has a corner, or jumps; of a user's window, as far as is known."""
         xp = namespace_of(self.points)
-        h, rows = float(self.bandwidth), self._rows[:, 0]
-        least, most = (float(end) for end in self.support)
-        low, high = max(least, float(xp.min(rows)) - 8.0 * h), min(most, float(xp.max(rows)) + 8.0 * h)
-        n = int(min(_MOST_LANDMARKS, max(8.0, (high - low) / (2.0 * h))))
-        found = xp.asarray(np.linspace(low, high, n + 1), dtype=self.points.dtype, device=device(self.points))
-        return xp.clip(found, min=least, max=most)
+        found = self._corners if not self._is_gaussian else self._corners[:0]
+        return xp.asarray(found, dtype=self.points.dtype, device=device(self.points))
+
+    @cached_property
+    def _corners(self) -> np.ndarray:
+        return corners(self)
+
+    def _landmarks(self) -> Array:
+        """Return the ends of panels about the points, and corners, where quadrature parts the line."""
+        xp = namespace_of(self.points)
+        return xp.asarray(panels(self), dtype=self.points.dtype, device=device(self.points))
 
     def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
         if n_samples is not None:

@@ -23,6 +23,9 @@ _LAST = 1e-9
 #: Radii at which the distribution of a user's window is tabulated for drawing.
 _TABLE = 4096
 
+#: Panels of its distribution function: so many that far tails hardly fall within one.
+_PANELS = 16_384
+
 
 @value
 class Window:
@@ -149,7 +152,7 @@ class Window:
 
     @cached_property
     def _line(self) -> tuple[np.ndarray, np.ndarray]:
-        edges = np.linspace(self._breaks()[0], self._breaks()[-1], _TABLE + 1)
+        edges = np.linspace(self._breaks()[0], self._breaks()[-1], _PANELS + 1)
         mass = self._panel_masses(edges, 1)
         return edges, 0.5 * np.append(np.cumsum(mass[::-1])[::-1], 0.0) / mass.sum()
 

@@ -34,9 +34,12 @@ def _tail_steps(d: Any) -> list[tuple[float, float]]:
 
 
 def _integral(d: Any, a: float, b: float) -> float:
+    """Integrate between the breaks of a density that has them."""
     node, weight = np.polynomial.legendre.leggauss(40)
-    half = 0.5 * (b - a)
-    return float(weight @ d.prob(a + half * (1.0 + node)) * half)
+    breaks = np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
+    ends = np.unique([a, *breaks[(breaks > a) & (breaks < b)], b])
+    half = 0.5 * np.diff(ends)[:, None]
+    return float(np.sum(d.prob(ends[:-1, None] + half * (1.0 + node)) @ weight * half[:, 0]))
 
 
 def _sum(d: Any, a: float, b: float) -> float:
