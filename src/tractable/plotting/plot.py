@@ -21,6 +21,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
         the one or two columns to show; `coverage` or `coverages`, the probabilities that intervals and
         regions hold; `label`, what a number is called; `labels`, what the members of a batch are. Regressions
         on one column: `X` and `y`, the rows to show; `coverage`, of the band; `grid`, where to draw it.
+        Classifiers of one or two columns: `data` and `y`, the rows to show and their classes; `limits`, of
+        each column; `levels`, the probabilities to draw contours of; `n_cells`, along each side.
 
     Returns
     -------
