@@ -6,6 +6,7 @@ import pytest
 from tractable.smoothing import (
     WINDOWS,
     UnsettledBandwidthWarning,
+    WindowSums,
     binned_density,
     improved_sheather_jones,
     loo_nll,
@@ -77,6 +78,25 @@ def test_criteria_are_their_formulas(dim, rng):
         wide = np.broadcast_to(h, (dim,))
         np.testing.assert_allclose(loo_nll(X, h, w), slow_nll(X, wide, w), rtol=1e-11)
         np.testing.assert_allclose(lscv(X, h, w), slow_lscv(X, wide, w), rtol=1e-11)
+
+
+@pytest.mark.spec("DENS-15", "DENS-16")
+def test_many_points_of_a_bin_keep_their_digits(rng):
+    """Sums at the points of a full bin are interpolated; a lone row far from thousands is not."""
+    crowd = np.concatenate([rng.standard_normal(900), 4.0 + 0.01 * rng.standard_normal(600), [9.4, -30.0]])
+    for weights in (np.ones(1502), rng.choice([1e-3, 1.0, 50.0], 1502)):
+        for h in (0.003, 0.05, 0.4, 1.0, 5.0):
+            found = loo_nll(crowd, h, weights)
+            np.testing.assert_allclose(found, slow_nll(crowd[:, None], h, weights), rtol=1e-11)
+    # Where the others add a thousandth of the row itself, five bandwidths away.
+    sums = WindowSums(points=crowd[:, None], weights=np.ones(1502), window=WINDOWS["gaussian"])
+    logs, spreads = sums.left_out_spreads(np.ones(1502))
+    square = (crowd[:, None] - crowd) ** 2
+    terms = np.where(np.eye(1502) > 0, 0.0, np.exp(-0.5 * square))
+    some = terms.sum(axis=1) > 1e-200
+    np.testing.assert_allclose(np.exp(logs)[some], terms.sum(axis=1)[some], rtol=1e-10)
+    expected = (terms * square).sum(axis=1)[some] / terms.sum(axis=1)[some]
+    np.testing.assert_allclose(spreads[some], expected, rtol=1e-9)
 
 
 @pytest.mark.spec("DENS-16")

@@ -42,9 +42,12 @@ class LineSums:
         """
         out, mean = np.empty(end - begin), np.empty(end - begin if spread else 0)
         if self.kind == KINDS["gaussian"]:
+            from tractable.primitives._compiled.gauss_points import sums_at_points
             from tractable.primitives._compiled.gauss_transform import log_left_out
 
-            log_left_out(self.x, self.weights, self.scale, *self.parts, left[begin:end], begin, out, mean)
+            points, whole = (self.x, self.weights, self.scale, *self.parts), np.empty(end - begin)
+            sums_at_points(*points, begin, whole)
+            log_left_out(*points, whole, left[begin:end], begin, out, mean)
         else:
             self._others(self.x[begin:end], left[begin:end], begin, out)
         return out, mean

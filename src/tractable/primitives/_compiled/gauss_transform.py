@@ -101,17 +101,20 @@ def log_sums(x, weights, h, total_weight, starts, first, centres, moments, queri
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
-def log_left_out(x, weights, h, total_weight, starts, first, centres, moments, left, begin, out, spread):  # type: ignore[no-untyped-def]
+def log_left_out(  # type: ignore[no-untyped-def]
+    x, weights, h, total_weight, starts, first, centres, moments, whole, left, begin, out, spread
+):
     """Write log Σ_j w_j exp(-((x_i - x_j)/h)²/2) - left_i for the points from `begin` on.
 
-    Where `spread` is not empty, also the mean of ((x_i - x_j)/h)² under the shares of the sum.
+    The sums themselves are known, `whole`. Where `spread` is not empty, also the mean of ((x_i - x_j)/h)²
+    under the shares of the sum.
     """
     n = len(x)
     for j in range(len(out)):
         i = begin + j
         q, kept = x[i], max(weights[i] - left[j], 0.0)
         reach = np.sqrt(2.0 * np.log(total_weight / (weights[i] * _TOLERANCE)))
-        rest = _binned(x, weights, h, starts, first, centres, moments, q, reach) - left[j]
+        rest = whole[j] - left[j]
         direct = rest <= 1e-3 * left[j]
         if direct:
             near, weight = 0.0, kept
