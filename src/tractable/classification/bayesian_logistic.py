@@ -83,6 +83,12 @@ class BayesianLogisticRegression(ScoredClasses, Estimator):
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
+    Notes
+    -----
+    Laplace's approximation is good where there are many rows for each coefficient; its evidence is then off
+    by about 1/n. Where planes part the classes the posterior is skew, the more so the smaller alpha is:
+    predictions there are too cautious, and an alpha that is learned is the better choice.
+
     Examples
     --------
     Classes that one column tells apart: the most probable plane is steep only as far as the prior lets it,
