@@ -96,7 +96,7 @@ class FoldedDomain:
         if math.isinf(low):
             return x
         width = high - low
-        turned = xp.remainder(x - low, 2.0 * width)
+        turned = xp.remainder(x - low, xp.full_like(x, 2.0 * width))
         turned = low + xp.where(turned > width, 2.0 * width - turned, turned)
         return xp.where((x >= low) & (x <= high), x, turned)
 

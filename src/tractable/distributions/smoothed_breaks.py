@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import to_numpy
-from tractable.smoothing import WINDOWS
+from tractable.smoothing import WINDOWS, Window
 
 __all__ = ["corners", "panels"]
 
@@ -23,7 +23,7 @@ _CORNERS = {"gaussian": (), "laplace": (0.0,), "triangular": (-1.0, 0.0, 1.0)}
 
 def corners(d: Any) -> np.ndarray:
     """Return where a density of numbers has a corner or jumps, in order; of users' windows, what is known."""
-    window = d._window
+    window: Window = d._window
     if WINDOWS.get(window.name) is window:
         places = _CORNERS.get(window.name, (-1.0, 1.0))
     else:

@@ -28,6 +28,9 @@ from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
 
 __all__ = ["SmoothedDensity"]
 
+#: The points whose median is taken for that of all.
+_MEDIAN_OF = 4096
+
 
 class SmoothedDensity(Distribution):
     """What a smoothed sample of numbers and one of vectors have in common."""
@@ -94,8 +97,9 @@ class SmoothedDensity(Distribution):
     @cached_property
     def _center(self) -> Array:
         """The median of each coordinate by weight: differences from it keep the digits of most points."""
-        xp = namespace_of(self._rows)
-        rows, weights = (to_numpy(part).astype(np.float64) for part in (self._rows, self.weights))
+        xp, stride = namespace_of(self._rows), max(1, self._rows.shape[0] // _MEDIAN_OF)
+        parts = (self._rows[::stride, :], self.weights[::stride])
+        rows, weights = (to_numpy(part).astype(np.float64) for part in parts)
         found = [_median(rows[:, j], weights) for j in range(self.dim)]
         return xp.asarray(found, dtype=xp.float64, device=device(self._rows))
 

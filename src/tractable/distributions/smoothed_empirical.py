@@ -48,9 +48,10 @@ class SmoothedEmpirical(SmoothedDensity):
     window : str, Window or callable
         A name of `tractable.smoothing.WINDOWS`, or what `tractable.smoothing.check_window` accepts.
     bounds : pair, or one pair (or None) a coordinate, optional
-        (low, high), either of which may be infinite: mass beyond a wall is reflected at it.
+        (low, high), either of which may be infinite or None: mass beyond a wall is reflected at it.
     period : number or pair, or one (or None) a coordinate, optional
         (low, high), or the length of a period from zero: mass beyond an end begins again at the other.
+        Within bounds or a period, moments of vectors need a Gaussian window; all windows score and draw.
     names : sequence of str, optional
         What the coordinates are called.
 
@@ -112,7 +113,7 @@ class SmoothedEmpirical(SmoothedDensity):
 
     @property
     def evaluation(self) -> str:
-        """How densities are summed: by a fast Gauss transform, running totals, two passes or directly."""
+        """How densities are summed: by a transform, running totals, two passes, a tree, or directly."""
         return self._sums.path
 
     @property
