@@ -141,6 +141,7 @@ def test_every_room_is_under_every_ban():
                 "neighbors",
                 "persistence",
                 "plotting",
+                "report",
                 "selection",
                 "testing",
             )

@@ -1,0 +1,191 @@
+"""Text files with fields: how a file is written, and its rows, block by block."""
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tractable.report.entries import MISSING
+from tractable.report.table import TableError
+from tractable.value import value
+
+__all__ = ["Dialect", "csv_blocks", "sniffed"]
+
+#: How much of a file is looked at before it is read, and how much is read at a time.
+HEAD_BYTES = 2**20
+BLOCK_BYTES = 2**22
+
+DELIMITERS = ",;\t|"
+
+#: How other kinds of files begin, and what they are.
+OTHERS = (
+    (b"PK\x03\x04", "a spreadsheet or a ZIP archive; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet; save the sheet as CSV"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3", "a database"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"ARROW1", "an Arrow file; save it as Parquet"),
+)
+
+
+@value
+class Dialect:
+    """How a text file is written."""
+
+    names: tuple[str, ...]
+    header: bool
+    delimiter: str
+    encoding: str
+    decimal: str
+    notes: tuple[str, ...] = ()
+
+
+def sniffed(path: Path, encoding: str | None = None) -> Dialect:
+    """Find out how a file is written by how it begins."""
+    head, whole = _head(path)
+    for magic, what in OTHERS:
+        if head.startswith(magic):
+            raise TableError(f"{path} is not a table but {what}")
+    if not head.strip():
+        raise TableError(f"{path} is empty")
+    encoding = encoding or _encoding(head, path)
+    text = head.decode(encoding, errors="replace")
+    if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
+        raise TableError(f"{path} is not a table but JSON, as it seems; save it as CSV or Parquet")
+    if text.lstrip("\ufeff \r\n\t")[:5].lower() in ("<html", "<!doc", "<?xml"):
+        raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
+    lines = _lines(text, whole=whole)
+    delimiter = _delimiter(lines)
+    rows = list(csv.reader(lines[:200], delimiter=delimiter))
+    first = [field.strip() for field in rows[0]] if rows else []
+    header = not (len(rows) > 1 and all(_is_number(field) for field in first))
+    names = tuple(first) if header else tuple("" for _ in first)
+    notes = [] if header else ["The first line holds numbers only, so the columns have no names."]
+    if encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(f"The file is not UTF-8; it was read as {encoding}.")
+    decimal = "," if delimiter != "," and _comma_decimals(rows[header:]) else "."
+    if decimal == ",":
+        notes.append("Numbers in the file have a comma before their fractions.")
+    return Dialect(
+        names=names,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        notes=tuple(notes),
+    )
+
+
+def csv_blocks(path: Path, dialect: Dialect, kept: list[int], bad: Counter[str]) -> Iterator[Any]:
+    """Walk the rows of the columns at positions `kept`, as text; count lines that do not fit in `bad`."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    def skip(_: Any) -> str:
+        bad["lines"] += 1
+        return "skip"
+
+    plain = [str(j) for j in range(len(dialect.names))]  # names may be doubled, positions are not
+    wanted = [plain[j] for j in kept]
+    utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
+    with (
+        pa.input_stream(str(path), compression="detect") as raw,
+        arrow_csv.open_csv(
+            raw if utf8 else _recoded(raw, dialect.encoding),
+            read_options=arrow_csv.ReadOptions(
+                block_size=BLOCK_BYTES, column_names=plain, skip_rows_after_names=int(dialect.header)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, pa.string()),
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+            ),
+        ) as reader,
+    ):
+        yield from reader
+
+
+def _recoded(raw: Any, encoding: str) -> Any:
+    import pyarrow as pa
+
+    return pa.transcoding_input_stream(raw, encoding, "utf-8")
+
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, unpacked, and whether they are all."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path), compression="detect") as stream:
+        head = stream.read(HEAD_BYTES + 1)
+    return head[:HEAD_BYTES], len(head) <= HEAD_BYTES
+
+
+def _encoding(head: bytes, path: Path) -> str:
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    if b"\x00" in head:
+        raise TableError(f"{path} is not a table: it holds bytes that are no text")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return _eight_bits(head)
+    return "utf-8"
+
+
+def _eight_bits(head: bytes) -> str:
+    try:
+        head.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def _lines(text: str, *, whole: bool) -> list[str]:
+    """Return the lines that are complete, without blank ones."""
+    lines = io.StringIO(text.removeprefix("\ufeff")).readlines()
+    if not whole and len(lines) > 1:
+        lines = lines[:-1]
+    return [line for line in lines if line.strip()]
+
+
+def _delimiter(lines: list[str]) -> str:
+    """Return the sign that cuts the most lines into as many fields as the first has, and into several."""
+
+    def agreement(sign: str) -> tuple[float, int]:
+        widths = [len(row) for row in csv.reader(lines[:100], delimiter=sign) if row]
+        first = widths[0] if widths else 1
+        return (sum(w == first for w in widths) / len(widths) if first > 1 else 0.0, first)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _comma_decimals(rows: list[list[str]]) -> bool:
+    """Tell whether numbers are written with a comma: some fields are numbers only if it is a point."""
+    fields = [field.strip() for row in rows for field in row]
+    commas = sum(field.count(",") == 1 and _is_number(field.replace(",", ".")) for field in fields)
+    points = sum("." in field and _is_number(field) for field in fields)
+    return commas > points

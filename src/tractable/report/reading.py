@@ -1,0 +1,211 @@
+"""Tables from files and from frames."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tractable.arrays.random import as_generator
+from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
+from tractable.report.blocks import gathered
+from tractable.report.csv_table import Dialect, csv_blocks, sniffed
+from tractable.report.names import clean_names, number_of
+from tractable.report.table import Table, TableError
+from tractable.value import replace
+
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "read_table", "table_of"]
+
+#: Rows that are kept in memory, and columns that are looked at.
+MAX_ROWS = 20_000
+MAX_COLUMNS = 100
+
+#: Told what is going on, and how much of it is done (from 0 to 1, None where that is not known).
+Progress = Callable[[str, float | None], None]
+
+
+def read_table(
+    path: Any,
+    *,
+    max_rows: int = MAX_ROWS,
+    max_columns: int = MAX_COLUMNS,
+    keep: Sequence[str] = (),
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Read a CSV or Parquet file of any size: all rows are counted, some are kept.
+
+    Of text files the delimiter (comma, semicolon, tab, bar), the encoding and the sign before fractions are
+    found out, and compressed ones (.gz, .bz2, .zst) are unpacked on the way. Memory does not grow with the
+    file.
+
+    Parameters
+    ----------
+    path : str or path
+    max_rows : int
+        How many rows are kept, chosen at random where there are more.
+    max_columns : int
+        How many columns are looked at: the first ones.
+    keep : sequence of str
+        Columns that are looked at wherever they stand.
+    random_state : None, int or Generator
+    progress : callable, optional
+        Called with a text, and with how much is done (0 to 1, or None).
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        With one sentence, where there is no file, or no table in it.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> table = read_table(files("tractable.datasets") / "tables" / "penguins.csv")
+    >>> table.n_rows, [column.kind for column in table.columns[:3]], table.column("sex").n_missing
+    (344, ['category', 'category', 'number'], 11)
+    """
+    file = _checked(path)
+    rng = as_generator(random_state)
+    options: Any = {"max_rows": max_rows, "rng": rng, "path": str(path)}
+    options["source"] = f"read_table({str(path)!r})"
+    if _is_parquet(file):
+        names, n_rows = parquet_names(file)
+        chosen, notes = _chosen(names, keep, max_columns)
+        blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
+        return gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
+    dialect = sniffed(file)
+    try:
+        return _of_csv(file, dialect, keep, max_columns, progress, options)
+    except UnicodeError:
+        return _of_csv(file, sniffed(file, "latin-1"), keep, max_columns, progress, options)
+
+
+def table_of(
+    frame: Any,
+    *,
+    max_rows: int = MAX_ROWS,
+    max_columns: int = MAX_COLUMNS,
+    keep: Sequence[str] = (),
+    random_state: Any = 0,
+    name: str = "the table",
+    source: str = "table_of(frame)",
+) -> Table:
+    """Return a frame (pandas, polars, Arrow) as a table: see :func:`read_table`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = table_of(pd.DataFrame({"size": [1.5, None, 2.5], "colour": ["red", "red", "blue"]}))
+    >>> [(column.name, column.kind, column.n_missing) for column in table.columns]
+    [('size', 'number', 1), ('colour', 'category', 0)]
+    """
+    if not (hasattr(frame, "iloc") or hasattr(frame, "to_arrow") or hasattr(frame, "column_names")):
+        raise TableError(f"data must be a path or a frame, got {type(frame).__name__}")
+    block, names = arrow_of(frame)
+    if not names:
+        raise TableError(f"{name} has no columns")
+    chosen, notes = _chosen(names, keep, max_columns)
+    return gathered(
+        [block.select(chosen)],
+        [names[j] for j in chosen],
+        max_rows=max_rows,
+        rng=as_generator(random_state),
+        path=name,
+        notes=tuple(notes),
+        source=source,
+    )
+
+
+def _of_csv(
+    file: Path,
+    dialect: Dialect,
+    keep: Sequence[str],
+    max_columns: int,
+    progress: Progress | None,
+    options: Any,
+) -> Table:
+    import pyarrow as pa
+
+    chosen, notes = _chosen(dialect.names, keep, max_columns)
+    bad: Counter[str] = Counter()
+    uneven = TableError(f"{file} is not a table: most of its lines have not as many fields as the first")
+    blocks = _told(csv_blocks(file, dialect, chosen, bad), progress, file.name, None)
+    try:
+        table = gathered(
+            blocks,
+            [dialect.names[j] for j in chosen],
+            decimal=dialect.decimal,
+            notes=(*dialect.notes, *notes),
+            **options,
+        )
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise UnicodeError from None
+        raise TableError(f"{file} cannot be read as CSV: {str(error).splitlines()[0][:200]}") from None
+    except TableError:
+        if bad["lines"]:
+            raise uneven from None
+        raise
+    if bad["lines"] > table.n_rows:
+        raise uneven
+    if bad["lines"]:
+        skipped = f"{number_of(bad['lines'], 'line')} left out: more or fewer fields than the first has."
+        table = replace(table, notes=(*table.notes, skipped))
+    return table
+
+
+def _checked(path: Any) -> Path:
+    file = Path(str(path)).expanduser()
+    if not file.exists():
+        near = _nearest(file)
+        raise TableError(f"there is no file {path}" + (f"; did you mean {near}?" if near else ""))
+    if file.is_dir():
+        raise TableError(f"{path} is a folder, not a file")
+    try:
+        with file.open("rb") as opened:
+            opened.read(1)
+    except OSError as error:
+        raise TableError(f"{path} cannot be opened: {error.strerror}") from None
+    return file
+
+
+def _nearest(file: Path) -> str | None:
+    from difflib import get_close_matches
+
+    try:
+        there = [p.name for p in file.parent.iterdir() if p.is_file()]
+    except OSError:
+        return None
+    near = get_close_matches(file.name, there, n=1, cutoff=0.75)
+    return str(file.parent / near[0]) if near else None
+
+
+def _is_parquet(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PAR1" or file.suffix.lower() in (".parquet", ".pq")
+
+
+def _chosen(names: Sequence[Any], keep: Sequence[str], max_columns: int) -> tuple[list[int], list[str]]:
+    """Return the positions of the columns to look at, and what to say of the others."""
+    if len(names) <= max_columns:
+        return list(range(len(names))), []
+    clean = clean_names(names)[0]
+    kept = [j for j, name in enumerate(clean) if name in set(keep)]
+    room = max(0, max_columns - len([j for j in kept if j >= max_columns]))
+    chosen = sorted({*range(room), *kept})
+    return chosen, [
+        f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: the first ones"
+        + (" and the target." if any(j >= room for j in kept) else ".")
+    ]
+
+
+def _told(blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: int | None) -> Iterator[Any]:
+    seen = 0
+    for block in blocks:
+        seen += block.num_rows
+        if progress is not None:
+            progress(f"reading {name}: {seen:,} rows", min(1.0, seen / n_rows) if n_rows else None)
+        yield block

@@ -1,0 +1,174 @@
+"""A section of a report: what was done, what it means, pictures, tables, and the code to do it again."""
+
+import base64
+import hashlib
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tractable.value import value
+
+__all__ = ["MOST_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of"]
+
+#: What one picture may weigh; a heavier drawing is turned into pixels.
+MOST_BYTES = 300_000
+
+
+@value
+class Picture:
+    """A drawing that a page can hold.
+
+    Parameters
+    ----------
+    svg : str
+        An ``<svg>`` element, or an ``<img>`` whose pixels are in the element itself.
+    alt : str
+        What it shows, for who cannot see it.
+    caption : str
+        What to look for in it.
+    wide : bool
+        Whether it wants the whole width of the page.
+
+    Both texts are plain: the page escapes them.
+    """
+
+    svg: str
+    alt: str
+    caption: str = ""
+    wide: bool = False
+
+
+@value
+class Grid:
+    """A small table of text: a heading, the names of its columns, and rows of as many entries.
+
+    Examples
+    --------
+    >>> Grid(title="Means", head=("column", "mean"), rows=(("age", "41.3"),)).rows[0][1]
+    '41.3'
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    note: str = ""
+
+
+@value
+class Section:
+    """One part of a report; every text in it is plain, and the page escapes it.
+
+    Parameters
+    ----------
+    key : str
+        A short word, for links and for `findings`.
+    title : str
+    done : str
+        What was done, in a sentence.
+    meaning : str
+        What came of it, in a sentence or two, with its numbers.
+    assumptions : str
+        What has to be true for that, in a sentence.
+    code : str
+        Python that does it again; it begins with the table's own `code`.
+    pictures : tuple of Picture
+    tables : tuple of Grid
+    notes : tuple of str
+        What was left out, and why.
+    findings : dict
+        The numbers in short, for programs: text, numbers, lists and dicts of these.
+    """
+
+    key: str
+    title: str
+    done: str
+    meaning: str
+    assumptions: str
+    code: str
+    pictures: tuple[Picture, ...] = ()
+    tables: tuple[Grid, ...] = ()
+    notes: tuple[str, ...] = ()
+    findings: Any = None
+
+
+@contextmanager
+def canvas(
+    rows: int = 1, columns: int = 1, *, width: float = 5.2, height: float = 3.4, **options: Any
+) -> Iterator[Any]:
+    """Give a figure and its axes in the style of the report, ready for `picture_of`.
+
+    `width` and `height` are inches of the whole figure. Pyplot is not used: no window is opened, and nothing
+    is left behind.
+
+    Examples
+    --------
+    >>> with canvas() as (figure, ax):
+    ...     _ = ax.plot([0, 1], [1, 0])
+    ...     drawn = picture_of(figure, alt="a falling line")
+    >>> drawn.svg[:4], drawn.alt
+    ('<svg', 'a falling line')
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style = {
+        "font.size": 9.0,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "tractable",  # the same report is the same bytes
+        "font.family": "sans-serif",
+        "text.parse_math": False,  # a column may be called "$x"
+    }
+    with rc_context(style):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure, figure.subplots(rows, columns, **options)
+
+
+def picture_of(
+    figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False
+) -> Picture:
+    """Turn a matplotlib figure into a picture: lines and text, or `pixels` where there are many points."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the letters
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
+        drawn = "" if pixels else _svg(figure)
+        if pixels or len(drawn.encode()) > MOST_BYTES:
+            drawn = _image(figure)
+    return Picture(svg=drawn, alt=alt, caption=caption, wide=wide)
+
+
+def _svg(figure: Any) -> str:
+    """Return the drawing as an element by itself: no prologue, no fixed size, names that no other has."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = file.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, count=1, flags=re.DOTALL)
+    head, _, rest = text.partition(">")
+    head = re.sub(r'\s(?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)  # HTML knows what it is
+    return _own_names(f"{head}>{rest}").strip()
+
+
+def _own_names(svg: str) -> str:
+    """Make the names inside a drawing its own, for many drawings share a page."""
+    tag = hashlib.sha256(svg.encode()).hexdigest()[:8]
+    svg = re.sub(r'\bid="', f'id="{tag}-', svg)
+    svg = re.sub(r'href="#', f'href="#{tag}-', svg)
+    return svg.replace("url(#", f"url(#{tag}-")
+
+
+def _image(figure: Any) -> str:
+    """Return the drawing as pixels: as fine as its weight allows."""
+    for dpi in (160, 110, 80, 60, 40):
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=dpi)
+        if len(file.getvalue()) * 4 / 3 < MOST_BYTES:
+            break
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    return f'<img src="data:image/png;base64,{data}" alt="">'
