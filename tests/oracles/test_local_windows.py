@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from tractable.primitives._agnostic.local_windows import log_local_windows as obvious
-from tractable.primitives._compiled.local_windows import log_local_windows as fast
+from tractable.primitives.local_windows import log_local_windows
+from tractable.primitives.window_blocks import window_blocks
+
+
+def fast(x, points, whiten, heights, of_rows):
+    """The compiled sums, of points put in the order of their blocks."""
+    blocks = window_blocks(points)
+    rates = 0.5 * np.linalg.eigvalsh(np.swapaxes(whiten, 1, 2) @ whiten)[:, 0]
+    shapes, rates = (whiten, rates) if of_rows else (whiten[blocks.order], rates[blocks.order])
+    ordered = points[blocks.order], shapes, heights[blocks.order]
+    return log_local_windows(x, *ordered, blocks, rates, of_rows=of_rows)
 
 
 def problem(rng, q, m, dim, of_rows):
@@ -13,7 +23,7 @@ def problem(rng, q, m, dim, of_rows):
 
 
 @pytest.mark.parametrize("of_rows", [False, True])
-@pytest.mark.parametrize(("q", "m", "dim"), [(0, 3, 2), (1, 1, 1), (20, 30, 1), (20, 30, 3), (5, 40, 12)])
+@pytest.mark.parametrize(("q", "m", "dim"), [(0, 3, 2), (1, 1, 1), (20, 30, 1), (20, 300, 3), (5, 40, 12)])
 def test_compiled_equals_agnostic(rng, q, m, dim, of_rows):
     given = problem(rng, q, m, dim, of_rows)
     np.testing.assert_allclose(fast(*given), obvious(*given), rtol=1e-12, atol=1e-12)
@@ -25,6 +35,29 @@ def test_far_rows_and_tall_windows(rng, of_rows):
     for far in (1e3, 1e8, 1e150):
         given = x * far, points, shapes, 1e3 * heights, of_rows
         np.testing.assert_allclose(fast(*given), obvious(*given), rtol=1e-12)
+
+
+@pytest.mark.parametrize("of_rows", [False, True])
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_blocks_that_are_left_out_add_nothing(rng, dim, of_rows):
+    """Windows of very different sizes: a wide one far away is not left out with the narrow ones about it."""
+    x, points, shapes, heights, _ = problem(rng, 40, 700, dim, of_rows)
+    shapes = shapes * 10.0 ** rng.uniform(-1.5, 2.0, (len(shapes), 1, 1))
+    given = 3.0 * x, 3.0 * points, shapes, 5.0 * heights, of_rows
+    np.testing.assert_allclose(fast(*given), obvious(*given), rtol=1e-12, atol=1e-12)
+
+
+def test_every_point_is_in_one_block(rng):
+    for points in (rng.normal(size=(500, 3)), np.zeros((100, 2)), np.zeros((1, 1))):
+        blocks = window_blocks(points)
+        np.testing.assert_array_equal(np.sort(blocks.order), np.arange(len(points)))
+        assert blocks.first[0] == 0
+        assert blocks.first[-1] == len(points)
+        for b, (begin, end) in enumerate(zip(blocks.first[:-1], blocks.first[1:], strict=True)):
+            inside = points[blocks.order[begin:end]]
+            assert 0 < len(inside) <= 24
+            np.testing.assert_array_equal(inside.min(axis=0), blocks.low[b])
+            np.testing.assert_array_equal(inside.max(axis=0), blocks.high[b])
 
 
 def test_read_only_arrays_of_any_memory(rng):

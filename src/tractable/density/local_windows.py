@@ -7,6 +7,7 @@ import numpy as np
 from tractable.density.places import Places
 from tractable.primitives.local_windows import log_local_windows
 from tractable.primitives.threads import ordered_map
+from tractable.primitives.window_blocks import window_blocks
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
@@ -59,20 +60,30 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
 def sample_point(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), the covariances those of the places (m, d, d)."""
     whiten, log_scale = whitening(covariances)
-    heights = np.log(places.weights / places.weights.sum()) + log_scale
+    blocks = window_blocks(places.points)
+    order = blocks.order
+    heights = (np.log(places.weights / places.weights.sum()) + log_scale)[order]
+    points, whiten, rates = places.points[order], whiten[order], _rates(covariances)[order]
 
-    return _in_blocks(lambda part: log_local_windows(x[part], places.points, whiten, heights), len(x))
+    return _in_blocks(lambda part: log_local_windows(x[part], points, whiten, heights, blocks, rates), len(x))
 
 
 def balloon(x: np.ndarray, places: Places, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), the covariances those of the rows (q, d, d)."""
     whiten, log_scale = whitening(covariances)
-    heights = np.log(places.weights / places.weights.sum())
+    blocks = window_blocks(places.points)
+    points = places.points[blocks.order]
+    heights, rates = np.log(places.weights / places.weights.sum())[blocks.order], _rates(covariances)
 
     def some(part: slice) -> np.ndarray:
-        return log_local_windows(x[part], places.points, whiten[part], heights, of_rows=True)
+        return log_local_windows(x[part], points, whiten[part], heights, blocks, rates[part], of_rows=True)
 
     return log_scale + _in_blocks(some, len(x))
+
+
+def _rates(covariances: np.ndarray) -> np.ndarray:
+    """Return 1 / (2 λ) of each covariance, λ its greatest eigenvalue: the slowest a window falls."""
+    return 0.5 / np.linalg.eigvalsh(covariances)[:, -1]
 
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
