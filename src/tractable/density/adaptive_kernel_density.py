@@ -26,7 +26,7 @@ from tractable.density.local_windows import (
     sample_point,
     whitening,
 )
-from tractable.density.neighbor_cv import balloon_scores, climbed, sample_point_scores
+from tractable.density.neighbor_cv import climbed
 from tractable.density.places import places_of
 from tractable.density.probes import box_about
 from tractable.distributions import Mixture, MultivariateNormal
@@ -196,10 +196,10 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         """Return the number of neighbours under which places left out are most likely."""
         if len(self.places_.points) < FEW:
             return 1
-        scores = sample_point_scores if _is_distribution(self) else balloon_scores
-        self.cv_n_neighbors_, found = climbed(self.places_, self.shrinkage, scores)
-        unit = np.sum(np.log(self.places_.spread))
-        self.cv_scores_ = found - unit if _is_distribution(self) else found * np.exp(-unit)
+        normalized, unit = _is_distribution(self), np.sum(np.log(self.places_.spread))
+        self.cv_n_neighbors_, found = climbed(self.places_, self.shrinkage, normalized=normalized)
+        with np.errstate(over="ignore", under="ignore"):
+            self.cv_scores_ = found - unit if normalized else found * np.exp(-unit)
         return int(self.cv_n_neighbors_[np.argmax(found)])
 
     def _adopt(self) -> None:

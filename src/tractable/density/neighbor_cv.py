@@ -23,8 +23,8 @@ N_CANDIDATES = 12
 #: Places left out in all, about, where there are more: likelihoods differ alike in a thousand.
 N_LEFT_OUT = 1000
 
-#: Candidates judged by one search; where the best is not among the last of them, larger ones are not tried. A
-#: squared error is rougher than a likelihood, and large samples are smoother than small ones.
+#: Candidates judged by one search; where the best is not among the last of them, larger ones are not tried.
+#: Likelihoods of large samples are smoother than those of small ones; squared errors are rougher than both.
 TOGETHER = 3
 LAST, LAST_OF_MANY, LAST_OF_ERRORS = 2, 1, 4
 
@@ -47,11 +47,15 @@ def candidates(places: Places) -> np.ndarray:
     return np.unique(np.rint(np.geomspace(least, most, N_CANDIDATES)).astype(np.int64))
 
 
-def climbed(places: Places, shrinkage: float, scores: Scores) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of neighbours tried, from small to large, and their scores, until these fall."""
+def climbed(places: Places, shrinkage: float, *, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of neighbours tried, from small to large, and their scores, until these fall.
+
+    Scores are likelihoods of the sample-point form, and squared errors, negative, of the balloon form.
+    """
     every, found = candidates(places), np.zeros(0)
-    last = LAST_OF_MANY if len(places.points) > 2 * N_LEFT_OUT else LAST
-    last = LAST_OF_ERRORS if scores is balloon_scores else last
+    scores: Scores = sample_point_scores if normalized else balloon_scores
+    many = len(places.points) > 2 * N_LEFT_OUT
+    last = LAST_OF_ERRORS if not normalized else LAST_OF_MANY if many else LAST
     while len(found) < len(every) and not (len(found) and np.argmax(found) < len(found) - last):
         some = every[len(found) : len(found) + TOGETHER]
         found = np.concatenate([found, cross_validated(places, some, shrinkage, scores)])
