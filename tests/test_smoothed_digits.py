@@ -173,6 +173,7 @@ def test_a_level_beside_a_wall_keeps_its_digits(window):
         np.testing.assert_allclose(d.cdf(t), d.prob(0.0) * t, rtol=3e-6)
         np.testing.assert_allclose(d.survival(2.0 - t), d.prob(2.0) * t, rtol=1e-3)
     np.testing.assert_allclose(d.cdf(d.icdf([1e-12, 1e-9])), [1e-12, 1e-9], rtol=1e-10)
+    assert d.cdf(np.empty(0)).shape == d.icdf(np.empty(0)).shape == (0,)
 
 
 def test_images_of_many_axes_are_summed_axis_by_axis(rng):

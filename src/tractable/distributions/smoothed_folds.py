@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_sum_exp
+from tractable.distributions.smoothed_levels import put_back
 from tractable.smoothing import WINDOWS, Window
 
 __all__ = ["folded_density"]
@@ -54,14 +55,10 @@ def _added(d: Any, rows: Array, total: Array) -> Array:
     """Return the density where it may add to a total; elsewhere none."""
     xp = namespace_of(rows)
     some = _log_most(d, rows) > total + _NOTHING
-    none = xp.full_like(total, -xp.inf)
-    if not _any(some):
-        return none
     if not _any(~some):
         return d._log_density(rows)
     found = d._log_density(xp.take(rows, xp.nonzero(some)[0], axis=0))
-    place = xp.cumulative_sum(xp.astype(some, xp.int64)) - 1
-    return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), none)
+    return put_back(some, found, xp.full_like(total, -xp.inf))
 
 
 def _log_most(d: Any, rows: Array, j: int | None = None) -> Array:

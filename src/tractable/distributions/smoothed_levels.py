@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["Unsettled"]
+__all__ = ["Unsettled", "put_back"]
 
 
 class Unsettled:
@@ -42,10 +42,21 @@ class Unsettled:
         value, slope = xp.zeros_like(x), xp.ones_like(x)
         if not bool(xp.any(moves)):
             return value, slope
-        kept = xp.nonzero(moves)[0]
-        found = self.function(xp.take(x, kept), xp.take(self.levels, kept))
-        place = xp.cumulative_sum(xp.astype(moves, xp.int64)) - 1
-        place = xp.where(moves, place, xp.zeros_like(place))
-        return xp.where(moves, xp.take(found[0], place), value), xp.where(
-            moves, xp.take(found[1], place), slope
-        )
+        found = self.function(*(xp.take(part, xp.nonzero(moves)[0]) for part in (x, self.levels)))
+        return put_back(moves, found[0], value), put_back(moves, found[1], slope)
+
+
+def put_back(some: Array, found: Array, others: Array) -> Array:
+    """Return `others` (m,) with what was found of some entries, in their order, in their places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> put_back(np.array([False, True, True]), np.array([5.0, 6.0]), np.zeros(3))
+    array([0., 5., 6.])
+    """
+    xp = namespace_of(others)
+    if found.shape[0] == 0:
+        return others
+    place = xp.cumulative_sum(xp.astype(some, xp.int64)) - 1
+    return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), others)

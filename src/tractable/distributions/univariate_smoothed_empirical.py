@@ -11,15 +11,15 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.distributions.expectation import expectation
 from tractable.distributions.smoothed_breaks import corners, panels
 from tractable.distributions.smoothed_empirical import SmoothedEmpirical
-from tractable.distributions.smoothed_levels import Unsettled
+from tractable.distributions.smoothed_levels import Unsettled, put_back
 from tractable.distributions.univariate import Univariate
 from tractable.engines.roots import increasing_root
 from tractable.smoothing import WINDOWS
 
 __all__ = ["UnivariateSmoothedEmpirical"]
 
-#: The most nodes of the table in which quantiles are looked up first.
-_MOST_NODES = 1024
+#: The most nodes of the table in which quantiles are looked up; few where each is a sum over all points.
+_MOST_NODES, _FEW_NODES = 1024, 64
 
 
 class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
@@ -79,8 +79,10 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
 
     def _cdf(self, x: Array, *, upper: bool = False) -> Array:
         """Return the mass below doubles (m,), or above, from whichever side holds less."""
-        own = self._tail(x, upper=upper)
-        return namespace_of(x).where(own <= 0.5, own, 1.0 - self._tail(x, upper=not upper))
+        xp, own = namespace_of(x), self._tail(x, upper=upper)
+        more = own > 0.5
+        others = self._tail(xp.take(x, xp.nonzero(more)[0]), upper=not upper)
+        return put_back(more, 1.0 - others, own)
 
     def _tail(self, x: Array, *, upper: bool) -> Array:
         """Return the mass on one side of doubles (m,), accurate where it is small."""
@@ -129,7 +131,7 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
         node, weight = (xp.asarray(a, **place) for a in np.polynomial.legendre.leggauss(16))
         t = x - wall
         inner = wall + 0.5 * t[:, None] * (1.0 + node)
-        p = xp.exp(xp.reshape(self._density(xp.reshape(inner, (-1, 1))), (t.shape[0], -1)))
+        p = xp.exp(xp.reshape(self._density(xp.reshape(inner, (-1, 1))), tuple(inner.shape)))
         return 0.5 * xp.abs(t) * (p @ weight)
 
     def _between(self, a: Array, b: Array) -> Array:
@@ -154,7 +156,8 @@ class UnivariateSmoothedEmpirical(SmoothedEmpirical, Univariate):
         """Some of the points, in order, and ends ten bandwidths beyond them."""
         xp = namespace_of(self.points)
         rows, far = xp.sort(self._rows[:, 0]), 10.0 * float(self.bandwidth)
-        n = min(rows.shape[0], _MOST_NODES, 8 + 4 * n_levels)
+        limit = _FEW_NODES if self._sums.tails is None else _MOST_NODES
+        n = min(rows.shape[0], limit, 8 + 4 * n_levels)
         ranks = np.linspace(0, rows.shape[0] - 1, n).astype(np.int64)
         inner = xp.take(rows, xp.asarray(ranks, device=device(rows)))
         least, most = (float(end) for end in self.support)
