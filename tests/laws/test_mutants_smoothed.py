@@ -54,6 +54,24 @@ class CountsNoWeights(UnivariateSmoothedEmpirical):
         return rng.choice(self.points, n) + float(self.bandwidth) * rng.standard_normal(n)
 
 
+class LeavesOtherPeriods(UnivariateSmoothedEmpirical):
+    """Points of other periods than the first are beyond the reach of every image."""
+
+    @property
+    def _rows(self):
+        return self.points[:, None] + 70.0
+
+
+class CancelsAtFarWalls(UnivariateSmoothedEmpirical):
+    """Reflects about the middle of the walls, whose rounding is that of the farther."""
+
+    def _density(self, rows):
+        low, high = self.bounds
+        image = (low + high + (low - high)) - rows
+        both = np.logaddexp(self._log_density(rows), self._log_density(image))
+        return np.where(rows[:, 0] >= low, both, -np.inf)
+
+
 @pytest.mark.parametrize(
     ("mutant", "given"),
     [
@@ -62,6 +80,8 @@ class CountsNoWeights(UnivariateSmoothedEmpirical):
         (DrawsThePoints, {}),
         (VarianceOfTheSample, {}),
         (SquaresTheWindow, {}),
+        (LeavesOtherPeriods, {"period": 7.0}),
+        (CancelsAtFarWalls, {"bounds": (0.1, 1e16)}),
         (CountsNoWeights, {"weights": np.array([5.0, 1.0, 1.0, 1.0])}),
     ],
 )
