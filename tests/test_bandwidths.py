@@ -287,3 +287,10 @@ def test_the_bandwidth_of_the_figure_is_best(rng):
     spread = 5 * errors.std(axis=0) / np.sqrt(50)
     assert np.all(np.abs(errors.mean(axis=0) - [0.0549, 0.0071, 0.0828]) < spread + 1e-4)
     assert errors.mean(axis=0).argmin() == 1
+
+
+def test_a_huge_period_costs_no_digits():
+    from tractable.smoothing import unrolled
+
+    x = np.array([-0.3, 0.2, 0.7])
+    np.testing.assert_allclose(np.diff(unrolled(x, 2e150).ravel()), np.diff(x), rtol=1e-12)

@@ -68,7 +68,7 @@ class KernelDensity(DensityMixin, Estimator):
     evaluation_ : str
         How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
         "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
-        of a sum), else "direct sum"; "dense" for windows of users.
+        of a sum), else "direct sum"; "sum within reach" or "dense" for windows of users.
     evaluation_error_ : float
         How far off a density may be by that, as a part of it.
     rows_ : WindowedRows

@@ -36,7 +36,8 @@ def unrolled(X: Any, period: Any, weights: Any = None) -> np.ndarray:
 
 def _cut(x: np.ndarray, period: float, weights: np.ndarray | None) -> np.ndarray:
     """Return numbers turned into the period that begins after the widest gap."""
-    turned = np.mod(x, period)
+    first = x.min()
+    turned = first + np.mod(x - first, period)  # from a row on: a remainder of the origin would cost digits
     places = np.unique(turned if weights is None else turned[weights > 0])
     gaps = np.diff(places, append=places[0] + period)
     widest = int(np.argmax(gaps))
