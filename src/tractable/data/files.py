@@ -10,7 +10,7 @@ from tractable.data.file_source import FileSource
 from tractable.data.npy import NpySource
 from tractable.data.parquet import ParquetSource
 
-__all__ = ["scan"]
+__all__ = ["expand", "scan"]
 
 KINDS: dict[str, type[FileSource]] = {
     ".parquet": ParquetSource,
@@ -57,18 +57,19 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
     >>> next(source.batches()).y.tolist()
     [2.0, 5.0, 8.0, 11.0]
     """
-    paths = _expand(path)
+    paths = expand(path)
     kinds = {_kind(file) for file in paths}
     if len(kinds) > 1:
         raise ValueError(f"path: files of several kinds: {paths[0]} and others; scan one kind at a time")
     return kinds.pop().open(paths, features, target, weight)
 
 
-def _expand(path: Any) -> tuple[Path, ...]:
+def expand(path: Any) -> tuple[Path, ...]:
+    """Return the files that a path, a pattern, a folder or a list of these stands for, in order."""
     if isinstance(path, list | tuple):
         if not path:
             raise ValueError("path: the list is empty")
-        return tuple(file for one in path for file in _expand(one))
+        return tuple(file for one in path for file in expand(one))
     text = str(fspath(path))
     if Path(text).is_file():
         return (Path(text),)

@@ -1,0 +1,61 @@
+"""The command and its sub-commands; what is heavy is imported when a sub-command runs."""
+
+from typing import Annotated
+
+import typer
+
+from tractable import __version__
+from tractable.cli.datasets import datasets
+from tractable.cli.fit import fit
+from tractable.cli.models import models
+from tractable.cli.predict import predict
+from tractable.cli.talk import FLAG
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="tractable",
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tractable {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def tractable(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001  (its callback answers)
+        bool,
+        typer.Option("--version", metavar=FLAG, callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Probabilistic models of tables: fit one, save it, and let it predict, with how sure it is.
+
+    Some examples:
+
+      tractable datasets penguins -o penguins.csv
+
+      tractable fit NaiveBayes penguins.csv -t species -s species.tractable
+
+      tractable predict species.tractable penguins.csv -o species.csv --proba
+
+    Exit codes: 0 done, 1 an error in the data or the question, 2 a wrong option, 130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for command in (fit, predict, models, datasets):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command."""
+    app(prog_name="tractable")

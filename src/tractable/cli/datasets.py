@@ -1,0 +1,96 @@
+"""`tractable datasets`: small real tables to try things on."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tractable.cli.talk import AsJson, Debug, Quiet, talking
+
+__all__ = ["datasets"]
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One table: what it is.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it as .csv or .parquet.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """List the bundled tables, describe one, or write one to a file.
+
+    Some examples:
+
+      tractable datasets
+
+      tractable datasets penguins
+
+      tractable datasets penguins -o penguins.csv
+    """
+    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
+        from tractable.datasets import load, names
+
+        if name is None:
+            if output is not None:
+                raise ValueError(f"--output: which table? There are {', '.join(names())}")
+            found = [_described(load(each)) for each in names()]
+            say.answer({"datasets": found})
+            say.table(
+                ("table", "rows", "columns", "target", "what it is"),
+                [
+                    (t["name"], str(t["rows"]), str(len(t["columns"])), t["target"] or "-", t["description"])
+                    for t in found
+                ],
+            )
+            return
+        table = load(name)
+        card = _described(table)
+        if output is not None:
+            _write(table.frame, output)
+            say.answer(
+                card | {"saved": str(output)},
+                [f"{card['rows']} rows, {len(card['columns'])} columns: {output}"],
+            )
+            return
+        say.answer(card, _lines(card))
+
+
+def _described(table: Any) -> dict[str, Any]:
+    frame = table.frame
+    return {
+        "name": table.name,
+        "rows": len(frame),
+        "columns": list(frame.columns),
+        "target": table.target_name,
+        "description": table.description,
+        "source": table.source,
+        "licence": table.licence,
+    }
+
+
+def _lines(card: dict[str, Any]) -> list[str]:
+    return [
+        card["description"],
+        "",
+        f"rows     {card['rows']}",
+        f"columns  {', '.join(card['columns'])}",
+        f"target   {card['target'] or '-'}",
+        f"source   {card['source']}",
+        f"licence  {card['licence']}",
+        "",
+        f"Write it: tractable datasets {card['name']} -o {card['name']}.csv",
+    ]
+
+
+def _write(frame: Any, output: Path) -> None:
+    from tractable.cli.writing import check_output
+    from tractable.data.atomic import replacing
+
+    ending = check_output(output)
+    with replacing(output) as file:
+        if ending == ".csv":
+            frame.to_csv(file, index=False)
+        else:
+            frame.to_parquet(file, index=False)

@@ -1,0 +1,142 @@
+"""A model and a table: rows streamed where the model can, held in memory where it must."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tractable.cli.rows import WatchedRows, missing_entries, missing_target
+from tractable.cli.table import Table
+from tractable.data.columns import Roles, assign_roles
+from tractable.value import value
+
+__all__ = ["Fitted", "Question", "learn"]
+
+
+@value
+class Question:
+    """Which columns are for what, and whether rows with missing entries are left out."""
+
+    target: str | None = None
+    weight: str | None = None
+    features: tuple[str, ...] | None = None
+    drop_missing: bool = False
+
+
+@value
+class Fitted:
+    """A model that has learned, and from what."""
+
+    model: Any
+    features: tuple[Any, ...]
+    rows: int
+    dropped: int
+    interrupted: bool = False
+
+
+def learn(model: Any, table: Table, question: Question) -> Fitted:
+    """Fit a model to a table.
+
+    A model that streams is given a source, so the table may be larger than memory. One that does not, or that
+    reads words where some columns hold words, is given a frame.
+    """
+    roles = _roles(model, table, question)
+    if table.types:
+        _check_target(model, table, roles)
+        words = [name for name in roles.features if name not in table.numbers]
+        reads_words = bool(model.__sklearn_tags__().input_tags.string)
+        if words and not reads_words:
+            raise _not_numbers(model, table, words, roles)
+        if words or model.model_tags.streaming == "no":
+            return _from_frame(model, table, roles, drop=question.drop_missing)
+    return _from_source(model, table, roles, drop=question.drop_missing)
+
+
+def _roles(model: Any, table: Table, question: Question) -> Roles:
+    name = type(model).__name__
+    if question.target is None and model.__sklearn_tags__().target_tags.required:
+        some = f": one of {', '.join(list(table.types)[:12])}" if table.types else ""
+        raise ValueError(f"{name} learns to predict a column; name it by --target{some}")
+    if not table.types:
+        asked = (question.target, question.weight, *(question.features or ()))
+        target, weight, *features = (None if text is None else _number(text) for text in asked)
+        return Roles(features=tuple(features), target=target, weight=weight)
+    return assign_roles(
+        list(table.types),
+        question.features,
+        question.target,
+        question.weight,
+        where=table.name,
+        arguments=("--features", "--target", "--weight"),
+    )
+
+
+def _check_target(model: Any, table: Table, roles: Roles) -> None:
+    """Refuse to regress on words."""
+    name = type(model).__name__
+    if model.__sklearn_tags__().estimator_type == "regressor" and roles.target not in table.numbers:
+        kind = f"{roles.target!r} ({table.types[roles.target]})"
+        raise ValueError(
+            f"{name} predicts numbers, which {kind} does not hold; `tractable models -k classification` "
+            "lists models that predict words"
+        )
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError(f"columns of .npy files go by number; got {text!r}")
+    return int(text)
+
+
+def _not_numbers(model: Any, table: Table, words: Sequence[str], roles: Roles) -> ValueError:
+    left = [name for name in roles.features if name in table.numbers]
+    kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in words)
+    hint = f"; --features {','.join(left)} are those that do" if left else ""
+    return ValueError(f"{type(model).__name__} takes numbers, which these columns do not hold: {kinds}{hint}")
+
+
+def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
+    from tractable.data import scan
+
+    source = WatchedRows(
+        scan(list(table.paths), list(roles.features) or None, roles.target, roles.weight),
+        holes=model.model_tags.missing_values,
+        drop=drop,
+        label=type(model).__name__,
+    )
+    names = source.feature_names
+    features = tuple(range(source.n_features)) if names is None else names
+    stopped = _fit(model, source)
+    return Fitted(
+        model=model, features=features, rows=source.counted, dropped=source.dropped, interrupted=stopped
+    )
+
+
+def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
+    import pandas as pd
+
+    frame = pd.concat(table.frames(roles.columns), ignore_index=True)
+    needed = list(roles.targets if model.model_tags.missing_values else (*roles.features, *roles.targets))
+    holes = frame[needed].isna()
+    bad = holes.any(axis=1)
+    if bad.any() and not drop:
+        column = holes.columns[holes.any()][0]
+        raise missing_target() if column == roles.target else missing_entries(type(model).__name__, column)
+    frame = frame[~bad]
+    if frame.empty:
+        raise ValueError("there are no rows without missing entries")
+    y = None if roles.target is None else frame[roles.target].to_numpy()
+    weights = None if roles.weight is None else frame[roles.weight].to_numpy()
+    stopped = _fit(model, frame[list(roles.features)], y, weights)
+    return Fitted(
+        model=model, features=roles.features, rows=len(frame), dropped=int(bad.sum()), interrupted=stopped
+    )
+
+
+def _fit(model: Any, *rows: Any) -> bool:
+    """Fit, and say whether it was stopped by Ctrl-C with a model in hand."""
+    from tractable.base.estimator import FitInterrupted
+
+    try:
+        model.fit(*rows)
+    except FitInterrupted:
+        return True
+    return False

@@ -1,0 +1,93 @@
+"""Rows to learn from: counted as they pass, with what to do where an entry is missing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tractable.data.source import Batch, Source
+
+__all__ = ["MissingEntries", "WatchedRows", "missing_entries", "missing_target"]
+
+
+class WatchedRows(Source):
+    """A source whose rows are counted; rows that a model cannot take are left out, or are an error.
+
+    Parameters
+    ----------
+    source : Source
+    holes : bool
+        Whether the model takes rows with missing features.
+    drop : bool
+        Whether rows that it cannot take are left out.
+    label : str
+        What to call the model in the error.
+    """
+
+    def __init__(self, source: Source, *, holes: bool, drop: bool, label: str) -> None:
+        self.source, self.holes, self.drop, self.label = source, holes, drop, label
+        self.counted = self.dropped = 0
+
+    @property
+    def n_rows(self) -> int | None:
+        return None if self.drop else self.source.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.source.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.source.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        self.counted = self.dropped = 0
+        for batch in self.source.batches():
+            kept = self._kept(batch)
+            self.counted += kept.n_rows
+            self.dropped += batch.n_rows - kept.n_rows
+            yield kept
+        if self.dropped and not self.counted:
+            raise ValueError("there are no rows without missing entries")
+
+    def _kept(self, batch: Batch) -> Batch:
+        bad = self._without_target(batch)
+        if not self.holes:
+            bad |= np.isnan(batch.X).any(axis=1)
+        if not bad.any():
+            return batch
+        if not self.drop:
+            raise self._missing(batch)
+        y, weights = (None if part is None else part[~bad] for part in (batch.y, batch.weights))
+        return Batch(X=batch.X[~bad], y=y, weights=weights)
+
+    def _without_target(self, batch: Batch) -> np.ndarray:
+        bad = np.zeros(batch.n_rows, dtype=bool)
+        if batch.y is None:
+            return bad
+        if batch.y.dtype.kind == "O":
+            return np.array([label is None or label == "" for label in batch.y], dtype=bool)
+        return bad | np.isnan(batch.y) if batch.y.dtype.kind == "f" else bad
+
+    def _missing(self, batch: Batch) -> "MissingEntries":
+        if self._without_target(batch).any():
+            return missing_target()
+        column = int(np.flatnonzero(np.isnan(batch.X).any(axis=0))[0])
+        return missing_entries(
+            self.label, column if self.feature_names is None else self.feature_names[column]
+        )
+
+
+class MissingEntries(ValueError):  # noqa: N818
+    """Rows have holes that a model does not take."""
+
+
+def missing_entries(label: str, column: Any) -> MissingEntries:
+    """Return what to raise where a feature has holes that a model does not take."""
+    said = f"{column!r} has missing entries, which {label} does not take; --drop-missing leaves such rows out"
+    return MissingEntries(f"{said}, and `tractable models` says which models take them")
+
+
+def missing_target() -> MissingEntries:
+    """Return what to raise where the target has holes."""
+    return MissingEntries("--target has missing entries; --drop-missing leaves such rows out")

@@ -1,0 +1,217 @@
+"""The command without a model: help, version, lists, exit codes, and how it speaks."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tractable
+from tractable.cli import app
+from tractable.cli.known_models import model_classes
+from tractable.cli.talk import one_line, talking
+
+COMMANDS = ("fit", "predict", "models", "datasets")
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def shell(*words, module=True):
+    """Run the command as a program that has no terminal."""
+    start = [sys.executable, "-m", "tractable"] if module else []
+    return subprocess.run(
+        [*start, *map(str, words)], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def test_help_shows_every_command_and_an_example():
+    for words in (("--help",), ("-h",), ()):
+        found = run(*words)
+        assert found.exit_code == 0
+        for name in COMMANDS:
+            assert name in found.stdout
+        assert "tractable fit NaiveBayes penguins.csv" in found.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    found = run(name, "--help")
+    assert found.exit_code == 0
+    assert f"tractable {name}" in found.stdout.split("Some examples:")[1]
+    for option in ("--json", "--quiet", "--debug"):
+        assert option in found.stdout
+
+
+def test_help_imports_nothing_heavy():
+    ask = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom tractable.cli import app\n"
+        "for words in (['--help'], ['fit', '--help'], ['--version']):\n"
+        "    assert CliRunner().invoke(app, words).exit_code == 0\n"
+        "print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    found = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    heavy = {
+        "scipy",
+        "sklearn",
+        "numba",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "numpy",
+        "dask",
+        "torch",
+    }
+    assert not heavy & set(found.stdout.split())
+
+
+def test_version():
+    assert run("--version").stdout == f"tractable {tractable.__version__}\n"
+    assert shell("--version").stdout == f"tractable {tractable.__version__}\n"
+
+
+def test_wrong_options_are_usage_errors():
+    for words in (
+        ("fitt",),
+        ("models", "--jsonn"),
+        ("fit", "Ridge"),
+        ("predict", "m", "d", "-o", "o", "-i", "x"),
+    ):
+        found = run(*words)
+        assert found.exit_code == 2
+        assert found.stdout == ""
+        assert "Traceback" not in found.stderr
+
+
+def test_models_are_listed_for_people_and_for_programs():
+    found = run("models", "--json")
+    listed = {one["name"]: one for one in json.loads(found.stdout)["models"]}
+    assert set(listed) == set(model_classes())
+    assert listed["GaussianMixture"]["kind"] == "density"
+    assert listed["GaussianMixture"]["missing_values"] is True
+    assert listed["LinearRegression"]["streaming"] == "exact in one pass"
+    assert listed["NaiveBayes"]["text"] is True
+    assert listed["KMeans"]["kind"] == "clustering"
+    assert listed["PolynomialBasis"]["kind"] == "features"
+    assert listed["GenerativeClassifier"]["streaming"] is None  # as its density is
+    assert listed["GenerativeClassifier"]["kind"] == "classification"
+    lines = run("models").stdout.splitlines()
+    assert len(lines) == 1 + len(listed)  # one line a model where nobody watches
+    row = next(line for line in lines if line.startswith("LinearRegression"))
+    assert row.split()[1] == "regression"
+    assert listed["LinearRegression"]["description"] in row
+
+
+def test_models_of_one_kind_and_one_model():
+    names = [one["name"] for one in json.loads(run("models", "-k", "clustering", "--json").stdout)["models"]]
+    assert names == ["KMeans", "MeanShift"]
+    found = run("models", "--kind", "densty")
+    assert (found.exit_code, found.stderr) == (1, "error: no kind 'densty'; did you mean 'density'?\n")
+    card = run("models", "Ridge").stdout
+    assert "alpha = 1.0" in card
+    assert "density = (needed)" in run("models", "GenerativeClassifier").stdout
+    assert json.loads(run("models", "Ridge", "--json").stdout)["defaults"]["alpha"] == "1.0"
+    assert run("models", "Rigde").stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
+
+
+def test_a_table_for_a_terminal(monkeypatch, capsys):
+    """Rich draws it; markup in the text is shown as it is."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with talking() as say:
+        say.table(("a", "b"), [("x[/bold]", "[red]y")])
+    said = capsys.readouterr().out
+    assert "x[/bold]" in said
+    assert "[red]y" in said
+
+
+def test_bundled_tables_are_listed_described_and_written(tmp_path):
+    listed = {one["name"]: one for one in json.loads(run("datasets", "--json").stdout)["datasets"]}
+    assert set(listed) == set(tractable.datasets.names())
+    assert (listed["penguins"]["rows"], listed["penguins"]["target"]) == (344, "species")
+    assert "penguins" in run("datasets").stdout
+    assert "CC0 1.0" in run("datasets", "penguins").stdout
+    frame = tractable.datasets.load("penguins").frame
+    for name, read in (("p.csv", pd.read_csv), ("p.parquet", pd.read_parquet)):
+        found = run("datasets", "penguins", "-o", tmp_path / name)
+        assert found.exit_code == 0
+        pd.testing.assert_frame_equal(read(tmp_path / name), frame)
+
+
+def test_refusals_of_tables(tmp_path):
+    def said(*words):
+        found = run("datasets", *words)
+        assert found.exit_code == 1
+        return found.stderr
+
+    assert "did you mean 'penguins'?" in said("penguin")
+    assert "which table?" in said("-o", tmp_path / "x.csv")
+    assert ".parquet or .csv" in said("iris", "-o", tmp_path / "x.xls")
+    assert "no such folder" in said("iris", "-o", tmp_path / "none" / "x.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_quiet_says_nothing():
+    found = run("datasets", "iris", "--quiet")
+    assert (found.exit_code, found.stdout, found.stderr) == (0, "", "")
+
+
+def test_without_a_terminal_there_is_no_colour():
+    found = shell("models", "Rigde")
+    assert found.returncode == 1
+    assert found.stdout == ""
+    assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
+
+
+def test_debug_shows_where_an_error_came_from():
+    found = shell("models", "Rigde", "--debug")
+    assert found.returncode == 1
+    assert "Traceback" in found.stderr
+    assert "ValueError: no model 'Rigde'" in found.stderr
+
+
+def test_whatever_goes_wrong_is_one_line(capsys):
+    """Even what is no user's fault; and Ctrl-C has the code of shells."""
+    import typer
+
+    for error, said in (
+        (ValueError("first\nsecond"), "error: first\n"),
+        (KeyError("odd"), "error: KeyError: 'odd' (--debug shows where it came from)\n"),
+        (MemoryError(), "error: not enough memory for this table\n"),
+        (FileNotFoundError(2, "No such file", "x.csv"), "error: no such file: x.csv\n"),
+    ):
+        with pytest.raises(typer.Exit) as exit_, talking():
+            raise error
+        assert exit_.value.exit_code == 1
+        assert capsys.readouterr().err == said
+    with pytest.raises(typer.Exit) as exit_, talking():
+        raise KeyboardInterrupt
+    assert exit_.value.exit_code == 130
+    assert one_line("\n  \n a   b \n c") == "a b"
+    assert len(one_line("x" * 5000)) < 1100
+
+
+def test_json_is_one_object_without_nan(capsys):
+    import numpy as np
+
+    with talking(as_json=True) as say:
+        say.progress("nothing of this")
+        say.warn("odd")
+        say.warn("odd")
+        say.answer({"x": float("nan"), "y": np.arange(2), "path": sys, "n": np.float64(1.0)}, ["no line"])
+    said = capsys.readouterr()
+    assert said.err == ""
+    found = json.loads(said.out)
+    assert (found["x"], found["y"], found["n"], found["warnings"]) == (None, [0, 1], 1.0, ["odd"])
+
+
+def test_quiet_keeps_progress_bars_away(monkeypatch):
+    import os
+
+    monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
+    with talking(quiet=True):
+        assert os.environ["TRACTABLE_PROGRESS"] == "0"
+    assert os.environ["TRACTABLE_PROGRESS"] == "1"
