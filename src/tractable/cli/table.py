@@ -9,7 +9,7 @@ from tractable.data.columns import check_known
 from tractable.data.source import batch_rows
 from tractable.value import value
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Table", "bundled_hint", "open_table"]
 
 #: Bytes of a CSV file that are parsed at a time.
 BLOCK_BYTES = 2**21
@@ -66,7 +66,7 @@ def open_table(data: str) -> Table:
     try:
         paths = expand(data)
     except ValueError as error:
-        raise ValueError(f"{str(error).removeprefix('path: ')}{_bundled(data)}") from None
+        raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
     kinds = {_ending(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
@@ -93,7 +93,8 @@ def _types(schema: Any) -> dict[str, Any]:
     return found
 
 
-def _bundled(data: str) -> str:
+def bundled_hint(data: str) -> str:
+    """Return how to write the bundled table that somebody took for a file; nothing where there is none."""
     from tractable.datasets import names
 
     name = Path(data).name.split(".")[0]
