@@ -10,7 +10,7 @@ from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
 from tractable.report.blocks import gathered
 from tractable.report.csv_table import Dialect, csv_blocks, sniffed
 from tractable.report.names import clean_names, number_of
-from tractable.report.table import Table, TableError
+from tractable.report.table import Table, TableError, unknown_column
 from tractable.value import replace
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "read_table", "table_of"]
@@ -28,7 +28,7 @@ def read_table(
     *,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
-    keep: Sequence[str] = (),
+    target: str | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Table:
@@ -45,8 +45,8 @@ def read_table(
         How many rows are kept, chosen at random where there are more.
     max_columns : int
         How many columns are looked at: the first ones.
-    keep : sequence of str
-        Columns that are looked at wherever they stand.
+    target : str, optional
+        A column that is looked at wherever it stands; it must exist.
     random_state : None, int or Generator
     progress : callable, optional
         Called with a text, and with how much is done (0 to 1, or None).
@@ -73,14 +73,14 @@ def read_table(
     options["source"] = f"read_table({str(path)!r})"
     if _is_parquet(file):
         names, n_rows = parquet_names(file)
-        chosen, notes = _chosen(names, keep, max_columns)
+        chosen, notes = _chosen(names, target, max_columns, str(path))
         blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
         return gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
     dialect = sniffed(file)
     try:
-        return _of_csv(file, dialect, keep, max_columns, progress, options)
+        return _of_csv(file, dialect, target, max_columns, progress, options)
     except UnicodeError:
-        return _of_csv(file, sniffed(file, "latin-1"), keep, max_columns, progress, options)
+        return _of_csv(file, sniffed(file, "latin-1"), target, max_columns, progress, options)
 
 
 def table_of(
@@ -88,7 +88,7 @@ def table_of(
     *,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
-    keep: Sequence[str] = (),
+    target: str | None = None,
     random_state: Any = 0,
     name: str = "the table",
     source: str = "table_of(frame)",
@@ -107,7 +107,7 @@ def table_of(
     block, names = arrow_of(frame)
     if not names:
         raise TableError(f"{name} has no columns")
-    chosen, notes = _chosen(names, keep, max_columns)
+    chosen, notes = _chosen(names, target, max_columns, name)
     return gathered(
         [block.select(chosen)],
         [names[j] for j in chosen],
@@ -122,14 +122,14 @@ def table_of(
 def _of_csv(
     file: Path,
     dialect: Dialect,
-    keep: Sequence[str],
+    target: str | None,
     max_columns: int,
     progress: Progress | None,
     options: Any,
 ) -> Table:
     import pyarrow as pa
 
-    chosen, notes = _chosen(dialect.names, keep, max_columns)
+    chosen, notes = _chosen(dialect.names, target, max_columns, options["path"])
     bad: Counter[str] = Counter()
     uneven = TableError(f"{file} is not a table: most of its lines have not as many fields as the first")
     blocks = _told(csv_blocks(file, dialect, chosen, bad), progress, file.name, None)
@@ -188,18 +188,20 @@ def _is_parquet(file: Path) -> bool:
         return opened.read(4) == b"PAR1" or file.suffix.lower() in (".parquet", ".pq")
 
 
-def _chosen(names: Sequence[Any], keep: Sequence[str], max_columns: int) -> tuple[list[int], list[str]]:
+def _chosen(
+    names: Sequence[Any], target: str | None, max_columns: int, path: str
+) -> tuple[list[int], list[str]]:
     """Return the positions of the columns to look at, and what to say of the others."""
+    clean = clean_names(names)[0]
+    if target is not None and target not in clean:
+        raise unknown_column(target, clean, path)
     if len(names) <= max_columns:
         return list(range(len(names))), []
-    clean = clean_names(names)[0]
-    kept = [j for j, name in enumerate(clean) if name in set(keep)]
-    room = max(0, max_columns - len([j for j in kept if j >= max_columns]))
-    chosen = sorted({*range(room), *kept})
-    return chosen, [
-        f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: the first ones"
-        + (" and the target." if any(j >= room for j in kept) else ".")
-    ]
+    place = 0 if target is None else clean.index(target)
+    far = place >= max_columns
+    chosen = [*range(max_columns - far), *([place] if far else [])]
+    which = "the first ones and the target" if far else "the first ones"
+    return chosen, [f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {which}."]
 
 
 def _told(blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: int | None) -> Iterator[Any]:

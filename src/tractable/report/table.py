@@ -1,11 +1,12 @@
 """What a report knows of a table: its columns, what each holds, and the rows that are kept."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from tractable.value import value
 
-__all__ = ["KINDS", "Column", "Table", "TableError"]
+__all__ = ["KINDS", "Column", "Table", "TableError", "unknown_column"]
 
 #: What a column may hold.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
@@ -116,12 +117,7 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
-        names = self.names()
-        near = [n for n in names if n.casefold() == str(name).casefold()]
-        near = near or get_close_matches(str(name), names, n=1, cutoff=0.5)
-        some = ", ".join(names[:12]) + (f", … ({len(names)} columns)" if len(names) > 12 else "")
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
-        raise TableError(f"{argument}: no column {name!r} in {self.path}; {hint}")
+        raise unknown_column(name, self.names(), self.path, argument)
 
     @property
     def is_sample(self) -> bool:
@@ -132,5 +128,13 @@ class Table:
     def code(self) -> str:
         """The lines that read this table again: every section's code begins with them."""
         reader = self.source.partition("(")[0]
-        imports = "import tractable\n" if "tractable." in self.source else ""
-        return f"{imports}from tractable.report import {reader}\n\ntable = {self.source}\n"
+        return f"import tractable\nfrom tractable.report import {reader}\n\ntable = {self.source}\n"
+
+
+def unknown_column(name: str, names: Sequence[str], path: str, argument: str = "target") -> TableError:
+    """Return what to raise where no column has a name: it says which one is nearest."""
+    near = [n for n in names if n.casefold() == str(name).casefold()]
+    near = near or get_close_matches(str(name), names, n=1, cutoff=0.5)
+    some = ", ".join(names[:12]) + (f", … ({len(names):,} columns)" if len(names) > 12 else "")
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
+    return TableError(f"{argument}: no column {name!r} in {path}; {hint}")

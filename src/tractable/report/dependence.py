@@ -1,0 +1,153 @@
+"""How columns depend on each other, two at a time: all pairs in one table, the strongest pictured."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.report.mutual_information import Pair, pairs_of
+from tractable.report.pair_pictures import picture_of_pair, picture_of_strengths
+from tractable.report.section import Grid, Section
+from tractable.report.table import Table
+
+__all__ = ["section"]
+
+#: Pairs in the table, pairs that are pictured, and columns in the map of all pairs.
+MOST_ROWS = 15
+MOST_PICTURES = 6
+MOST_COLUMNS = 30
+
+CODE = """
+from tractable.report import pairwise_dependence
+
+print(pairwise_dependence(table).head(15))
+"""
+
+
+def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
+    """Compare all pairs of columns; None where there are not two to compare."""
+    pairs = pairs_of(table)
+    if not pairs:
+        return None
+    of_target = [pair for pair in pairs if target in (pair.a, pair.b)]
+    certain = _more_than_chance(pairs)
+    pictured = _pictured([pair for pair in pairs if pair in certain], of_target)
+    return Section(
+        key="dependence",
+        title="What depends on what",
+        done=(
+            f"All {len(pairs):,} pairs of columns were compared on one scale: numbers and dates in bins of "
+            "as many rows each, categories as they are, and the mutual information I of each pair, less "
+            "what chance gives, as strength √(1 − exp(−2 I)). For two normal numbers that is the size of "
+            "their correlation. Pairs of numbers have their correlation too, with an interval of 95 %. Of "
+            "the pairs said to be more than chance one in a hundred is expected to be chance all the same "
+            "(Benjamini and Hochberg)."
+        ),
+        meaning=_meaning(pairs, certain, of_target, target),
+        assumptions=(
+            "Rows are independent draws. Strength does not care about the shape of a dependence; "
+            "correlation is of straight lines, and its interval supposes numbers that are about normal. "
+            "Neither says which column is the cause, and two columns may depend on each other through a "
+            "third only."
+        ),
+        code=f"{table.code}{CODE}",
+        pictures=(
+            *picture_of_strengths(table, pairs, MOST_COLUMNS),
+            *(picture_of_pair(table, pair, rng, target) for pair in pictured),
+        ),
+        tables=(_grid("The strongest pairs", pairs[:MOST_ROWS]), *_of_target(of_target, target)),
+        notes=_notes(table),
+        findings=_findings(pairs, certain, of_target),
+    )
+
+
+def _more_than_chance(pairs: list[Pair], rate: float = 0.01) -> set[Pair]:
+    """Return pairs of which at most `rate` are expected to be chance (Benjamini and Hochberg 1995)."""
+    ordered = sorted(pairs, key=lambda pair: pair.p_value)
+    passed = [i for i, pair in enumerate(ordered, 1) if pair.p_value <= rate * i / len(ordered)]
+    return set(ordered[: max(passed, default=0)])
+
+
+def _pictured(pairs: list[Pair], of_target: list[Pair]) -> list[Pair]:
+    """Return the pairs to draw: half of them with the target where there is one, none twice."""
+    shown = [pair for pair in of_target if pair in set(pairs)][: MOST_PICTURES // 2]
+    others = [pair for pair in pairs if pair not in set(shown)]
+    return (shown + others)[:MOST_PICTURES]
+
+
+def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None) -> str:
+    if not certain:
+        words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The one pair there is"
+        return f"{words} depends on each other by more than chance would give."
+    best = pairs[0]
+    parts = [
+        f"{len(certain):,} of {len(pairs):,} pairs depend on each other by more than chance.",
+        f"The strongest is {best.a} with {best.b}: strength {best.strength:.2f}{_with_correlation(best)}.",
+    ]
+    if target is not None and of_target:
+        telling = [pair for pair in of_target if pair in certain][:3]
+        names = [f"{_other(pair, target)} ({pair.strength:.2f})" for pair in telling]
+        told = f"Most about {target} is told by {', '.join(names)}."
+        parts.append(told if names else f"No column tells of {target} by itself.")
+    copies = [pair for pair in pairs if pair.correlation is not None and abs(pair.correlation) > 0.999]
+    if copies:
+        listed = ", ".join(f"{pair.a} and {pair.b}" for pair in copies[:3])
+        parts.append(f"Nearly the same column twice: {listed}.")
+    return " ".join(parts)
+
+
+def _with_correlation(pair: Pair) -> str:
+    if pair.correlation is None:
+        return ""
+    return f", correlation {pair.correlation:.2f} ({pair.low:.2f} to {pair.high:.2f})"
+
+
+def _other(pair: Pair, target: str | None) -> str:
+    return pair.b if pair.a == target else pair.a
+
+
+def _grid(title: str, pairs: list[Pair]) -> Grid:
+    rows = tuple(
+        (
+            pair.a,
+            pair.b,
+            f"{pair.strength:.2f}",
+            f"{pair.correlation:.2f}" if pair.correlation is not None else "",
+            f"{pair.low:.2f} to {pair.high:.2f}" if pair.correlation is not None else "",
+            _p(pair.p_value),
+            f"{pair.n:,}",
+        )
+        for pair in pairs
+    )
+    note = "p: how often independent columns would tell as much of each other; for each pair by itself."
+    head = ("column", "and column", "strength", "correlation", "95 % interval", "p", "rows")
+    return Grid(title=title, head=head, rows=rows, note=note)
+
+
+def _of_target(of_target: list[Pair], target: str | None) -> tuple[Grid, ...]:
+    return (_grid(f"What tells of {target}", of_target[:MOST_ROWS]),) if of_target else ()
+
+
+def _p(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _notes(table: Table) -> tuple[str, ...]:
+    left = [*table.names("text"), *table.names("identifier")]
+    more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+    said = f"Not compared, for every row is different: {', '.join(left[:5])}{more}."
+    return (said,) if left else ()
+
+
+def _findings(pairs: list[Pair], certain: set[Pair], of_target: list[Pair]) -> dict[str, Any]:
+    def told(pair: Pair) -> dict[str, Any]:
+        found = {"columns": [pair.a, pair.b], "strength": round(pair.strength, 4)}
+        if pair.correlation is not None:
+            found["correlation"] = round(pair.correlation, 4)
+        return found
+
+    return {
+        "pairs": len(pairs),
+        "more_than_chance": len(certain),
+        "strongest": [told(pair) for pair in pairs[:5]],
+        "of_target": [told(pair) for pair in of_target[:5]],
+    }

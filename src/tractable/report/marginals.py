@@ -1,0 +1,164 @@
+"""Pictures of one column: a density of numbers, bars of categories."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tractable.plotting.style import COLOURS
+from tractable.report.section import Picture, canvas, picture_of
+from tractable.report.table import Column, Table
+
+__all__ = ["cut_name", "density_of", "picture_of_column", "shows_density", "smoothed", "values_of", "view"]
+
+#: Categories that get a bar of their own, and the letters of a name that are shown.
+MOST_BARS = 10
+MOST_LETTERS = 22
+
+#: Numbers with fewer values than this are shown by bars.
+FEW_VALUES = 8
+
+#: From so many values on details of a density are looked for.
+MANY_VALUES = 100
+
+#: Quantile of the normal distribution: bands and intervals hold 90 %.
+Z = 1.6448536269514722
+
+
+def picture_of_column(table: Table, column: Column) -> Picture | None:
+    """Draw how the values of a column are spread; None where there are none."""
+    if column.is_category:
+        return _bars(column.name, list(column.counts), table.n_rows - column.n_missing)
+    values = values_of(table, column.name)
+    if len(values) == 0:
+        return None
+    if shows_density(table, column):
+        return _curve(column, values)
+    shown, counts = np.unique(values, return_counts=True)
+    return _bars(column.name, [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)], len(values))
+
+
+def shows_density(table: Table, column: Column) -> bool:
+    """Tell whether a column has numbers of enough values for a curve."""
+    return column.is_number and len(np.unique(values_of(table, column.name))) >= FEW_VALUES
+
+
+def smoothed(values: np.ndarray, low: float | None = None) -> Any:
+    """Return a kernel density of numbers: Sheather and Jones' bandwidth, not below the step of rounding.
+
+    Silverman's bandwidth is taken for fewer than 100 values, of which the other makes too much. Where
+    numbers begin at 0 or above and pile up there, 0 is a wall.
+    """
+    from tractable.density import KernelDensity
+
+    rows, rule = values[:, None], "isj" if len(values) >= MANY_VALUES else "silverman"
+    h = float(KernelDensity(bandwidth=rule).fit(rows).bandwidth_[0])
+    h = max(h, _step(values))
+    wall = (0.0, None) if low is not None and 0.0 <= low < 2.0 * h else None
+    return KernelDensity(bandwidth=h, bounds=wall).fit(rows)
+
+
+def density_of(values: np.ndarray, low: float | None, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the density at x and its standard error, √(p(x) R(K) / (n h)) with R(K) = 1 / (2 √π)."""
+    model = smoothed(values, low)
+    height = np.exp(model.score_samples(x[:, None]))
+    error = np.sqrt(height / (2.0 * math.sqrt(math.pi) * len(values) * float(model.bandwidth_[0])))
+    return height, error
+
+
+def values_of(table: Table, name: str) -> np.ndarray:
+    """Return the numbers of a column that are there."""
+    values = table.frame[name].to_numpy(dtype=float)
+    return values[np.isfinite(values)]
+
+
+def _step(values: np.ndarray) -> float:
+    """Return the step between rounded numbers, 0 where hardly any are equal."""
+    shown = np.unique(values)
+    if len(shown) > 0.7 * len(values) or len(shown) < 2:
+        return 0.0
+    return float(np.quantile(np.diff(shown), 0.25))
+
+
+def _curve(column: Column, values: np.ndarray) -> Picture:
+    low, high, cut = view(values)
+    margin = 0.08 * (high - low)
+    start = max(low - margin, 0.0) if low >= 0 else low - margin
+    x = np.linspace(start, high + margin, 240)
+    height, error = density_of(values, column.low, x)
+    inside = values[(values >= low) & (values <= high)]
+    with canvas(width=3.6, height=2.3) as (figure, ax):
+        counts, edges = np.histogram(inside, bins=_bins(inside), range=(low, high))
+        heights = counts / (len(values) * np.diff(edges))
+        ax.stairs(heights, edges, fill=True, color="0.88")
+        ax.fill_between(
+            x, np.maximum(height - Z * error, 0), height + Z * error, color=COLOURS[0], alpha=0.25, lw=0
+        )
+        ax.plot(x, height, color=COLOURS[0], lw=1.5)
+        ax.set_title(cut_name(column.name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_ylim(bottom=0)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+        ax.locator_params(axis="x", nbins=6)
+        middle, spread = float(values.mean()), float(values.std(ddof=1))
+        caption = f"mean {middle:.4g}, standard deviation {spread:.4g}, n = {len(values):,}"
+        if cut:
+            caption += f"; {cut:,} far values are beyond the picture"
+        return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
+
+
+def view(values: np.ndarray) -> tuple[float, float, int]:
+    """Return the range to show, without values so far out that the rest would be a line, and their number."""
+    low, high = float(values.min()), float(values.max())
+    a, b = np.quantile(values, [0.01, 0.99])
+    if b > a:
+        low, high = max(low, a - 2.0 * (b - a)), min(high, b + 2.0 * (b - a))
+    return low, high, int(((values < low) | (values > high)).sum())
+
+
+def _bins(values: np.ndarray) -> int:
+    return int(np.clip(math.ceil(2.0 * len(values) ** (1.0 / 3.0)), 6, 40))
+
+
+def _bars(name: str, counts: list[tuple[str, int]], n: int) -> Picture:
+    """Draw shares of categories with intervals of 90 % (Wilson's)."""
+    shown, rest = _in_order(counts[:MOST_BARS]), sum(count for _, count in counts[MOST_BARS:])
+    labels = [cut_name(label) for label, _ in shown]
+    numbers = np.array([count for _, count in shown], dtype=float)
+    if rest:
+        labels.append(f"{len(counts) - MOST_BARS} others")
+        numbers = np.append(numbers, rest)
+    low, high = _wilson(numbers, n)
+    places, share = np.arange(len(labels))[::-1], numbers / n
+    with canvas(width=3.6, height=max(1.3, 0.75 + 0.2 * len(labels))) as (figure, ax):
+        ax.barh(places, share, color=COLOURS[4], height=0.72)
+        ax.hlines(places, low, high, color=COLOURS[7], lw=1.2)
+        ax.set_yticks(places, labels)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+        ax.locator_params(axis="x", nbins=5)
+        ax.set_title(cut_name(name), fontsize=10, loc="left", fontweight="bold")
+        words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))
+        caption = f"{len(counts)} categories, n = {n:,}"
+        return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
+
+
+def _in_order(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return codes that are numbers in their order, others as they are."""
+    try:
+        return sorted(counts, key=lambda pair: float(pair[0]))
+    except ValueError:
+        return counts
+
+
+def _wilson(counts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of shares: those p for which |p̂ - p| ≤ z √(p (1 - p) / n)."""
+    p, z2 = counts / n, Z * Z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    reach = Z * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return middle - reach, middle + reach
+
+
+def cut_name(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"

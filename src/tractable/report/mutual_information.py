@@ -1,0 +1,169 @@
+"""How much two columns tell of each other, whatever they hold: information of their bins."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tractable.report.table import Table
+from tractable.value import value
+
+__all__ = ["Pair", "coded", "correlation_interval", "information", "pairs_of", "pairwise_dependence"]
+
+#: Bins of a number, and categories that count by themselves.
+MOST_BINS = 8
+MOST_LEVELS = 12
+
+#: Rows that must have both entries.
+LEAST_ROWS = 10
+
+
+@value
+class Pair:
+    """Two columns and how they depend on each other.
+
+    Parameters
+    ----------
+    a, b : str
+    n : int
+        Rows that have both.
+    information : float
+        In nats, with what chance alone would give taken off.
+    strength : float
+        √(1 - exp(-2 I)), from 0 to 1: two normal numbers of information I have this correlation.
+    p_value : float
+        How often independent columns would give as much, by the likelihood ratio test.
+    correlation : float, optional
+        Of two columns of numbers, with the ends of its interval of 95 %.
+    low, high : float, optional
+    """
+
+    a: str
+    b: str
+    n: int
+    information: float
+    strength: float
+    p_value: float
+    correlation: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def pairwise_dependence(table: Table) -> Any:
+    """Return every pair of columns and how they depend on each other, as a frame, the strongest first.
+
+    Numbers and dates are cut into at most 8 bins of as many rows each, of categories the 11 most frequent
+    stand by themselves, and the information of each pair of columns is
+
+        I = Σ_ij p_ij log(p_ij / (p_i p_j)) - (r - 1)(c - 1) / (2 n),
+
+    less what independent columns of r and c bins have on average; the `p_value` is that of 2 n I before this
+    is taken off, χ² of (r - 1)(c - 1) degrees of freedom. Pairs of numbers have their `correlation` too, with
+    Fisher's interval tanh(artanh r ± 1.96 / √(n - 3)). Rows that lack one of the two are left out.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> from tractable.report import pairwise_dependence, table_of
+    >>> pairs = pairwise_dependence(table_of(tractable.datasets.load("penguins").frame))
+    >>> pairs[["a", "b"]].iloc[0].tolist(), bool(pairs["strength"].is_monotonic_decreasing)
+    (['species', 'flipper_length_mm'], True)
+    """
+    import pandas as pd
+
+    fields = ["a", "b", "n", "strength", "information", "p_value", "correlation", "low", "high"]
+    rows = [[getattr(pair, field) for field in fields] for pair in pairs_of(table)]
+    return pd.DataFrame(rows, columns=fields).astype({"correlation": float, "low": float, "high": float})
+
+
+def pairs_of(table: Table) -> list[Pair]:
+    """Return the dependence of all pairs of numbers, dates, categories and truth values, strongest first."""
+    names = table.names("number", "category", "boolean", "date")
+    codes = {name: coded(table, name) for name in names}
+    numbers = {name: table.frame[name].to_numpy(dtype=float) for name in table.names("number")}
+    pairs = []
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            pair = _pair(a, b, codes[a], codes[b], numbers.get(a), numbers.get(b))
+            if pair is not None:
+                pairs.append(pair)
+    return sorted(pairs, key=lambda pair: -pair.strength)
+
+
+def coded(table: Table, name: str) -> np.ndarray:
+    """Return a column as whole numbers: the bin, or the category, and -1 where the entry is missing."""
+    import pandas as pd
+
+    column, series = table.column(name), table.frame[name]
+    if column.is_category:
+        codes, _ = pd.factorize(series)
+        frequent = np.argsort(-np.bincount(codes[codes >= 0]), kind="stable")
+        place = np.full(len(frequent) + 1, MOST_LEVELS - 1)
+        place[frequent[: MOST_LEVELS - 1]] = np.arange(min(MOST_LEVELS - 1, len(frequent)))
+        place[-1] = -1
+        return place[codes]
+    values = series.to_numpy(dtype=float) if column.is_number else _days(series)
+    known = np.isfinite(values)
+    bins = int(np.clip(math.sqrt(known.sum() / 5), 2, MOST_BINS))
+    codes = np.full(len(values), -1)
+    if known.any():
+        edges = np.unique(np.quantile(values[known], np.arange(1, bins) / bins))
+        codes[known] = np.searchsorted(edges, values[known], side="right")
+    return codes
+
+
+def information(a: np.ndarray, b: np.ndarray) -> tuple[float, int, int]:
+    """Return Σ p_ij log(p_ij / (p_i p_j)) of codes, its degrees of freedom, and the rows that have both."""
+    both = (a >= 0) & (b >= 0)
+    n = int(both.sum())
+    if n == 0:
+        return 0.0, 0, 0
+    width = int(b[both].max()) + 1
+    cells = np.bincount(a[both] * width + b[both], minlength=(int(a[both].max()) + 1) * width)
+    counts = cells.reshape(-1, width).astype(float)
+    counts = counts[counts.sum(1) > 0][:, counts.sum(0) > 0]
+    expected = counts.sum(1, keepdims=True) * counts.sum(0) / n
+    full = counts > 0
+    total = float((counts[full] * np.log(counts[full] / expected[full])).sum()) / n
+    return max(total, 0.0), (counts.shape[0] - 1) * (counts.shape[1] - 1), n
+
+
+def correlation_interval(r: float, n: int) -> tuple[float, float]:
+    """Return Fisher's interval of 95 %: tanh(artanh r ± 1.96 / √(n - 3))."""
+    if n <= 3:
+        return -1.0, 1.0
+    z, reach = math.atanh(min(max(r, -1 + 1e-15), 1 - 1e-15)), 1.959963984540054 / math.sqrt(n - 3)
+    return math.tanh(z - reach), math.tanh(z + reach)
+
+
+def _pair(
+    a: str, b: str, codes_a: np.ndarray, codes_b: np.ndarray, x: np.ndarray | None, y: np.ndarray | None
+) -> Pair | None:
+    from scipy.special import chdtrc
+
+    total, freedom, n = information(codes_a, codes_b)
+    if n < LEAST_ROWS or freedom == 0:
+        return None
+    net = max(total - freedom / (2 * n), 0.0)
+    strength = math.sqrt(-math.expm1(-2 * net))
+    found: dict[str, Any] = {}
+    if x is not None and y is not None:
+        r = _correlation(x, y)
+        if r is not None:
+            low, high = correlation_interval(r, n)
+            found = {"correlation": r, "low": low, "high": high}
+    p_value = float(chdtrc(freedom, 2 * n * total))
+    return Pair(a=a, b=b, n=n, information=net, strength=strength, p_value=p_value, **found)
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = (v[both] / (np.abs(v[both]).max() or 1.0) for v in (x, y))  # squares must not overflow
+    x, y = x - x.mean(), y - y.mean()
+    scale = math.sqrt(float(x @ x)) * math.sqrt(float(y @ y))
+    return float(np.clip(x @ y / scale, -1, 1)) if scale > 0 else None
+
+
+def _days(dates: Any) -> np.ndarray:
+    found = dates.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
+    return np.where(dates.isna().to_numpy(), np.nan, found)

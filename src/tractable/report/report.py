@@ -1,0 +1,221 @@
+"""A report on a table, from the file to the page."""
+
+import math
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.random import as_generator
+from tractable.report.names import number_of
+from tractable.report.page import page
+from tractable.report.reading import Progress, read_table, table_of
+from tractable.report.section import Section
+from tractable.report.table import Table, TableError
+from tractable.value import value
+
+__all__ = ["SECTIONS", "ReportSummary", "make_report"]
+
+#: The sections in their order: each is a module here with `section(table, *, target=None, rng)`, which gives
+#: a Section, or None where it has nothing to say of the table. The words say what is going on meanwhile.
+SECTIONS = (
+    ("overview", "looking at each column"),
+    ("dependence", "comparing pairs of columns"),
+)
+
+#: The table that is shown where none is given.
+BUNDLED = "penguins"
+
+
+@value
+class ReportSummary:
+    """What a report came to, for programs.
+
+    Parameters
+    ----------
+    path : str
+        Where the page is.
+    title : str
+    rows, columns : int
+        Of the table.
+    target : str, optional
+        The column that was to be predicted, where that could be done.
+    sections : tuple of str
+        The keys of the sections that were made.
+    seconds : float
+    findings : dict
+        By section: its main numbers.
+    notes : tuple of str
+        What the reader should know of the table, and what was left out.
+    """
+
+    path: str
+    title: str
+    rows: int
+    columns: int
+    target: str | None
+    sections: tuple[str, ...]
+    seconds: float
+    findings: dict[str, Any]
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain text, numbers, lists and dicts, as JSON has them."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return _plain(found)
+
+
+def make_report(
+    data: Any = None,
+    *,
+    target: str | None = None,
+    path: Any = "report.html",
+    progress: Progress | None = None,
+    random_state: Any = 0,
+) -> ReportSummary:
+    """Write a report on a table: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    data : path, frame or Table, optional
+        A CSV or Parquet file of any size, a frame (pandas, polars, Arrow), or what `read_table` gave; a
+        bundled table when not given.
+    target : str, optional
+        The column to predict from the others.
+    path : str or path
+        Where to write the page.
+    progress : callable, optional
+        Called with a text and how much is done (0 to 1, or None) as the work goes on.
+    random_state : None, int or Generator
+        The same number gives the same page.
+
+    Returns
+    -------
+    ReportSummary
+
+    Raises
+    ------
+    TableError
+        With one sentence, where there is no table or no such target.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> frame = pd.DataFrame({"x": [1.5, 2.0, 2.5, 4.0, 3.5] * 4, "y": [3.1, 4.2, 4.9, 8.3, 7.2] * 4})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = make_report(frame, path=f"{folder}/report.html")
+    >>> summary.rows, summary.columns, summary.sections[:2]
+    (20, 2, ('overview', 'dependence'))
+    """
+    started = time.perf_counter()
+    tell = progress or _silent
+    tell("reading the table", 0.0)
+    rng = as_generator(random_state)
+    table = _table(data, target, rng, progress)
+    target, warned = _usable(table, target)
+    sections, failed = _sections(table, target, rng, tell)
+    notes = (*table.notes, *warned, *failed)
+    title = f"Report on {Path(table.path).name}"
+    text = page(title, sections, notes, lead=_lead(table, target))
+    tell("writing the page", 0.99)
+    _write(path, text)
+    return ReportSummary(
+        path=str(path),
+        title=title,
+        rows=table.n_rows,
+        columns=len(table.columns),
+        target=target,
+        sections=tuple(section.key for section in sections),
+        seconds=round(time.perf_counter() - started, 3),
+        findings={section.key: section.findings or {} for section in sections},
+        notes=notes,
+    )
+
+
+def _table(data: Any, target: str | None, rng: np.random.Generator, progress: Progress | None) -> Table:
+    if isinstance(data, Table):
+        return data
+    if data is None:
+        from tractable import datasets
+
+        source = f'table_of(tractable.datasets.load("{BUNDLED}").frame)'
+        return table_of(datasets.load(BUNDLED).frame, target=target, name=BUNDLED, source=source)
+    if isinstance(data, (str, Path)) or hasattr(data, "__fspath__"):
+        return read_table(data, target=target, random_state=rng, progress=progress)
+    return table_of(data, target=target, random_state=rng)
+
+
+def _usable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
+    """Return the target where it can be predicted; else say why not, and the report is of the rest."""
+    if target is None:
+        return None, []
+    column = table.column(target)
+    if column.is_number or column.is_category:
+        return target, []
+    why = {
+        "constant": f"it has one value only ({column.note})",
+        "empty": "it has no entry",
+        "identifier": f"it names the rows ({column.note})",
+        "text": "it holds texts of too many values",
+        "date": "it holds dates",
+    }[column.kind]
+    return None, [
+        f"The target {target!r} cannot be predicted: {why}. The report is of the table without a target."
+    ]
+
+
+def _sections(
+    table: Table, target: str | None, rng: np.random.Generator, tell: Progress
+) -> tuple[list[Section], list[str]]:
+    """Make every section; one that fails is left out, and the page says so."""
+    made: list[Section] = []
+    failed: list[str] = []
+    for i, (name, words) in enumerate(SECTIONS):
+        tell(words, 0.1 + 0.9 * i / len(SECTIONS))
+        module = import_module(f"tractable.report.{name}")
+        try:
+            section = module.section(table, target=target, rng=rng.spawn(1)[0])
+        except Exception as error:  # noqa: BLE001  (odd data must not cost the reader the rest of the report)
+            reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
+            failed.append(f"The section {name!r} could not be made of this table and is left out: {reason}")
+            continue
+        if section is not None:
+            made.append(section)
+    return made, failed
+
+
+def _lead(table: Table, target: str | None) -> str:
+    missing = sum(column.n_missing for column in table.columns)
+    entries = table.n_rows * len(table.columns)
+    parts = [number_of(table.n_rows, "row"), number_of(len(table.columns), "column")]
+    parts.append(f"{missing / entries:.1%} of the entries missing" if missing else "nothing missing")
+    if target is not None:
+        parts.append(f"to predict: {target}")
+    return " · ".join(parts)
+
+
+def _write(path: Any, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {str(key): _plain(entry) for key, entry in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_plain(entry) for entry in found]
+    if isinstance(found, np.ndarray):
+        return _plain(found.tolist())
+    if isinstance(found, np.generic):
+        return _plain(found.item())
+    if isinstance(found, float) and not math.isfinite(found):
+        return None  # JSON has no word for it
+    return found
+
+
+def _silent(text: str, done: float | None) -> None:
+    pass

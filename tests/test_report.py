@@ -1,0 +1,264 @@
+"""Reports on tables of all sorts: written whole, without surprises, with the code to make them again."""
+
+import json
+from html.parser import HTMLParser
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from tractable import datasets
+from tractable.report import TableError, make_report, read_table, table_of
+from tractable.report import report as report_module
+from tractable.report.dependence import section as dependence
+from tractable.report.overview import section as overview
+
+mpl.use("Agg")
+
+
+class Page(HTMLParser):
+    """What a browser would see of a page, in short."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.tags, self.figures, self.code, self.words = text, [], 0, [], []
+        self._in_code = self._in_style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.figures += tag == "figure"
+        self._in_code = self._in_code or tag == "code"
+        self._in_style = tag == "style"
+        if tag == "code":
+            self.code.append("")
+
+    def handle_endtag(self, tag):
+        self._in_code = self._in_code and tag != "code"
+        self._in_style = False
+
+    def handle_data(self, data):
+        if self._in_code:
+            self.code[-1] += data
+        elif not self._in_style:
+            self.words.append(data)
+
+    @property
+    def said(self):
+        return " ".join(self.words)
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Make a report and return its summary and its page."""
+
+    def made(data, **options):
+        summary = make_report(data, path=tmp_path / "report.html", **options)
+        return summary, Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+    return made
+
+
+def columns(n=60, **more):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    return pd.DataFrame(
+        {"x": x, "y": 2 * x + rng.normal(size=n), "k": np.array(["a", "b"])[(x > 0) * 1], **more}
+    )
+
+
+def test_the_bundled_table(report):
+    summary, page = report(None, target="species")
+    assert (summary.rows, summary.columns, summary.target) == (344, 8, "species")
+    assert summary.sections == tuple(name for name, _ in report_module.SECTIONS if name in summary.sections)
+    assert set(summary.sections) >= {"overview", "dependence"}
+    assert not [note for note in summary.notes if "left out" in note]
+    assert page.figures >= 14
+    assert 100_000 < len(page.text.encode()) < 5_000_000
+    assert "script" not in page.tags
+    assert "http:" not in page.text
+    assert "https:" not in page.text
+    json.dumps(summary.as_dict(), allow_nan=False)
+    assert summary.findings["dependence"]["of_target"][0]["columns"] == ["species", "flipper_length_mm"]
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_no_section_fails_on_a_bundled_table(report, name):
+    table = datasets.load(name)
+    summary, _ = report(table.frame, target=table.target_name)
+    assert not [note for note in summary.notes if "left out" in note]
+
+
+def test_the_code_in_the_page_runs(report, capsys):
+    _, page = report(None, target="species")
+    assert len(page.code) >= 2
+    for code in page.code:
+        exec(code, {})
+    assert "bill_length_mm number 2" in capsys.readouterr().out
+
+
+def test_a_file(report, tmp_path, capsys):
+    datasets.load("iris").frame.to_csv(tmp_path / "iris.csv", index=False)
+    summary, page = report(tmp_path / "iris.csv")
+    assert summary.title == "Report on iris.csv"
+    for code in page.code:
+        exec(code, {})
+    capsys.readouterr()
+
+
+def test_the_same_number_gives_the_same_page(report):
+    frame = columns(3000)
+    first, second = (report(frame, random_state=3)[1].text for _ in range(2))
+    assert first == second
+
+
+def test_progress_is_told_and_does_not_go_back(report):
+    told = []
+    report(columns(), progress=lambda text, done: told.append((text, done)))
+    parts = [done for _, done in told if done is not None]
+    assert parts == sorted(parts)
+    assert 0 <= parts[0] <= parts[-1] <= 1
+    assert "looking at each column" in [text for text, _ in told]
+
+
+def test_hostile_names_and_entries(report):
+    bad = "<script>alert(1)</script>"
+    frame = columns(
+        **{bad: [bad, "b&b", "c"] * 20, "$x^{": np.arange(60.0) ** 2, "\x00": ["é"] * 30 + ["你"] * 30}
+    )
+    frame.columns = [*frame.columns[:-1], ""]
+    summary, page = report(frame, target=bad)
+    assert summary.target == bad
+    assert "script" not in page.tags
+    assert bad in page.said
+    assert "column 6" in page.said
+    assert not [note for note in summary.notes if "left out" in note]
+
+
+def test_one_column(report):
+    summary, page = report(columns()[["x"]])
+    assert "overview" in summary.sections
+    assert "dependence" not in summary.sections
+    assert page.figures >= 1
+
+
+def test_one_row(report):
+    summary, _ = report(columns(1))
+    assert summary.rows == 1
+    assert not [note for note in summary.notes if "left out" in note]
+
+
+def test_all_missing(report):
+    summary, page = report(pd.DataFrame({"a": [None] * 9, "b": [np.nan] * 9}))
+    assert summary.sections == ("overview",)
+    assert "2 empty" in page.said
+    assert "Nothing can be learned from a and b" in page.said
+
+
+def test_ten_thousand_columns(report, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"c{i}" for i in range(10_000)]
+    pd.DataFrame(rng.normal(size=(40, 10_000)).round(3), columns=names).to_csv(
+        tmp_path / "w.csv", index=False
+    )
+    summary, page = report(tmp_path / "w.csv", target="c9999")
+    assert summary.columns == 100
+    assert summary.target == "c9999"
+    assert "10,000 columns; 100 of them are looked at" in page.said
+    assert "24 of 100 columns are pictured" in page.said
+    assert len(page.text.encode()) < 5_000_000
+    with pytest.raises(TableError, match="did you mean 'c9998'"):
+        make_report(tmp_path / "w.csv", target="C9998", path=tmp_path / "r.html")
+
+
+def test_dates_and_text(report):
+    days = pd.date_range("2024-01-01", periods=60)
+    words = [
+        f"a long remark, number {i}, that nobody else has made before, and which goes on" for i in range(60)
+    ]
+    summary, page = report(columns(when=days, said=words, id=np.arange(60)))
+    assert summary.findings["overview"]["kinds"] == {
+        "x": "number", "y": "number", "k": "category", "when": "date", "said": "text", "id": "identifier",
+    }  # fmt: skip
+    assert "2024-01-01 to 2024-02-29" in page.said
+    assert "Not compared, for every row is different: said, id" in page.said
+
+
+def test_a_target_that_does_not_exist(tmp_path):
+    with pytest.raises(TableError, match="target: no column 'specie' in penguins; did you mean 'species'"):
+        make_report(target="specie", path=tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("entries", "words"),
+    [
+        (["same"] * 60, "one value only (always same)"),
+        ([None] * 60, "no entry"),
+        (list(range(60)), "names the rows"),
+        (list(pd.date_range("2024-01-01", periods=60)), "dates"),
+    ],
+)
+def test_a_target_that_cannot_be_predicted(report, entries, words):
+    summary, page = report(columns(t=entries), target="t")
+    assert summary.target is None
+    assert "The target 't' cannot be predicted: " in page.said
+    assert words in page.said
+    assert "dependence" in summary.sections
+
+
+def test_a_section_that_fails_is_left_out_and_said(report, monkeypatch):
+    def broken(table, *, target, rng):
+        raise ArithmeticError("too odd\nfor words")
+
+    monkeypatch.setattr("tractable.report.dependence.section", broken)
+    summary, page = report(columns())
+    assert "overview" in summary.sections
+    assert "dependence" not in summary.sections
+    assert "The section 'dependence' could not be made of this table and is left out: too odd" in page.said
+    assert "for words" not in page.said
+
+
+def test_a_page_that_cannot_be_written(tmp_path):
+    with pytest.raises(TableError, match="cannot be written to"):
+        make_report(columns(), path=tmp_path / "nowhere" / "report.html")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.r_[np.zeros(90), np.arange(10.0)],
+        np.r_[np.random.default_rng(0).normal(size=99), 1e9],
+        1e100 * np.random.default_rng(0).normal(size=100),
+        1e-100 * np.random.default_rng(0).normal(size=100),
+        1e9 + np.random.default_rng(0).normal(size=100),
+        np.exp(3 * np.random.default_rng(0).normal(size=100)),
+        np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
+        np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
+    ],
+    ids=[
+        "many equal",
+        "one far away",
+        "huge",
+        "tiny",
+        "far from 0",
+        "skewed",
+        "three numbers",
+        "few numbers",
+    ],
+)
+def test_numbers_of_all_sizes(values, rng):
+    table = table_of(columns(100, z=values))
+    assert len(overview(table, rng=rng).pictures) == 4
+    found = dependence(table, rng=rng)
+    for pair in found.findings["strongest"]:
+        assert 0 <= pair["strength"] <= 1
+
+
+def test_long_tables_say_what_was_counted_and_what_was_sampled(tmp_path, rng):
+    n = 30_000
+    pd.DataFrame({"x": rng.normal(size=n), "y": rng.normal(size=n)}).to_csv(tmp_path / "l.csv", index=False)
+    table = read_table(tmp_path / "l.csv", max_rows=2000)
+    assert "2,000 rows" in overview(table, rng=rng).done
+    assert dependence(table, rng=rng).findings["pairs"] == 1

@@ -1,0 +1,90 @@
+"""The page: one file, no script, no address, every text escaped."""
+
+import re
+from html.parser import HTMLParser
+
+from tractable.report.page import page
+from tractable.report.section import Grid, Picture, Section
+
+HOSTILE = "<script>alert('x')</script> & \"quoted\" </style></title><img src=x onerror=alert(1)>"
+
+
+def section(text=HOSTILE, key="one"):
+    picture = Picture(svg='<svg viewBox="0 0 100 50"></svg>', alt=text, caption=text, wide=True)
+    grid = Grid(title=text, head=(text,), rows=((text,), ("-1.5",)), note=text)
+    return Section(
+        key=key,
+        title=text,
+        done=text,
+        meaning=text,
+        assumptions=text,
+        code=text,
+        pictures=(picture,),
+        tables=(grid,),
+        notes=(text,),
+    )
+
+
+class Reader(HTMLParser):
+    """The elements of a page, its texts, and whether every element is closed."""
+
+    VOID = ("meta", "link", "img", "br")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.ids, self.texts = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_all_text_is_escaped():
+    read = Reader(page(HOSTILE, [section()], [HOSTILE], lead=HOSTILE))
+    assert "script" not in read.tags
+    assert "img" not in read.tags
+    assert not [name for _, name, _ in read.attributes if name.startswith("on")]
+    assert sum(HOSTILE in text for text in read.texts) >= 12
+    assert ("div", "aria-label", HOSTILE) in read.attributes
+
+
+def test_the_contents_lead_to_the_sections():
+    read = Reader(page("T", [section("A", "one"), section("B", "two")]))
+    links = [value for tag, name, value in read.attributes if (tag, name) == ("a", "href")]
+    assert links == ["#one", "#two"]
+    assert read.ids == ["one", "two"]
+
+
+def test_nothing_is_fetched():
+    text = page("T", [section("words")])
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "default-src &#x27;none&#x27;" in text
+    for _, name, value in Reader(text).attributes:
+        if name in ("src", "href"):
+            assert value.startswith(("#", "data:"))
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_a_page_without_sections_says_its_notes():
+    text = page("T", [], ["Nothing could be made."])
+    assert "Nothing could be made." in text
+    assert "<nav" not in text
+
+
+def test_numbers_stand_to_the_right_of_their_cells():
+    text = page("T", [section("word")])
+    assert '<td class="n">-1.5</td>' in text
+    assert "<td>word</td>" in text
