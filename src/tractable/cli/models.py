@@ -50,7 +50,7 @@ def models(
                 (
                     one["name"],
                     one["kind"],
-                    one["streaming"] or "as given",
+                    _short(one["streaming"]),
                     _yes(one["missing_values"]),
                     _yes(one["text"]),
                     one["description"],
@@ -69,6 +69,13 @@ def _of_kind(found: list[dict[str, Any]], kind: str | None) -> list[dict[str, An
         raise unknown("kind", kind, order)
     kept = [one for one in found if kind in (None, one["kind"])]
     return sorted(kept, key=lambda one: order.index(one["kind"]))
+
+
+def _short(streaming: str | None) -> str:
+    """Return what a table has room for."""
+    return (
+        "as given" if streaming is None else streaming.removeprefix("exact in ").removeprefix("exact over ")
+    )
 
 
 def _yes(fact: bool | None) -> str:

@@ -58,6 +58,7 @@ def predict(
         from tractable.cli.answers import answers_of
         from tractable.cli.fit import names_in
         from tractable.cli.predicting import predict_rows
+        from tractable.cli.steps import Steps
         from tractable.cli.table import open_table
         from tractable.cli.writing import check_output
 
@@ -69,9 +70,11 @@ def predict(
             raise ValueError(f"--output: {output} is a file that is being read")
         kept = tuple(table.types) if keep == "all" else names_in(keep or "")
         table.check(kept, "--keep")
-        say.progress(f"predicting {data} by {type(fitted).__name__} …")
         began = time.monotonic()
-        done = predict_rows(ask, table, kept, output)
+        with Steps(say) as step:
+            label = f"predicting {data} by {type(fitted).__name__}"
+            step(label)
+            done = predict_rows(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
         if done.unanswered:
             name = type(fitted).__name__
             say.warn(f"{done.unanswered} rows have no answer: {name} does not take missing entries")

@@ -1,6 +1,6 @@
 """Answers for tables of any size, a few megabytes at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,13 @@ class Predicted:
     unanswered: int  # rows with missing entries that the model does not take: their answers are null
 
 
-def predict_rows(ask: Answers, table: Table, kept: tuple[str, ...], output: Path) -> Predicted:
-    """Write what is asked for every row; a plain question about numbers is the library's `predict_to`."""
+def predict_rows(
+    ask: Answers, table: Table, kept: tuple[str, ...], output: Path, tell: Callable[[int], None]
+) -> Predicted:
+    """Write what is asked for every row, and tell how many are done.
+
+    A plain question about numbers is the library's `predict_to`.
+    """
     wanted = _wanted(ask.model, table)
     numbers = not table.types or set(wanted) <= set(table.numbers)
     if not numbers and not ask.takes_words:
@@ -34,10 +39,10 @@ def predict_rows(ask: Answers, table: Table, kept: tuple[str, ...], output: Path
     named = ask.method in {"predict", "score_samples"} and not ask.proba  # both call these columns the same
     if numbers and named and not kept and check_output(output) == ".parquet":
         try:
-            return _plain(ask, table, wanted, output)
+            return _plain(ask, table, wanted, output, tell)
         except MissingEntries:
             pass  # rows with holes are answered one by one below
-    return _Answered(ask, table, wanted, kept).write(output)
+    return _Answered(ask, table, wanted, kept, tell).write(output)
 
 
 def _wanted(model: Any, table: Table) -> tuple[str, ...]:
@@ -53,19 +58,19 @@ def _wanted(model: Any, table: Table) -> tuple[str, ...]:
     return wanted
 
 
-def _source(ask: Answers, table: Table, wanted: tuple[str, ...]) -> WatchedRows:
+def _source(ask: Answers, table: Table, wanted: tuple[str, ...], tell: Any = None) -> WatchedRows:
     from tractable.data import scan
 
     rows = scan(list(table.paths), list(wanted) or None)
-    return WatchedRows(rows, holes=ask.takes_missing, drop=False, label=type(ask.model).__name__)
+    return WatchedRows(rows, holes=ask.takes_missing, drop=False, label=type(ask.model).__name__, tell=tell)
 
 
-def _plain(ask: Answers, table: Table, wanted: tuple[str, ...], output: Path) -> Predicted:
+def _plain(ask: Answers, table: Table, wanted: tuple[str, ...], output: Path, tell: Any) -> Predicted:
     from pyarrow import parquet
 
     from tractable.data import predict_to
 
-    source = _source(ask, table, wanted)
+    source = _source(ask, table, wanted, tell)
     predict_to(ask.model, source, output, method=ask.method, interval=ask.interval)
     return Predicted(rows=source.counted, columns=tuple(parquet.read_schema(output).names), unanswered=0)
 
@@ -73,10 +78,12 @@ def _plain(ask: Answers, table: Table, wanted: tuple[str, ...], output: Path) ->
 class _Answered:
     """A walk over a table that yields the columns kept and the answers."""
 
-    def __init__(self, ask: Answers, table: Table, wanted: tuple[str, ...], kept: tuple[str, ...]) -> None:
-        self.ask, self.table, self.wanted, self.kept = ask, table, wanted, kept
+    def __init__(
+        self, ask: Answers, table: Table, wanted: tuple[str, ...], kept: tuple[str, ...], tell: Any
+    ) -> None:
+        self.ask, self.table, self.wanted, self.kept, self.tell = ask, table, wanted, kept, tell
         self.columns: tuple[str, ...] = ()
-        self.unanswered = 0
+        self.done = self.unanswered = 0
 
     def write(self, output: Path) -> Predicted:
         rows = write_tables(self._tables(), output)
@@ -92,6 +99,8 @@ class _Answered:
                 raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
             made = pa.table({**beside, **found})
             self.columns = tuple(made.column_names)
+            self.done += made.num_rows
+            self.tell(self.done)
             yield made
 
     def _parts(self) -> Iterator[tuple[dict[str, Any], Any]]:

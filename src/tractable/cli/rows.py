@@ -1,6 +1,6 @@
 """Rows to learn from: counted as they pass, with what to do where an entry is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,20 @@ class WatchedRows(Source):
         Whether rows that it cannot take are left out.
     label : str
         What to call the model in the error.
+    tell : callable, optional
+        Called with the number of rows that have passed.
     """
 
-    def __init__(self, source: Source, *, holes: bool, drop: bool, label: str) -> None:
-        self.source, self.holes, self.drop, self.label = source, holes, drop, label
+    def __init__(
+        self,
+        source: Source,
+        *,
+        holes: bool,
+        drop: bool,
+        label: str,
+        tell: Callable[[int], None] | None = None,
+    ) -> None:
+        self.source, self.holes, self.drop, self.label, self.tell = source, holes, drop, label, tell
         self.counted = self.dropped = 0
 
     @property
@@ -41,13 +51,17 @@ class WatchedRows(Source):
         return self.source.feature_names
 
     def batches(self) -> Iterator[Batch]:
-        self.counted = self.dropped = 0
+        counted = dropped = 0
         for batch in self.source.batches():
             kept = self._kept(batch)
-            self.counted += kept.n_rows
-            self.dropped += batch.n_rows - kept.n_rows
+            counted += kept.n_rows
+            dropped += batch.n_rows - kept.n_rows
+            # A later pass may stop half-way.
+            self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
+            if self.tell is not None:
+                self.tell(counted)
             yield kept
-        if self.dropped and not self.counted:
+        if dropped and not counted:
             raise ValueError("there are no rows without missing entries")
 
     def _kept(self, batch: Batch) -> Batch:
