@@ -13,7 +13,7 @@ from tractable.cli import app
 from tractable.cli.known_models import model_classes
 from tractable.cli.talk import one_line, talking
 
-COMMANDS = ("fit", "predict", "models", "datasets")
+COMMANDS = ("report", "fit", "predict", "models", "datasets")
 
 
 def run(*words):

@@ -9,6 +9,7 @@ from tractable.cli.datasets import datasets
 from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
+from tractable.cli.report import report
 from tractable.cli.talk import FLAG
 
 __all__ = ["app", "main"]
@@ -36,11 +37,13 @@ def tractable(
         typer.Option("--version", metavar=FLAG, callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Probabilistic models of tables: fit one, save it, and let it predict, with how sure it is.
+    """Probabilistic models of tables: look at one, fit a model, and let it predict, with how sure it is.
 
     Some examples:
 
       tractable datasets penguins -o penguins.csv
+
+      tractable report penguins.csv --target species
 
       tractable fit NaiveBayes penguins.csv -t species -s species.tractable
 
@@ -52,7 +55,7 @@ def tractable(
         typer.echo(context.get_help())
 
 
-for command in (fit, predict, models, datasets):
+for command in (report, fit, predict, models, datasets):
     app.command()(command)
 
 
