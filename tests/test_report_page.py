@@ -84,7 +84,7 @@ def test_a_page_without_sections_says_its_notes():
     assert "<nav" not in text
 
 
-def test_numbers_stand_to_the_right_of_their_cells():
+def test_numbers_are_marked():
     text = page("T", [section("word")])
     assert '<td class="n">-1.5</td>' in text
     assert "<td>word</td>" in text

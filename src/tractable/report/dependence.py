@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from tractable.report.mutual_information import Pair, pairs_of
+from tractable.report.names import number_of
 from tractable.report.pair_pictures import picture_of_pair, picture_of_strengths
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
+from tractable.report.within_groups import Reversal, reversals
 
 __all__ = ["section"]
 
@@ -15,6 +17,9 @@ __all__ = ["section"]
 MOST_ROWS = 15
 MOST_PICTURES = 6
 MOST_COLUMNS = 30
+
+#: Pairs that are looked at within groups.
+MOST_TURNED = 200
 
 CODE = """
 from tractable.report import pairwise_dependence
@@ -31,6 +36,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     of_target = [pair for pair in pairs if target in (pair.a, pair.b)]
     certain = _more_than_chance(pairs)
     pictured = _pictured([pair for pair in pairs if pair in certain], of_target)
+    turned = reversals(table, [pair for pair in pairs if pair in certain][:MOST_TURNED])
+    groups = {one.pair: one.by for one in turned}
     return Section(
         key="dependence",
         title="What depends on what",
@@ -42,21 +49,21 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "the pairs said to be more than chance one in a hundred is expected to be chance all the same "
             "(Benjamini and Hochberg)."
         ),
-        meaning=_meaning(pairs, certain, of_target, target),
+        meaning=_meaning(pairs, certain, of_target, target) + _turned(turned),
         assumptions=(
             "Rows are independent draws. Strength does not care about the shape of a dependence; "
             "correlation is of straight lines, and its interval supposes numbers that are about normal. "
             "Neither says which column is the cause, and two columns may depend on each other through a "
             "third only."
         ),
-        code=f"{table.code}{CODE}",
+        code=f"{table.code}{CODE}{_code(turned)}",
         pictures=(
             *picture_of_strengths(table, pairs, MOST_COLUMNS),
-            *(picture_of_pair(table, pair, rng, target) for pair in pictured),
+            *(picture_of_pair(table, pair, rng, target, groups.get(pair)) for pair in pictured),
         ),
         tables=(_grid("The strongest pairs", pairs[:MOST_ROWS]), *_of_target(of_target, target)),
         notes=_notes(table),
-        findings=_findings(pairs, certain, of_target),
+        findings=_findings(pairs, certain, of_target, turned),
     )
 
 
@@ -95,6 +102,26 @@ def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], targe
     return " ".join(parts)
 
 
+def _turned(turned: list[Reversal]) -> str:
+    """Say which numbers go together one way over all rows, and the other way within groups."""
+    if not turned:
+        return ""
+    told = [
+        f"The correlation of {one.pair.a} and {one.pair.b} is {one.pair.correlation:.2f} over all rows, but "
+        f"{one.within:.2f} ({one.low:.2f} to {one.high:.2f}) among rows of the same {one.by}."
+        for one in turned[:2]
+    ]
+    more = f" So it is with {number_of(len(turned) - 2, 'other pair')}." if len(turned) > 2 else ""
+    return f"\nBeware of groups. {' '.join(told)}{more}"
+
+
+def _code(turned: list[Reversal]) -> str:
+    if not turned:
+        return ""
+    one = turned[0]
+    return f"print(table.frame.groupby({one.by!r})[[{one.pair.a!r}, {one.pair.b!r}]].corr())\n"
+
+
 def _with_correlation(pair: Pair) -> str:
     if pair.correlation is None:
         return ""
@@ -105,26 +132,33 @@ def _other(pair: Pair, target: str | None) -> str:
     return pair.b if pair.a == target else pair.a
 
 
-def _grid(title: str, pairs: list[Pair]) -> Grid:
+def _grid(title: str, pairs: list[Pair], target: str | None = None) -> Grid:
+    """List pairs; of those with the target only the other column, and correlations where there are any."""
+    names = ("column", "and column") if target is None else ("column",)
+    numbers = any(pair.correlation is not None for pair in pairs)
     rows = tuple(
         (
-            pair.a,
-            pair.b,
+            *((pair.a, pair.b) if target is None else (_other(pair, target),)),
             f"{pair.strength:.2f}",
-            f"{pair.correlation:.2f}" if pair.correlation is not None else "",
-            f"{pair.low:.2f} to {pair.high:.2f}" if pair.correlation is not None else "",
+            *(_correlation(pair) if numbers else ()),
             _p(pair.p_value),
             f"{pair.n:,}",
         )
         for pair in pairs
     )
+    head = (*names, "strength", *(("correlation", "95 % interval") if numbers else ()), "p", "rows")
     note = "p: how often independent columns would tell as much of each other; for each pair by itself."
-    head = ("column", "and column", "strength", "correlation", "95 % interval", "p", "rows")
     return Grid(title=title, head=head, rows=rows, note=note)
 
 
+def _correlation(pair: Pair) -> tuple[str, str]:
+    if pair.correlation is None:
+        return "", ""
+    return f"{pair.correlation:.2f}", f"{pair.low:.2f} to {pair.high:.2f}"
+
+
 def _of_target(of_target: list[Pair], target: str | None) -> tuple[Grid, ...]:
-    return (_grid(f"What tells of {target}", of_target[:MOST_ROWS]),) if of_target else ()
+    return (_grid(f"What tells of {target}", of_target[:MOST_ROWS], target),) if of_target else ()
 
 
 def _p(p: float) -> str:
@@ -138,7 +172,9 @@ def _notes(table: Table) -> tuple[str, ...]:
     return (said,) if left else ()
 
 
-def _findings(pairs: list[Pair], certain: set[Pair], of_target: list[Pair]) -> dict[str, Any]:
+def _findings(
+    pairs: list[Pair], certain: set[Pair], of_target: list[Pair], turned: list[Reversal]
+) -> dict[str, Any]:
     def told(pair: Pair) -> dict[str, Any]:
         found = {"columns": [pair.a, pair.b], "strength": round(pair.strength, 4)}
         if pair.correlation is not None:
@@ -150,4 +186,8 @@ def _findings(pairs: list[Pair], certain: set[Pair], of_target: list[Pair]) -> d
         "more_than_chance": len(certain),
         "strongest": [told(pair) for pair in pairs[:5]],
         "of_target": [told(pair) for pair in of_target[:5]],
+        "reversed_within_groups": [
+            {"columns": [one.pair.a, one.pair.b], "by": one.by, "within": round(one.within, 4)}
+            for one in turned
+        ],
     }

@@ -108,7 +108,7 @@ def _at_most(svg: str) -> str:
 def _grid(grid: Grid) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in grid.head)
     body = "\n".join(
-        "<tr>" + "".join(f"<td{_aligned(entry)}>{escape(entry)}</td>" for entry in row) + "</tr>"
+        "<tr>" + "".join(f"<td{_marked(entry)}>{escape(entry)}</td>" for entry in row) + "</tr>"
         for row in grid.rows
     )
     title = f"<caption>{escape(grid.title)}</caption>" if grid.title else ""
@@ -117,8 +117,8 @@ def _grid(grid: Grid) -> str:
     return f'<div class="scroll" tabindex="0">{table}</div>{note}'
 
 
-def _aligned(entry: str) -> str:
-    """Numbers stand to the right."""
+def _marked(entry: str) -> str:
+    """Numbers are as wide as each other, and never broken."""
     return ' class="n"' if entry[:1].isdigit() or (entry[:1] in "-−+<>≈" and len(entry) > 1) else ""
 
 

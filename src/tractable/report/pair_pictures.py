@@ -17,12 +17,20 @@ MOST_POINTS = 2000
 MOST_CLASSES = 6
 
 
-def picture_of_pair(table: Table, pair: Pair, rng: np.random.Generator, target: str | None = None) -> Picture:
-    """Draw two columns against each other, as their kinds allow; the target is what is told of."""
+def picture_of_pair(
+    table: Table, pair: Pair, rng: np.random.Generator, target: str | None = None, groups: str | None = None
+) -> Picture:
+    """Draw two columns against each other, as their kinds allow; the target is what is told of.
+
+    Points are coloured by a column of `groups`, or by the target where it has categories.
+    """
     a, b = (pair.b, pair.a) if pair.a == target else (pair.a, pair.b)
     ordered = [name for name in (a, b) if not table.column(name).is_category]
     if len(ordered) == 2:
-        return _points(table, a, b, pair, rng)
+        groups = (
+            target if groups is None and target is not None and table.column(target).is_category else groups
+        )
+        return _points(table, a, b, pair, rng, groups)
     if len(ordered) == 1:
         return _by_category(table, ordered[0], b if ordered[0] == a else a, pair)
     return _shares(table, a, b, pair)
@@ -87,17 +95,41 @@ def _beside(strengths: np.ndarray) -> list[int]:
     return [int(i) for i in leaves_list(tree)]
 
 
-def _points(table: Table, a: str, b: str, pair: Pair, rng: np.random.Generator) -> Picture:
+def _points(
+    table: Table, a: str, b: str, pair: Pair, rng: np.random.Generator, groups: str | None
+) -> Picture:
     rows = table.frame[[a, b]].dropna()
     if len(rows) > MOST_POINTS:
         rows = rows.iloc[np.sort(rng.choice(len(rows), MOST_POINTS, replace=False))]
-    x, y = (rows[name].to_numpy() for name in (a, b))
-    with canvas(width=3.6, height=2.9) as (figure, ax):
-        ax.plot(x, y, "o", ms=2.6, mew=0, alpha=0.5 if len(rows) > 200 else 0.75, color=COLOURS[0])
+    style: dict[str, Any] = {"ms": 2.6, "mew": 0, "alpha": 0.5 if len(rows) > 200 else 0.75, "ls": ""}
+    with canvas(width=3.6, height=2.9 + 0.3 * (groups is not None)) as (figure, ax):
+        if groups is None:
+            ax.plot(rows[a], rows[b], marker="o", color=COLOURS[0], **style)
+        else:
+            _coloured(ax, table, rows, groups, style)
+            figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=7.5, markerscale=2)
         ax.set(xlabel=cut_name(a), ylabel=cut_name(b))
-        ax.locator_params(nbins=5) if x.dtype.kind == y.dtype.kind == "f" else figure.autofmt_xdate()
+        if "date" in (table.column(a).kind, table.column(b).kind):
+            figure.autofmt_xdate()
+        else:
+            ax.locator_params(nbins=5)
         shown = f", {len(rows):,} rows shown" if len(rows) < pair.n else ""
-        return _finished(figure, f"{a} and {b}", pair, shown, pixels=len(rows) > 1000)
+        by = f", coloured by {groups}" if groups is not None else ""
+        return _finished(figure, f"{a} and {b}", pair, by + shown, pixels=len(rows) > 1000)
+
+
+def _coloured(ax: Any, table: Table, rows: Any, groups: str, style: dict[str, Any]) -> None:
+    """Draw points in the colour of their group, those of rare groups in grey."""
+    style = {**style, "alpha": 0.75}
+    of_row = table.frame.loc[rows.index, groups]
+    levels = [name for name, _ in table.column(groups).counts[:MOST_CLASSES]]
+    a, b = rows.columns
+    rare = rows[~of_row.isin(levels)]
+    if len(rare):
+        ax.plot(rare[a], rare[b], marker="o", color="0.6", label="others", **style)
+    for k, level in enumerate(levels):
+        some = rows[of_row == level]
+        ax.plot(some[a], some[b], marker="o", color=COLOURS[k], label=cut_name(level), **style)
 
 
 def _by_category(table: Table, number: str, category: str, pair: Pair) -> Picture:
