@@ -75,7 +75,7 @@ def test_rare_categories_stand_together():
 def test_fishers_interval():
     low, high = correlation_interval(0.5, 103)
     assert (low, high) == pytest.approx((0.33931, 0.63234), abs=1e-5)
-    assert correlation_interval(1.0, 50)[1] == 1.0
+    assert correlation_interval(-1.0, 50) == (-1.0, -1.0)
     assert correlation_interval(0.2, 3) == (-1.0, 1.0)
 
 

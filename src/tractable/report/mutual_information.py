@@ -132,7 +132,9 @@ def correlation_interval(r: float, n: int) -> tuple[float, float]:
     """Return Fisher's interval of 95 %: tanh(artanh r ± 1.96 / √(n - 3))."""
     if n <= 3:
         return -1.0, 1.0
-    z, reach = math.atanh(min(max(r, -1 + 1e-15), 1 - 1e-15)), 1.959963984540054 / math.sqrt(n - 3)
+    if abs(r) > 1 - 1e-12:  # on a line, as far as digits tell
+        return math.copysign(1.0, r), math.copysign(1.0, r)
+    z, reach = math.atanh(r), 1.959963984540054 / math.sqrt(n - 3)
     return math.tanh(z - reach), math.tanh(z + reach)
 
 
