@@ -17,7 +17,7 @@ class Rows(Source):
     def batches(self):
         X = np.arange(12.0).reshape(6, 2)
         X[2, 1] = np.nan
-        y = np.array(["u", "v", "u", "v", "", None], dtype=object)
+        y = np.array(["u", "v", "u", "v", "NA", None], dtype=object)
         for k in (0, 2, 4):
             yield Batch(X=X[k : k + 2], y=y[k : k + 2], weights=np.arange(6.0)[k : k + 2])
 

@@ -9,7 +9,7 @@ from tractable.value import value
 __all__ = ["Answers", "answers_of"]
 
 #: What the answers are called; others go by the method's own name.
-NAMES = {"predict": "prediction", "score_samples": "score", "transform": "feature", "predict_proba": "proba"}
+NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "proba"}
 
 
 #: What can be asked; of those that a model has, the first is asked when nothing is said.
@@ -60,6 +60,8 @@ class Answers:
     def _first(self, answer: Any, n_rows: int) -> dict[str, Any]:
         if self.method == "predict_dist":
             return _columns("mean", answer.mean, n_rows) | _columns("stddev", answer.stddev, n_rows)
+        if self.method == "transform" and hasattr(self.model, "get_feature_names_out"):
+            return dict(zip(map(str, self.model.get_feature_names_out()), np.asarray(answer).T, strict=True))
         return _columns(self.method, answer, n_rows, self._labels(self.method))
 
     def _labels(self, method: str) -> list[str] | None:

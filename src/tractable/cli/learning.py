@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tractable.cli.rows import WatchedRows, missing_entries, missing_target
+from tractable.cli.rows import WatchedRows, as_whole, missing_entries, missing_target
 from tractable.cli.table import Table
 from tractable.data.columns import Roles, assign_roles
 from tractable.value import value
@@ -80,6 +80,14 @@ def _check_target(model: Any, table: Table, roles: Roles) -> None:
         )
 
 
+def _has_whole_labels(model: Any, table: Table, roles: Roles) -> bool:
+    """Say whether classes are whole numbers, which CSV files give as fractions."""
+    from pyarrow import types
+
+    classes = model.__sklearn_tags__().estimator_type == "classifier"
+    return classes and roles.target in table.types and types.is_integer(table.types[roles.target])
+
+
 def _number(text: str) -> int:
     if not text.isdigit():
         raise ValueError(f"columns of .npy files go by number; got {text!r}")
@@ -94,13 +102,12 @@ def _not_numbers(model: Any, table: Table, words: Sequence[str], roles: Roles) -
 
 
 def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
-    from tractable.data import scan
-
     source = WatchedRows(
-        scan(list(table.paths), list(roles.features) or None, roles.target, roles.weight),
+        table.source(roles),
         holes=model.model_tags.missing_values,
         drop=drop,
         label=type(model).__name__,
+        whole=_has_whole_labels(model, table, roles),
     )
     names = source.feature_names
     features = tuple(range(source.n_features)) if names is None else names
@@ -113,7 +120,7 @@ def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitte
 def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
     import pandas as pd
 
-    frame = pd.concat(table.frames(roles.columns), ignore_index=True)
+    frame = pd.concat((block.to_pandas() for block in table.blocks(roles.columns)), ignore_index=True)
     needed = list(roles.targets if model.model_tags.missing_values else (*roles.features, *roles.targets))
     holes = frame[needed].isna()
     bad = holes.any(axis=1)
@@ -124,6 +131,8 @@ def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted
     if frame.empty:
         raise ValueError("there are no rows without missing entries")
     y = None if roles.target is None else frame[roles.target].to_numpy()
+    if y is not None and _has_whole_labels(model, table, roles):
+        y = as_whole(y)
     weights = None if roles.weight is None else frame[roles.weight].to_numpy()
     stopped = _fit(model, frame[list(roles.features)], y, weights)
     return Fitted(

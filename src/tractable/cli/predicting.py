@@ -8,6 +8,7 @@ from tractable.cli.answers import Answers
 from tractable.cli.rows import MissingEntries, WatchedRows
 from tractable.cli.table import Table
 from tractable.cli.writing import check_output, write_tables
+from tractable.data.columns import Roles
 from tractable.value import value
 
 __all__ = ["Predicted", "predict_rows"]
@@ -59,9 +60,7 @@ def _wanted(model: Any, table: Table) -> tuple[str, ...]:
 
 
 def _source(ask: Answers, table: Table, wanted: tuple[str, ...], tell: Any = None) -> WatchedRows:
-    from tractable.data import scan
-
-    rows = scan(list(table.paths), list(wanted) or None)
+    rows = table.source(Roles(features=wanted))
     return WatchedRows(rows, holes=ask.takes_missing, drop=False, label=type(ask.model).__name__, tell=tell)
 
 
@@ -109,7 +108,7 @@ class _Answered:
                 yield {}, batch.X
             return
         read = tuple(dict.fromkeys((*self.wanted, *self.kept)))
-        for part in self.table.record_batches(read):
+        for part in self.table.blocks(read):
             yield {name: part.column(name) for name in self.kept}, part.select(list(self.wanted)).to_pandas()
 
     def _answers(self, X: Any) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """Rows to learn from: counted as they pass, with what to do where an entry is missing."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tractable.data.source import Batch, Source
+from tractable.value import replace
 
-__all__ = ["MissingEntries", "WatchedRows", "missing_entries", "missing_target"]
+__all__ = ["MissingEntries", "WatchedRows", "as_whole", "missing_entries", "missing_target"]
 
 
 class WatchedRows(Source):
@@ -22,6 +24,8 @@ class WatchedRows(Source):
         Whether rows that it cannot take are left out.
     label : str
         What to call the model in the error.
+    whole : bool
+        Whether the targets are labels that are whole numbers.
     tell : callable, optional
         Called with the number of rows that have passed.
     """
@@ -33,9 +37,11 @@ class WatchedRows(Source):
         holes: bool,
         drop: bool,
         label: str,
+        whole: bool = False,
         tell: Callable[[int], None] | None = None,
     ) -> None:
-        self.source, self.holes, self.drop, self.label, self.tell = source, holes, drop, label, tell
+        self.source, self.holes, self.drop, self.label = source, holes, drop, label
+        self.whole, self.tell = whole, tell
         self.counted = self.dropped = 0
 
     @property
@@ -60,7 +66,7 @@ class WatchedRows(Source):
             self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
             if self.tell is not None:
                 self.tell(counted)
-            yield kept
+            yield kept if kept.y is None or not self.whole else replace(kept, y=as_whole(kept.y))
         if dropped and not counted:
             raise ValueError("there are no rows without missing entries")
 
@@ -80,7 +86,7 @@ class WatchedRows(Source):
         if batch.y is None:
             return bad
         if batch.y.dtype.kind == "O":
-            return np.array([label is None or label == "" for label in batch.y], dtype=bool)
+            return np.array([label is None or label in _blanks() for label in batch.y], dtype=bool)
         return bad | np.isnan(batch.y) if batch.y.dtype.kind == "f" else bad
 
     def _missing(self, batch: Batch) -> "MissingEntries":
@@ -90,6 +96,26 @@ class WatchedRows(Source):
         return missing_entries(
             self.label, column if self.feature_names is None else self.feature_names[column]
         )
+
+
+@cache
+def _blanks() -> frozenset[str]:
+    """Return how CSV files spell what is missing."""
+    from pyarrow import csv
+
+    return frozenset(csv.ConvertOptions().null_values)
+
+
+def as_whole(labels: np.ndarray) -> np.ndarray:
+    """Return labels as whole numbers where they are.
+
+    Examples
+    --------
+    >>> as_whole(np.array([1.0, 3.0])).tolist(), as_whole(np.array([0.5])).tolist()
+    ([1, 3], [0.5])
+    """
+    whole = labels.astype(np.int64)
+    return whole if np.array_equal(whole, labels) else labels
 
 
 class MissingEntries(ValueError):  # noqa: N818

@@ -1,18 +1,16 @@
 """The table that a command is given: files of one kind, walked as numbers or as frames."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tractable.data.columns import check_known
-from tractable.data.source import batch_rows
+from tractable.cli.arrow_files import ending, is_plain, opened
+from tractable.data import arrow
+from tractable.data.columns import Roles, check_known
+from tractable.data.source import Batch, Source
 from tractable.value import value
 
 __all__ = ["Table", "bundled_hint", "open_table"]
-
-#: Bytes of a CSV file that are parsed at a time.
-BLOCK_BYTES = 2**21
 
 
 @value
@@ -22,39 +20,68 @@ class Table:
     name: str
     paths: tuple[Path, ...]
     types: dict[str, Any]  # empty for NumPy's matrices, whose columns go by number
+    dialect: Any = None  # of CSV files
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns that hold numbers."""
-        from tractable.data.arrow import is_numeric
-
-        return tuple(name for name, kind in self.types.items() if is_numeric(kind))
+        return tuple(name for name, kind in self.types.items() if arrow.is_numeric(kind))
 
     def check(self, names: Sequence[str], option: str) -> None:
         """Refuse a column that is not there, with the nearest that is."""
         if self.types:
             check_known(names, list(self.types), option, self.name)
 
-    def frames(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Walk some columns as pandas frames of a few megabytes, in order."""
-        for part in self.record_batches(columns):
-            yield part.to_pandas()
+    def source(self, roles: Roles) -> Source:
+        """Return columns of numbers to stream: by `tractable.scan`, or, of odd CSV files, by our own walk."""
+        if self.dialect is None or all(is_plain(path, self.dialect) for path in self.paths):
+            from tractable.data import scan
 
-    def record_batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Walk some columns as Arrow's tables; numbers are floats, and empty texts are missing."""
+            return scan(list(self.paths), list(roles.features) or None, roles.target, roles.weight)
         import pyarrow as pa
 
-        fixed = _ending(self.paths[0]) == ".parquet"  # elsewhere types are judged by the first block
-        kinds = {name: _as_read(self.types[name], whole=fixed) for name in columns}
+        arrow.check_types(pa.schema(list(self.types.items())), roles, self.name)
+        return TableSource(table=self, roles=roles)
+
+    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Walk some columns as Arrow tables of a few megabytes, in order; empty texts are missing."""
+        import pyarrow as pa
+
+        # The types of a CSV file are judged by its first block: whole numbers may be followed by fractions.
+        kinds = {name: _as_read(self.types[name], whole=self.dialect is None) for name in columns}
         schema = pa.schema(list(kinds.items()))
         for path in self.paths:
-            with _opened(path, kinds) as blocks:
-                for block in blocks:
+            with opened(path, self.dialect, kinds) as found:
+                for block in found:
                     yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
 
 
+@value
+class TableSource(Source):
+    """The rows of CSV files that are not written as usual, as numbers."""
+
+    table: Table
+    roles: Roles
+
+    @property
+    def n_rows(self) -> None:
+        return None
+
+    @property
+    def n_features(self) -> int:
+        return len(self.roles.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.roles.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        for block in self.table.blocks(self.roles.columns):
+            yield arrow.batch_of(block, self.roles, float, self.table.name)
+
+
 def open_table(data: str) -> Table:
-    """Look at the first rows of every file.
+    """Look at the first rows of a table.
 
     Parameters
     ----------
@@ -67,30 +94,22 @@ def open_table(data: str) -> Table:
         paths = expand(data)
     except ValueError as error:
         raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
-    kinds = {_ending(path) for path in paths}
+    kinds = {ending(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
     if kinds == {".npy"}:
         return Table(name=data, paths=paths, types={})
-    with _opened(paths[0]) as blocks:
+    dialect = _dialect(paths[0]) if kinds == {".csv"} else None
+    with opened(paths[0], dialect) as blocks:
         first = next(iter(blocks), None)
-        if first is None or not first.num_rows:
-            raise ValueError(f"{data} has no rows")
-        types = _types(first.schema)
-    _check_names(first.schema.names, paths[0])
-    return Table(name=data, paths=paths, types=types)
-
-
-def _types(schema: Any) -> dict[str, Any]:
-    from pyarrow import types
-
-    try:
-        found = {field.name: field.type for field in schema}
-    except UnicodeDecodeError:
-        found = {}
-    if not found or any(types.is_binary(kind) for kind in found.values()):
-        raise ValueError("it holds text that is not UTF-8; save it as UTF-8 first")
-    return found
+    if first is None or not first.num_rows:
+        raise ValueError(f"{data} has no rows")
+    names = first.schema.names
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
+    types = {field.name: field.type for field in first.schema}
+    return Table(name=data, paths=paths, types=types, dialect=dialect)
 
 
 def bundled_hint(data: str) -> str:
@@ -103,70 +122,18 @@ def bundled_hint(data: str) -> str:
     return f"; {name} is a bundled table, which `tractable datasets {name} -o {name}.csv` writes"
 
 
-def _check_names(names: Sequence[str], path: Path) -> None:
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise ValueError(f"{path}: one column named {names[0]!r}; are its columns separated by commas?")
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise ValueError(f"{path} has several columns named {', '.join(map(repr, doubled))}")
+def _dialect(path: Path) -> Any:
+    from tractable.report.csv_table import sniffed
+
+    return sniffed(path)
 
 
 def _as_read(kind: Any, *, whole: bool) -> Any:
-    """Return the type that a column is read as: a number may turn out to be a fraction further down."""
-    import pyarrow as pa
+    """Return the type that a column is read as: numbers are floats, but for whole ones that stay whole."""
+    from pyarrow import float64, types
 
-    from tractable.data.arrow import is_numeric
-
-    if pa.types.is_dictionary(kind):
+    if types.is_dictionary(kind):
         return kind.value_type
-    if whole and pa.types.is_integer(kind):
+    if types.is_boolean(kind) or not arrow.is_numeric(kind) or (whole and types.is_integer(kind)):
         return kind
-    return kind if pa.types.is_boolean(kind) or not is_numeric(kind) else pa.float64()
-
-
-def _ending(path: Path) -> str:
-    text = path.name.lower().removesuffix(".gz")
-    known = {".pq": ".parquet", ".tsv": ".csv"}
-    ending = Path(text).suffix
-    if ending not in {".parquet", ".pq", ".csv", ".tsv", ".npy"}:
-        raise ValueError(f"{path} is of no known kind: .csv, .tsv (either with .gz), .parquet and .npy are")
-    return known.get(ending, ending)
-
-
-@contextmanager
-def _opened(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Iterator[Any]]:
-    """Open a file of either kind as blocks of Arrow's."""
-    try:
-        if _ending(path) == ".parquet":
-            with _parquet(path) as file:
-                yield file.iter_batches(
-                    batch_size=batch_rows(len(kinds or file.schema.names)),
-                    columns=list(kinds) if kinds else None,
-                )
-        else:
-            with _csv(path, kinds) as file:
-                yield iter(file)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.strerror:
-            raise
-        said = str(error)
-        raise ValueError(said if str(path) in said else f"{path} cannot be read: {said}") from error
-
-
-def _parquet(path: Path) -> Any:
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(path, pre_buffer=False)
-
-
-def _csv(path: Path, kinds: dict[str, Any] | None) -> Any:
-    from pyarrow import csv
-
-    return csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
-        convert_options=csv.ConvertOptions(
-            include_columns=list(kinds or ()), column_types=kinds, strings_can_be_null=True
-        ),
-    )
+    return float64()

@@ -1,0 +1,115 @@
+"""Every model from the command line, and tables however they are written."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tractable
+from tractable.cli import app
+from tractable.cli.answers import answers_of
+from tractable.cli.known_models import described, model_classes
+
+PENGUINS = tractable.datasets.load("penguins").frame
+#: Which table each kind of model learns from, and which column it predicts.
+TABLES = {
+    "regression": ("diabetes", "progression"),
+    "classification": ("iris", "species"),
+    "density": ("old_faithful", None),
+    "clustering": ("old_faithful", None),
+    "features": ("old_faithful", None),
+}
+OPTIONS = {"GenerativeClassifier": ["--set", "density=GaussianDensity"]}
+CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
+FITTED = [name for name, kind in model_classes().items() if described(kind)["kind"] in TABLES]
+
+
+def done(*words):
+    found = CliRunner().invoke(app, [*map(str, words), "--json"])
+    assert found.exit_code == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path):
+    """The answers in the file are those of the saved model in Python."""
+    table, target = TABLES[described(model_classes()[name])["kind"]]
+    frame = tractable.datasets.load(table).frame
+    if name in CODES:
+        frame, target = PENGUINS[["species", "island", "year"]], target and "species"
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    chosen = [] if target is None else ["-t", target]
+    fast = ["--set", "max_iter=50"] if name == "Perceptron" else OPTIONS.get(name, [])
+    words = ("fit", name, tmp_path / "rows.csv", "-s", tmp_path / "m", *chosen, *fast)
+    assert done(*words)["rows"] == len(frame)
+    said = done("predict", tmp_path / "m", tmp_path / "rows.csv", "-o", tmp_path / "o.parquet")
+    found = pd.read_parquet(tmp_path / "o.parquet")
+    assert list(found.columns) == said["columns"]
+    model = tractable.load(tmp_path / "m")
+    rows = frame[list(model.feature_names_in_)]
+    for column, wanted in answers_of(model, None, None, proba=False)(rows).items():
+        if found[column].dtype.kind == "f":
+            np.testing.assert_allclose(found[column], wanted, rtol=1e-9, atol=1e-12)
+        else:
+            assert found[column].tolist() == np.asarray(wanted).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "encoding"),
+    [
+        ({"sep": ";", "decimal": ","}, "utf-8"),
+        ({"sep": ";"}, "cp1252"),
+        ({"sep": "|"}, "utf-8-sig"),
+        ({"sep": "\t"}, "utf-16"),
+        ({}, "cp1252"),
+    ],
+)
+def test_tables_as_other_programs_write_them(options, encoding, tmp_path):
+    """Semicolons, commas before fractions and encodings are found out, in streams and in frames."""
+    frame = PENGUINS.rename(columns={"island": "île"}).assign(île=PENGUINS["island"] + " é")
+    frame.to_csv(tmp_path / "odd.csv", index=False, encoding=encoding, **options)
+    bills = ["bill_length_mm", "bill_depth_mm"]
+    done("fit", "GaussianDensity", tmp_path / "odd.csv", "-f", ",".join(bills), "-s", tmp_path / "g")
+    wanted = tractable.GaussianDensity().fit(frame[bills])
+    np.testing.assert_allclose(tractable.load(tmp_path / "g").location_, wanted.location_, rtol=1e-12)
+    said = done("fit", "NaiveBayes", tmp_path / "odd.csv", "-t", "species", "-s", tmp_path / "n")
+    assert "île" in said["features"]
+    done("predict", tmp_path / "n", tmp_path / "odd.csv", "-o", tmp_path / "o.csv", "--keep", "île")
+    found = pd.read_csv(tmp_path / "o.csv")
+    assert found["île"].tolist() == frame["île"].tolist()
+    done("predict", tmp_path / "g", tmp_path / "odd.csv", "-o", tmp_path / "o.parquet")
+    scores = pd.read_parquet(tmp_path / "o.parquet")["score"]
+    np.testing.assert_allclose(scores, wanted.score_samples(frame[bills]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet"])
+@pytest.mark.parametrize("model", ["GaussianNB", "NaiveBayes"])
+def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path):
+    frame = tractable.datasets.load("wine").frame.assign(word=["x", "y"] * 89)
+    frame = frame if model == "NaiveBayes" else frame.drop(columns="word")
+    rows = tmp_path / f"rows.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(rows, index=False)
+    else:
+        frame.to_csv(rows, index=False, sep="\t" if ending == "tsv" else ",")
+    assert done("fit", model, rows, "-t", "cultivar", "-s", tmp_path / "m")["classes"] == [1, 2, 3]
+    said = done("predict", tmp_path / "m", rows, "-o", tmp_path / "o.parquet", "--proba")
+    assert said["columns"] == ["prediction", "proba_1", "proba_2", "proba_3"]
+    assert pd.read_parquet(tmp_path / "o.parquet")["prediction"].dtype == np.int64
+
+
+def test_whole_numbers_may_be_followed_by_fractions(tmp_path):
+    """What a column holds is judged by the beginning of a file, and read as it turns out."""
+    words = [f"word {i % 3}" for i in range(400_000)]
+    numbers = ["1"] * 399_999 + ["2.5"]
+    lines = "\n".join(f"{a},{b},{c}" for a, b, c in zip(numbers, words, ["u", "v"] * 200_000, strict=True))
+    (tmp_path / "long.csv").write_text(f"number,word,y\n{lines}\n")
+    assert (tmp_path / "long.csv").stat().st_size > 2**22
+    assert (
+        done("fit", "NaiveBayes", tmp_path / "long.csv", "-t", "y", "-s", tmp_path / "m")["rows"] == 400_000
+    )
+    done("predict", tmp_path / "m", tmp_path / "long.csv", "-o", tmp_path / "o.csv", "--keep", "number")
+    kept = pd.read_csv(tmp_path / "o.csv")["number"]
+    assert (len(kept), kept.iloc[0], kept.iloc[-1]) == (400_000, 1.0, 2.5)
