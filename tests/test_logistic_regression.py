@@ -213,6 +213,22 @@ def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
     assert np.isfinite(model.coef_std_errors_[used]).all()
 
 
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
+def test_a_price_chooses_among_planes_that_give_the_same_probabilities(k, C):
+    """Adding a number to a column's coefficients changes the price alone: at its least, one of them is 0."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((150, 6))
+        y = np.argmax(X @ rng.standard_normal((6, k)) + rng.gumbel(size=(150, k)), axis=1)
+        model = tractable.LogisticRegression(C, l1_ratio=1.0).fit(X, y)
+        assert model.converged_
+        assert model.kkt_ < 1e-6
+        assert_logistic_optimal(X, y, model.coef_, model.intercept_, C, l1_ratio=1.0, tol=1e-6)
+        assert np.all(model.coef_.min(axis=0) <= 0.0)
+        assert np.all(model.coef_.max(axis=0) >= 0.0)
+
+
 def test_a_dear_price_leaves_the_shares_alone(rng):
     X, y = problem(rng, k=3)
     model = tractable.LogisticRegression(1e-6, l1_ratio=1.0).fit(X, y)

@@ -4,8 +4,9 @@ import array_api_strict
 import numpy as np
 import pytest
 
+from tractable.engines import proximal_newton
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
-from tractable.engines.proximal_newton import proximal_newton, violations
+from tractable.engines.proximal_newton import violations
 from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
 from tractable.primitives.penalised_quadratic import coordinate_sweeps
 
@@ -77,7 +78,7 @@ def test_proximal_newton_satisfies_karush_kuhn_and_tucker(share, rng):
     slope, hessian = quartic(rng, m=12, spread=10.0)
     top = np.abs(slope(np.zeros(12))[1])
     price = share * np.where(np.arange(12) == 0, 0.0, top.max())  # the first is free
-    found = proximal_newton(slope, hessian, np.zeros(12), price, tol=1e-16)
+    found = proximal_newton.proximal_newton(slope, hessian, np.zeros(12), price, tol=1e-16)
     assert found.converged
     left = violations(found.x, slope(found.x)[1], price)
     assert np.max(left) <= 1e-7 * top.max()
@@ -91,7 +92,7 @@ def test_no_point_is_lower(rng):
     """The objective at the end is below that at points around it, on every side."""
     slope, hessian = quartic(rng, m=5, spread=4.0)
     price = 0.2 * np.full(5, np.abs(slope(np.zeros(5))[1]).max())
-    found = proximal_newton(slope, hessian, rng.standard_normal(5), price, tol=1e-16)
+    found = proximal_newton.proximal_newton(slope, hessian, rng.standard_normal(5), price, tol=1e-16)
 
     def value(x):
         return slope(x)[0] + price @ np.abs(x)
@@ -108,12 +109,56 @@ def test_proximal_newton_copes_with_equal_columns(rng):
     A = np.column_stack([A, A[:, 0], np.zeros(20)])
     b = rng.standard_normal(20)
     price = np.full(5, 0.5)
-    found = proximal_newton(
+    found = proximal_newton.proximal_newton(
         lambda x: (0.5 * np.sum((A @ x - b) ** 2), A.T @ (A @ x - b)), lambda x: A.T @ A, np.zeros(5), price
     )
     assert found.converged
     assert found.violation < 1e-9
     assert found.x[4] == 0.0
+
+
+def shifted_pairs():
+    """½ (x_0 - x_1 - 2)²: adding a number to both changes nothing but the price."""
+    b = np.array([1.0, -1.0])
+    return (lambda x: (0.5 * (b @ x - 2.0) ** 2, b * (b @ x - 2.0))), (lambda x: np.outer(b, b))
+
+
+@pytest.mark.parametrize("start", [[5.0, 4.0], [-3.0, -7.0], [0.0, 0.0]])
+def test_a_flat_direction_is_decided_by_the_price(start):
+    """From planes of one sign the linear system on them has no solution."""
+    slope, hessian = shifted_pairs()
+    found = proximal_newton.proximal_newton(slope, hessian, np.array(start), np.array([0.1, 0.2]))
+    assert found.converged
+    np.testing.assert_allclose(found.x, [1.9, 0.0], atol=1e-9)
+
+
+def test_a_system_without_a_solution_is_seen(monkeypatch):
+    """Both coordinates above zero: their prices pull along the flat direction, and no point satisfies both."""
+    slope, hessian = shifted_pairs()
+    x, price = np.array([5.0, 4.0]), np.full(2, 0.1)
+    asked = hessian(x), slope(x)[1], price, x, x
+    assert proximal_newton._on_support(*asked) is None
+    monkeypatch.setattr(proximal_newton, "_SOLVED", np.inf)  # what was done before
+    accepted = proximal_newton._on_support(*asked)
+    assert violations(accepted, slope(accepted)[1], price).max() > 0.05
+
+
+def test_a_model_badly_solved_is_not_converged(monkeypatch):
+    """Where steps stop short of the minimum of their model, the conditions of optimality tell."""
+    slope, hessian = shifted_pairs()
+    monkeypatch.setattr(proximal_newton, "_least_of_model", lambda h, g, price, x: x)
+    stuck = proximal_newton.proximal_newton(slope, hessian, np.zeros(2), np.full(2, 0.1))
+    assert stuck.violation > 1.0
+    assert not stuck.converged
+
+
+def test_breaches_may_be_judged_by_the_caller():
+    slope, hessian = shifted_pairs()
+    never = proximal_newton.proximal_newton(
+        slope, hessian, np.zeros(2), np.full(2, 0.1), settled=lambda x, left: False
+    )
+    assert never.violation < 1e-9
+    assert not never.converged
 
 
 @pytest.mark.parametrize("n_sweeps", [0, 1, 7])

@@ -5,8 +5,6 @@ from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
-from tractable.engines.preconditioned_lbfgs import LBFGSResult, preconditioned_lbfgs
-from tractable.engines.proximal_newton import ProximalResult, proximal_newton
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
@@ -16,10 +14,8 @@ __all__ = [
     "EMResult",
     "EvidenceDecomposition",
     "Integral",
-    "LBFGSResult",
     "LeastSquares",
     "NewtonResult",
-    "ProximalResult",
     "RobbinsMonroResult",
     "SoftmaxRegression",
     "StepSize",
@@ -32,8 +28,6 @@ __all__ = [
     "integrate",
     "least_squares",
     "newton",
-    "preconditioned_lbfgs",
-    "proximal_newton",
     "robbins_monro",
     "sequential_mle",
     "softmax_regression",

@@ -16,6 +16,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _SWEEPS = 10
 #: Guesses before what coordinate descent reached must do.
 _GUESSES = 200
+#: A linear system whose solution leaves more than this of its sides is taken to have none.
+_SOLVED = 1e-9
 
 
 @value
@@ -54,12 +56,14 @@ def proximal_newton(
     *,
     tol: float = 1e-10,
     max_iter: int = 100,
+    settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
 ) -> ProximalResult:
     """Minimise f(x) + Σ_j price_j |x_j|, f smooth and convex.
 
     Each step minimises a quadratic model of f with the price: by coordinate descent until the signs settle,
     then by one linear system on the coordinates that are not zero, which is checked. Steps are halved until
-    the value falls. It stops when a step promises a decrease of at most `tol` times the size of the value.
+    the value falls. It stops when a step promised a decrease of at most `tol` times the size of the value
+    and after it none of the coordinates promises more by itself; one more step is then taken.
 
     Parameters
     ----------
@@ -70,6 +74,9 @@ def proximal_newton(
     start, price : arrays (m,)
     tol : float
     max_iter : int
+    settled : callable, optional
+        ``settled(x, breaches)`` says whether breaches of the conditions of optimality at x are small; the
+        search does not stop before.
 
     Examples
     --------
@@ -80,18 +87,24 @@ def proximal_newton(
     x = np.asarray(start, dtype=np.float64)
     smooth, gradient = objective(x)
     trace, converged, interrupted = [float(smooth + price @ np.abs(x))], False, False
+    ending = False
     try:
-        while len(trace) <= max_iter and not converged:
-            target = _least_of_model(hessian(x), gradient, price, x)
+        while len(trace) <= max_iter:
+            h = hessian(x)
+            target = _least_of_model(h, gradient, price, x)
             promised = -float(gradient @ (target - x) + price @ (np.abs(target) - np.abs(x)))
             size = abs(trace[-1]) + trace[0] - trace[-1]
             stepped = _backtracked(objective, price, x, target, trace[-1], promised)
-            if stepped is None:
-                converged = abs(promised) <= max(tol, 8.0 * _EPS) * size
+            if stepped is not None:
+                x, gradient, now = stepped
+                trace.append(min(now, trace[-1]))
+            enough = (tol if stepped is not None else max(tol, 8.0 * _EPS)) * size
+            left = violations(x, gradient, price)
+            converged = abs(promised) <= enough and _small(left, h, enough)
+            converged = converged and (settled is None or settled(x, left))
+            if stepped is None or (ending and converged):
                 break
-            x, gradient, now = stepped
-            trace.append(min(now, trace[-1]))
-            converged = promised <= tol * size
+            ending = converged
     except KeyboardInterrupt:
         interrupted = True
     return ProximalResult(
@@ -104,6 +117,13 @@ def proximal_newton(
         trace=np.array(trace),
         interrupted=interrupted,
     )
+
+
+def _small(breaches: np.ndarray, hessian: np.ndarray, enough: float) -> bool:
+    """Say whether no coordinate by itself promises more than so much: ½ breach² / curvature."""
+    curvature = np.diagonal(hessian)
+    curved = curvature > 0.0
+    return bool(np.all(0.5 * breaches[curved] ** 2 <= enough * curvature[curved]))
 
 
 def _least_of_model(hessian: np.ndarray, slope: np.ndarray, price: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -133,8 +153,11 @@ def _on_support(
     if np.any((np.sign(found) != np.sign(u)) & (price > 0.0)):
         return None
     left = violations(found, slope + hessian @ (found - x), price)
-    room = 64.0 * _EPS * (np.abs(hessian) @ np.abs(found - x) + np.abs(slope) + price)
-    return found if np.all(left[~free] <= room[~free]) else None
+    sides = np.abs(slope) + price
+    room = 64.0 * _EPS * (np.abs(hessian) @ np.abs(found - x) + sides)
+    # A singular system may have no solution, such as when all planes of a column have one sign.
+    room = np.where(free, np.maximum(room, _SOLVED * sides), room)
+    return found if np.all(left <= room) else None
 
 
 def _solved(matrix: np.ndarray, column: np.ndarray) -> Any:
