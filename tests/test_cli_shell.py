@@ -1,6 +1,7 @@
 """The command without a model: help, version, lists, exit codes, and how it speaks."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -166,6 +167,19 @@ def test_without_a_terminal_there_is_no_colour():
     assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
 
 
+def test_signs_that_a_terminal_cannot_show_stop_nothing():
+    """Formulas have Greek letters; some terminals do not."""
+    words = [sys.executable, "-m", "tractable", "models", "LinearDiscriminant"]
+    found = subprocess.run(
+        words, capture_output=True, check=False, timeout=300, env=os.environ | {"PYTHONIOENCODING": "cp1252"}
+    )
+    assert found.returncode == 0
+    assert found.stderr == b""
+    assert found.stdout.startswith(
+        b"LinearDiscriminant: Gaussian classes with one covariance: p(x | C_k) = N(x | ?"
+    )
+
+
 def test_debug_shows_where_an_error_came_from():
     found = shell("models", "Rigde", "--debug")
     assert found.returncode == 1
@@ -209,8 +223,6 @@ def test_json_is_one_object_without_nan(capsys):
 
 
 def test_quiet_keeps_progress_bars_away(monkeypatch):
-    import os
-
     monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
     with talking(quiet=True):
         assert os.environ["TRACTABLE_PROGRESS"] == "0"

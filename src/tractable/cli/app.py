@@ -1,5 +1,7 @@
 """The command and its sub-commands; what is heavy is imported when a sub-command runs."""
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -60,5 +62,8 @@ for command in (report, fit, predict, models, datasets):
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; signs that a terminal cannot show are replaced, and stop nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app(prog_name="tractable")

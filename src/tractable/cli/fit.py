@@ -63,6 +63,7 @@ def fit(
     """
     with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
         from tractable.cli.learning import Question, learn
+        from tractable.cli.names import names_in
         from tractable.cli.parameters import made
         from tractable.cli.table import open_table
 
@@ -80,17 +81,6 @@ def fit(
         _report(say, found, target=target, save=save, seconds=time.monotonic() - began)
         if found.interrupted:
             raise typer.Exit(INTERRUPTED)
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in a list that is separated by commas.
-
-    Examples
-    --------
-    >>> names_in("km, minutes")
-    ('km', 'minutes')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _check_folder(save: Path) -> None:

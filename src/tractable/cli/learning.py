@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tractable.cli.names import listed
 from tractable.cli.rows import WatchedRows, as_whole, missing_entries, missing_target
 from tractable.cli.table import Table
 from tractable.data.columns import Roles, assign_roles
@@ -97,7 +98,7 @@ def _number(text: str) -> int:
 def _not_numbers(model: Any, table: Table, words: Sequence[str], roles: Roles) -> ValueError:
     left = [name for name in roles.features if name in table.numbers]
     kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in words)
-    hint = f"; --features {','.join(left)} are those that do" if left else ""
+    hint = f"; --features {listed(left)} are those that do" if left else ""
     return ValueError(f"{type(model).__name__} takes numbers, which these columns do not hold: {kinds}{hint}")
 
 

@@ -56,7 +56,7 @@ def predict(
     """
     with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
         from tractable.cli.answers import answers_of
-        from tractable.cli.fit import names_in
+        from tractable.cli.names import names_in
         from tractable.cli.predicting import predict_rows
         from tractable.cli.steps import Steps
         from tractable.cli.table import open_table
