@@ -97,6 +97,13 @@ def test_counts_and_shares_are_written():
     assert [text.get_text() for text in tractable.plot(found, normalize=False).texts] == ["1", "1", "0", "2"]
 
 
+def test_undecided_rows_have_a_column():
+    found = tractable.confusion_matrix(["a", "a", "b", "b"], ["a", None, "b", "b"])
+    ax = tractable.plot(found)
+    assert [text.get_text() for text in ax.texts] == ["50%", "0%", "50%", "0%", "100%", "0%"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b", "undecided"]
+
+
 def test_refusals(rows):
     X, y = rows
     model = BayesianLogisticRegression().fit(X, y)

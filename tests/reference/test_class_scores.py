@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics as peer
 from sklearn.calibration import calibration_curve as peer_curve
 
-from tractable import Categorical
+from tractable import BayesClassifier, Categorical, Normal
 from tractable.metrics import (
     ConfusionMatrix,
     accuracy_score,
@@ -117,6 +117,69 @@ def test_calibration_of_several_classes(said):
     assert one.event == "cedar"
 
 
+def test_columns_are_in_the_order_of_the_classes(said):
+    """A model whose classes are not sorted has columns that are not."""
+    truth, guess, p, w = said
+    turned = [2, 0, 1]
+    order = {"classes": WORDS[turned], "sample_weight": w}
+    for score in (log_loss, brier_score):
+        np.testing.assert_allclose(score(truth, p[:, turned], **order), score(truth, p, sample_weight=w))
+    for label in (None, "birch"):
+        ours = class_calibration(truth, p[:, turned], label=label, n_bins=5, **order)
+        there = class_calibration(truth, p, label=label, n_bins=5, sample_weight=w)
+        np.testing.assert_allclose(ours.observed, there.observed)
+        assert ours.event == there.event
+    found = confusion_matrix(truth, guess, **order)
+    np.testing.assert_array_equal(found.classes, WORDS[turned])
+    np.testing.assert_allclose(
+        found.counts, peer.confusion_matrix(truth, guess, labels=WORDS[turned], sample_weight=w)
+    )
+
+
+def test_the_loss_of_the_truth_is_its_entropy():
+    """E[-log p(C | x)] of the classifier that made the rows, whose classes are not in the order of words."""
+    best = BayesClassifier(
+        class_distributions=Normal(mean=[0.0, 2.5], variance=1.0), priors=[0.9, 0.1], classes=["well", "ill"]
+    )
+    x, y = best.sample(20_000, rng=0)
+    p = best.predict_proba(x)
+    entropy = -np.sum(p * np.log(p), axis=1).mean()
+    assert abs(log_loss(y, p, classes=best.classes) - entropy) < 0.01
+    assert class_calibration(y, p, classes=best.classes).event == "ill"
+    assert class_calibration(y, p, classes=best.classes).error < 0.01
+
+
+def test_undecided_rows_are_counted():
+    truth, guess, w = (
+        ["a", "a", "b", "b"],
+        np.array(["a", None, None, "a"], dtype=object),
+        [1.0, 2.0, 3.0, 4.0],
+    )
+    found = confusion_matrix(truth, guess, sample_weight=w)
+    np.testing.assert_array_equal(found.counts, [[1.0, 0.0], [4.0, 0.0]])
+    np.testing.assert_array_equal(found.rejected, [2.0, 3.0])
+    assert (found.total, found.accuracy, found.rejected_share, found.decided_accuracy) == (
+        10.0,
+        0.1,
+        0.5,
+        0.2,
+    )
+    np.testing.assert_allclose(found.recall, [1 / 3, 0.0])
+    np.testing.assert_allclose(found.f1, [2 / (5 + 3), 0.0])
+    np.testing.assert_allclose(found.normalized().sum(axis=1) + found.rejected / [3.0, 7.0], 1.0)
+    assert accuracy_score(truth, guess) == 0.25
+    np.testing.assert_array_equal((found + found).rejected, [4.0, 6.0])
+    none = confusion_matrix([1, 2], [None, None])
+    assert (none.rejected_share, none.accuracy) == (1.0, 0.0)
+    assert np.isnan(none.decided_accuracy)
+    # Numbers among None are objects; they are the numbers of y_true all the same.
+    assert accuracy_score(np.array([1, 2, 1]), np.array([1, None, 2], dtype=object)) == 1 / 3
+
+
+def test_an_absent_class_has_no_f1():
+    assert np.isnan(confusion_matrix(["a"], ["a"], classes=["a", "b"]).f1[1])
+
+
 @pytest.mark.parametrize(
     ("call", "named"),
     [
@@ -129,7 +192,11 @@ def test_calibration_of_several_classes(said):
         (lambda: log_loss(["a", "b"], [[0.5, 0.6], [0.5, 0.5]]), "probabilities"),
         (lambda: log_loss(["a", "a"], [[0.5, 0.5], [0.5, 0.5]]), "give classes"),
         (lambda: log_loss(["a", "b"], [[0.5, 0.5]]), "probabilities"),
-        (lambda: log_loss(["a", "b"], [[0.5, 0.5]] * 2, classes=["b", "a"]), "classes"),
+        (lambda: log_loss(["a", "b"], [[0.5, 0.5]] * 2, classes=["b", "b"]), "classes must be different"),
+        (lambda: confusion_matrix(["a", "b"], ["a", "b"], classes=["b", "a", "b"]), "classes"),
+        (lambda: confusion_matrix(["a", "b"], np.array(["a", np.nan], dtype=object)), "y_pred"),
+        (lambda: confusion_matrix(["a", "b"], [None]), "y_pred must have one label a row"),
+        (lambda: ConfusionMatrix(counts=[[1.0]], classes=["a"], rejected=[-1.0]), "rejected"),
         (lambda: class_calibration([0, 1], [0.5, 0.5], n_bins=0), "n_bins"),
         (lambda: class_calibration([0, 1], [0.5, 0.5], label=7), "label"),
         (lambda: ConfusionMatrix(counts=[[1.0, 2.0]], classes=["a"]), "counts"),

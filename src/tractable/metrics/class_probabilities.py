@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.metrics.labels import as_codes, as_labels, as_probabilities, row_weights
+from tractable.metrics.labels import as_classes, as_codes, as_labels, as_probabilities, row_weights
 from tractable.value import value
 
 __all__ = ["ClassCalibration", "brier_score", "class_calibration", "log_loss"]
@@ -18,13 +18,16 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     y_true : array of labels (n,)
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
     classes : array (K,), optional
-        The label of each column, in order; those that occur when not given.
+        The label of each column, in the order of the columns. When not given, the columns are those of the
+        labels that occur, sorted: a model whose classes are in another order needs it.
     sample_weight : array (n,), optional
 
     Examples
     --------
     >>> round(log_loss(["a", "b"], [[0.5, 0.5], [0.25, 0.75]]), 4)
     0.4904
+    >>> round(log_loss(["well", "ill"], [[0.9, 0.1], [0.2, 0.8]], classes=["well", "ill"]), 4)
+    0.1643
     """
     p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
     with np.errstate(divide="ignore"):
@@ -42,7 +45,8 @@ def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_
     y_true : array of labels (n,)
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
     classes : array (K,), optional
-        The label of each column, in order; those that occur when not given.
+        The label of each column, in the order of the columns. When not given, the columns are those of the
+        labels that occur, sorted: a model whose classes are in another order needs it.
     sample_weight : array (n,), optional
 
     Examples
@@ -113,7 +117,8 @@ def class_calibration(
     y_true : array of labels (n,)
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
     classes : array (K,), optional
-        The label of each column, in order; those that occur when not given.
+        The label of each column, in the order of the columns. When not given, the columns are those of the
+        labels that occur, sorted: a model whose classes are in another order needs it.
     label : label, optional
         The class to look at. When not given: the second of two, and of more the one that is most probable in
         each row.
@@ -167,11 +172,7 @@ def _event(
 
 
 def _classes(y_true: Any, classes: Any) -> np.ndarray:
-    given = as_labels("y_true", y_true) if classes is None else as_labels("classes", classes)
-    known = np.unique(given)
-    if classes is not None and not np.array_equal(known, given):
-        raise ValueError(f"classes must be different labels in order, got {given.tolist()}")
-    return known
+    return np.unique(as_labels("y_true", y_true)) if classes is None else as_classes(classes)
 
 
 def _checked(

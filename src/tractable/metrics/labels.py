@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.weights import check_weights
 from tractable.covariance.rows import as_reals
 
-__all__ = ["as_codes", "as_labels", "as_probabilities", "row_weights"]
+__all__ = ["as_classes", "as_codes", "as_labels", "as_probabilities", "row_weights"]
 
 
 def as_labels(name: str, y: Any) -> np.ndarray:
@@ -18,7 +18,7 @@ def as_labels(name: str, y: Any) -> np.ndarray:
     >>> as_labels("y_true", ["a", "b"]).tolist()
     ['a', 'b']
     """
-    labels = np.asarray(y)
+    labels = _plain(np.asarray(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1 or not len(labels):
@@ -29,17 +29,32 @@ def as_labels(name: str, y: Any) -> np.ndarray:
     return labels
 
 
-def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the place of each label among the classes, which are in order.
+def as_classes(classes: Any) -> np.ndarray:
+    """Return different labels in the order given, or say what is wrong with them.
 
     Examples
     --------
-    >>> as_codes("y_true", ["b", "a"], np.array(["a", "b"]))
-    array([1, 0])
+    >>> as_classes(["small", "large"]).tolist()
+    ['small', 'large']
+    """
+    known = as_labels("classes", classes)
+    if len(set(known.tolist())) < len(known):
+        raise ValueError(f"classes must be different labels, got {known.tolist()}")
+    return known
+
+
+def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the place of each label among the classes, in whatever order these are.
+
+    Examples
+    --------
+    >>> as_codes("y_true", ["b", "a", "b"], np.array(["b", "a"]))
+    array([0, 1, 0])
     """
     labels = as_labels(name, y)
     try:
-        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        order = np.argsort(classes, kind="stable")
+        codes = order[np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)]
     except TypeError as error:
         raise ValueError(f"{name} has labels of another kind than classes: {error}") from None
     strange = labels[classes[codes] != labels]
@@ -80,3 +95,12 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_rows)
     return np.asarray(check_weights(sample_weight, n_rows, name="sample_weight", some=True))
+
+
+def _plain(labels: np.ndarray) -> np.ndarray:
+    """Return objects as the words or the numbers that they all are."""
+    if labels.dtype == object and labels.size:
+        for kinds in (str, (bool, int, float, np.number, np.bool_)):
+            if all(isinstance(label, kinds) for label in labels.ravel()):
+                return np.asarray(labels.tolist())
+    return labels

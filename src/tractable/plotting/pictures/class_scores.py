@@ -13,21 +13,26 @@ __all__: list[str] = []
 
 @draw.register
 def _confusion(x: ConfusionMatrix, ax: Any, *, normalize: bool = True) -> Any:
-    """Draw how often each class was taken for each: by share of the class, or by count."""
-    shares = np.nan_to_num(x.normalized())
-    shown = shares if normalize else x.counts
+    """Draw how often each class was taken for each: by share of the class, or by count.
+
+    Rows that were left undecided have a column of their own.
+    """
+    left = np.asarray(x.rejected)[:, None]
+    counts = np.hstack([x.counts, left]) if np.any(left) else x.counts
+    with np.errstate(invalid="ignore"):
+        shares = np.nan_to_num(counts / counts.sum(axis=1, keepdims=True))
+    shown = shares if normalize else counts
     ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="equal")
-    k = len(x.classes)
-    for row in range(k):
-        for column in range(k):
-            told = f"{shown[row, column]:.0%}" if normalize else f"{shown[row, column]:g}"
-            ink = "white" if shares[row, column] > 0.6 else "black"
-            ax.text(column, row, told, ha="center", va="center", color=ink, fontsize=9 if k < 8 else 6)
+    for (row, column), share in np.ndenumerate(shares):
+        told = f"{shown[row, column]:.0%}" if normalize else f"{shown[row, column]:g}"
+        ink, size = "white" if share > 0.6 else "black", 9 if len(shares) < 8 else 6
+        ax.text(column, row, told, ha="center", va="center", color=ink, fontsize=size)
     labels = [str(label) for label in x.classes]
-    ax.set_xticks(range(k), labels, rotation=0 if max(map(len, labels)) * k < 40 else 45)
-    ax.set_yticks(range(k), labels)
+    across = [*labels, "undecided"][: counts.shape[1]]
+    ax.set_xticks(range(len(across)), across, rotation=0 if max(map(len, across)) * len(across) < 40 else 45)
+    ax.set_yticks(range(len(labels)), labels)
     ax.set(xlabel="taken for", ylabel="class", title=f"{x.accuracy:.1%} right")
-    ax.update_datalim([(-0.5, -0.5), (k - 0.5, k - 0.5)])
+    ax.update_datalim([(-0.5, -0.5), (len(across) - 0.5, len(labels) - 0.5)])
     return ax
 
 
