@@ -141,6 +141,20 @@ def test_texts_with_line_breaks(read):
     assert table.frame["b c"].tolist() == ["x\ny", "z, z"]
 
 
+def test_quotation_marks_that_do_not_close(read):
+    table = read('a,b\n1,"2\n3,4\n5,6\n')
+    assert table.frame["b"].tolist() == ['"2', "4", "6"]
+    assert any("never closed" in note for note in table.notes)
+    far = read('a,b\n1,"x\n' + "2,y\n" * 1_200_000, max_rows=10)  # further than a block
+    assert far.n_rows == 1_200_001
+    assert read('a,b\n1,5" wide\n2,6" wide\n').frame["b"].tolist() == ['5" wide', '6" wide']
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_line_endings(read, ending):
+    assert read(ending.join(["a,b", "1,2.5", "", "3,4.5", ""])).frame["b"].tolist() == [2.5, 4.5]
+
+
 def test_long_tables_are_sampled_and_say_so(read):
     n = 50_000
     text = "i,x,k\n" + "".join(f"{i},{i / n},{'ab'[i % 2]}\n" for i in range(n))
@@ -217,6 +231,8 @@ def test_one_column(read):
         (b"", "is empty"),
         (b" \n\n", "is empty"),
         (b"a,b\n", "no rows"),
+        (b"a,b", "no rows"),
+        (b"\x1f\x8b\x08 not packed", "compressed"),
         (bytes(range(256)), "no text"),
         (b"\x89PNG\r\n\x1a\n", "a picture"),
         (b"PK\x03\x04rest", "spreadsheet"),
@@ -230,6 +246,12 @@ def test_what_is_no_table_is_refused_in_a_sentence(read, content, words):
     with pytest.raises(TableError, match=words) as caught:
         read(content)
     assert "\n" not in str(caught.value)
+
+
+def test_broken_archives_are_refused(tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-20])
+    with pytest.raises(TableError, match="cannot be read"):
+        read_table(tmp_path / "t.csv.gz")
 
 
 def test_no_file(tmp_path):

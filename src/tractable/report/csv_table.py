@@ -5,6 +5,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from tractable.report.entries import MISSING
 from tractable.report.table import TableError
 from tractable.value import value
 
-__all__ = ["Dialect", "csv_blocks", "sniffed"]
+__all__ = ["Dialect", "UnclosedError", "csv_blocks", "sniffed"]
 
 #: How much of a file is looked at before it is read, and how much is read at a time.
 HEAD_BYTES = 2**20
 BLOCK_BYTES = 2**22
+
+#: A quoted field of more bytes than this is taken for a mark that is never closed.
+LONGEST_FIELD = 2**18
 
 DELIMITERS = ",;\t|"
 
@@ -24,6 +28,7 @@ DELIMITERS = ",;\t|"
 OTHERS = (
     (b"PK\x03\x04", "a spreadsheet or a ZIP archive; save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet; save the sheet as CSV"),
+    (b"\x1f\x8b", "compressed; give it a name that ends in .gz"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
@@ -35,6 +40,10 @@ OTHERS = (
 )
 
 
+class UnclosedError(ValueError):
+    """A quotation mark that opens a field and does not close it."""
+
+
 @value
 class Dialect:
     """How a text file is written."""
@@ -44,32 +53,32 @@ class Dialect:
     delimiter: str
     encoding: str
     decimal: str
+    quoted: bool = True
     notes: tuple[str, ...] = ()
 
 
-def sniffed(path: Path, encoding: str | None = None) -> Dialect:
-    """Find out how a file is written by how it begins."""
+def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> Dialect:
+    """Find out how a file is written by how it begins; not `quoted`, quotation marks are letters."""
     head, whole = _head(path)
-    for magic, what in OTHERS:
-        if head.startswith(magic):
-            raise TableError(f"{path} is not a table but {what}")
-    if not head.strip():
-        raise TableError(f"{path} is empty")
+    _refuse_bytes(head, path)
     encoding = encoding or _encoding(head, path)
     text = head.decode(encoding, errors="replace")
-    if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
-        raise TableError(f"{path} is not a table but JSON, as it seems; save it as CSV or Parquet")
-    if text.lstrip("\ufeff \r\n\t")[:5].lower() in ("<html", "<!doc", "<?xml"):
-        raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
+    _refuse_markup(text, path)
     lines = _lines(text, whole=whole)
-    delimiter = _delimiter(lines)
-    rows = list(csv.reader(lines[:200], delimiter=delimiter))
+    delimiter = _delimiter(lines, quoted)
+    if quoted and whole and _is_unclosed(lines, delimiter):
+        return sniffed(path, encoding, quoted=False)
+    rows = _fields(lines[:200], delimiter, quoted)
+    if whole and len(rows) == 1:
+        raise TableError(f"{path} has no rows")
     first = [field.strip() for field in rows[0]] if rows else []
     header = not (len(rows) > 1 and all(_is_number(field) for field in first))
     names = tuple(first) if header else tuple("" for _ in first)
     notes = [] if header else ["The first line holds numbers only, so the columns have no names."]
     if encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"The file is not UTF-8; it was read as {encoding}.")
+    if not quoted:
+        notes.append("A quotation mark is never closed; quotation marks were taken as letters.")
     decimal = "," if delimiter != "," and _comma_decimals(rows[header:]) else "."
     if decimal == ",":
         notes.append("Numbers in the file have a comma before their fractions.")
@@ -79,8 +88,25 @@ def sniffed(path: Path, encoding: str | None = None) -> Dialect:
         delimiter=delimiter,
         encoding=encoding,
         decimal=decimal,
+        quoted=quoted,
         notes=tuple(notes),
     )
+
+
+def _refuse_bytes(head: bytes, path: Path) -> None:
+    for magic, what in OTHERS:
+        if head.startswith(magic):
+            raise TableError(f"{path} is not a table but {what}")
+    if not head.strip():
+        raise TableError(f"{path} is empty")
+
+
+def _refuse_markup(text: str, path: Path) -> None:
+    start = text.lstrip("\ufeff \r\n\t")[:5].lower()
+    if start.startswith(("{", "[")):
+        raise TableError(f"{path} is not a table but JSON, as it seems; save it as CSV or Parquet")
+    if start in ("<html", "<!doc", "<?xml"):
+        raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
 
 
 def csv_blocks(path: Path, dialect: Dialect, kept: list[int], bad: Counter[str]) -> Iterator[Any]:
@@ -100,10 +126,15 @@ def csv_blocks(path: Path, dialect: Dialect, kept: list[int], bad: Counter[str])
         arrow_csv.open_csv(
             raw if utf8 else _recoded(raw, dialect.encoding),
             read_options=arrow_csv.ReadOptions(
-                block_size=BLOCK_BYTES, column_names=plain, skip_rows_after_names=int(dialect.header)
+                block_size=BLOCK_BYTES * (1 if dialect.quoted else 16),
+                column_names=plain,
+                skip_rows_after_names=int(dialect.header),
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                delimiter=dialect.delimiter,
+                quote_char='"' if dialect.quoted else False,
+                newlines_in_values=dialect.quoted,
+                invalid_row_handler=skip,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=wanted,
@@ -113,7 +144,18 @@ def csv_blocks(path: Path, dialect: Dialect, kept: list[int], bad: Counter[str])
             ),
         ) as reader,
     ):
-        yield from reader
+        for block in reader:
+            if dialect.quoted and _is_swollen(block):
+                raise UnclosedError
+            yield block
+
+
+def _is_swollen(block: Any) -> bool:
+    """Tell whether a field is so long that it has swallowed lines."""
+    from pyarrow import compute as pc
+
+    longest = [pc.max(pc.binary_length(column)).as_py() for column in block.columns]
+    return max((n for n in longest if n is not None), default=0) > LONGEST_FIELD
 
 
 def _recoded(raw: Any, encoding: str) -> Any:
@@ -126,8 +168,11 @@ def _head(path: Path) -> tuple[bytes, bool]:
     """Return the first bytes of a file, unpacked, and whether they are all."""
     import pyarrow as pa
 
-    with pa.input_stream(str(path), compression="detect") as stream:
-        head = stream.read(HEAD_BYTES + 1)
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            head = stream.read(HEAD_BYTES + 1)
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {str(error).strip().splitlines()[0][:200]}") from None
     return head[:HEAD_BYTES], len(head) <= HEAD_BYTES
 
 
@@ -158,21 +203,42 @@ def _eight_bits(head: bytes) -> str:
 
 def _lines(text: str, *, whole: bool) -> list[str]:
     """Return the lines that are complete, without blank ones."""
-    lines = io.StringIO(text.removeprefix("\ufeff")).readlines()
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    lines = io.StringIO(text).readlines()
     if not whole and len(lines) > 1:
         lines = lines[:-1]
     return [line for line in lines if line.strip()]
 
 
-def _delimiter(lines: list[str]) -> str:
+def _delimiter(lines: list[str], quoted: bool) -> str:
     """Return the sign that cuts the most lines into as many fields as the first has, and into several."""
 
     def agreement(sign: str) -> tuple[float, int]:
-        widths = [len(row) for row in csv.reader(lines[:100], delimiter=sign) if row]
+        widths = [len(row) for row in _fields(lines[:100], sign, quoted) if row]
         first = widths[0] if widths else 1
         return (sum(w == first for w in widths) / len(widths) if first > 1 else 0.0, first)
 
     return max(DELIMITERS, key=agreement)
+
+
+def _fields(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
+    """Cut lines into fields, as far as that goes."""
+    rows = []
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    with suppress(csv.Error):  # a field of more letters than a page
+        for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
+            rows.append(row)  # noqa: PERF402  (those before the mistake are kept)
+    return rows
+
+
+def _is_unclosed(lines: list[str], delimiter: str) -> bool:
+    """Tell whether a quotation mark opens a field and none closes it."""
+    try:
+        for _ in csv.reader(lines, delimiter=delimiter, strict=True):
+            pass
+    except csv.Error as error:
+        return "unexpected end of data" in str(error)
+    return False
 
 
 def _is_number(field: str) -> bool:

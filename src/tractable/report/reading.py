@@ -8,7 +8,7 @@ from typing import Any
 from tractable.arrays.random import as_generator
 from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
 from tractable.report.blocks import gathered
-from tractable.report.csv_table import Dialect, csv_blocks, sniffed
+from tractable.report.csv_table import Dialect, UnclosedError, csv_blocks, sniffed
 from tractable.report.names import clean_names, number_of
 from tractable.report.table import Table, TableError, unknown_column
 from tractable.value import replace
@@ -68,19 +68,20 @@ def read_table(
     (344, ['category', 'category', 'number'], 11)
     """
     file = _checked(path)
-    rng = as_generator(random_state)
-    options: Any = {"max_rows": max_rows, "rng": rng, "path": str(path)}
-    options["source"] = f"read_table({str(path)!r})"
-    if _is_parquet(file):
-        names, n_rows = parquet_names(file)
-        chosen, notes = _chosen(names, target, max_columns, str(path))
-        blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
-        return gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
-    dialect = sniffed(file)
-    try:
-        return _of_csv(file, dialect, target, max_columns, progress, options)
-    except UnicodeError:
-        return _of_csv(file, sniffed(file, "latin-1"), target, max_columns, progress, options)
+    options: Any = {"max_rows": max_rows, "rng": as_generator(random_state), "path": str(path)}
+    given = {
+        "max_rows": (max_rows, MAX_ROWS),
+        "max_columns": (max_columns, MAX_COLUMNS),
+        "target": (target, None),
+    }
+    told = "".join(f", {name}={value!r}" for name, (value, usual) in given.items() if value != usual)
+    options["source"] = f"read_table({str(path)!r}{told})"
+    if not _is_parquet(file):
+        return _of_text(file, target, max_columns, progress, options)
+    names, n_rows = parquet_names(file)
+    chosen, notes = _chosen(names, target, max_columns, str(path))
+    blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
+    return gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
 
 
 def table_of(
@@ -119,6 +120,21 @@ def table_of(
     )
 
 
+def _of_text(
+    file: Path, target: str | None, max_columns: int, progress: Progress | None, options: Any
+) -> Table:
+    """Read a text file, a second and a third time where its first part told too little of the rest."""
+    encoding, quoted = None, True
+    while True:
+        dialect = sniffed(file, encoding, quoted=quoted)
+        try:
+            return _of_csv(file, dialect, target, max_columns, progress, options)
+        except UnicodeError:
+            encoding = "latin-1"  # which has a letter for every byte
+        except UnclosedError:
+            quoted = False
+
+
 def _of_csv(
     file: Path,
     dialect: Dialect,
@@ -131,7 +147,6 @@ def _of_csv(
 
     chosen, notes = _chosen(dialect.names, target, max_columns, options["path"])
     bad: Counter[str] = Counter()
-    uneven = TableError(f"{file} is not a table: most of its lines have not as many fields as the first")
     blocks = _told(csv_blocks(file, dialect, chosen, bad), progress, file.name, None)
     try:
         table = gathered(
@@ -141,20 +156,32 @@ def _of_csv(
             notes=(*dialect.notes, *notes),
             **options,
         )
-    except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):
-            raise UnicodeError from None
-        raise TableError(f"{file} cannot be read as CSV: {str(error).splitlines()[0][:200]}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise _explained(error, file, dialect) from None
     except TableError:
         if bad["lines"]:
-            raise uneven from None
+            raise _uneven(file) from None
         raise
     if bad["lines"] > table.n_rows:
-        raise uneven
+        raise _uneven(file)
     if bad["lines"]:
         skipped = f"{number_of(bad['lines'], 'line')} left out: more or fewer fields than the first has."
         table = replace(table, notes=(*table.notes, skipped))
     return table
+
+
+def _explained(error: Exception, file: Path, dialect: Dialect) -> Exception:
+    """Return what an error of the reader's means."""
+    words = str(error).strip().splitlines()[0]
+    if "UTF8" in words and dialect.encoding != "latin-1":
+        return UnicodeError(words)
+    if "straddling" in words and dialect.quoted:
+        return UnclosedError(words)
+    return TableError(f"{file} cannot be read as CSV: {words[:200]}")
+
+
+def _uneven(file: Path) -> TableError:
+    return TableError(f"{file} is not a table: most of its lines have not as many fields as the first")
 
 
 def _checked(path: Any) -> Path:
