@@ -1,16 +1,19 @@
 """The command without a model: help, version, lists, exit codes, and how it speaks."""
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app
+from tractable.cli import app, main
 from tractable.cli.known_models import model_classes
 from tractable.cli.talk import one_line, talking
 
@@ -140,6 +143,20 @@ def test_bundled_tables_are_listed_described_and_written(tmp_path):
         found = run("datasets", "penguins", "-o", tmp_path / name)
         assert found.exit_code == 0
         pd.testing.assert_frame_equal(read(tmp_path / name), frame)
+
+
+def test_whole_numbers_are_written_whole(tmp_path):
+    run("datasets", "penguins", "-o", tmp_path / "p.csv")
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert lines[1] == "Adelie,Torgersen,39.1,18.7,181,3750,male,2007"
+    assert lines[4] == "Adelie,Torgersen,,,,,,2007"
+
+
+def test_the_installed_program_is_this_one():
+    root = Path(__file__).parent.parent
+    scripts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    module, _, name = scripts["tractable"].partition(":")
+    assert getattr(importlib.import_module(module), name) is main
 
 
 def test_refusals_of_tables(tmp_path):

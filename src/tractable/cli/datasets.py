@@ -91,6 +91,6 @@ def _write(frame: Any, output: Path) -> None:
     ending = check_output(output)
     with replacing(output) as file:
         if ending == ".csv":
-            frame.to_csv(file, index=False)
+            frame.convert_dtypes().to_csv(file, index=False)  # whole numbers stay whole beside missing ones
         else:
             frame.to_parquet(file, index=False)

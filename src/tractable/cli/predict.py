@@ -63,15 +63,16 @@ def predict(
         from tractable.cli.writing import check_output
 
         check_output(output)
-        fitted = _loaded(model)
-        ask = answers_of(fitted, method, interval, proba=proba)
-        table = open_table(data)
-        if output.resolve() in [path.resolve() for path in table.paths]:
-            raise ValueError(f"--output: {output} is a file that is being read")
-        kept = tuple(table.types) if keep == "all" else names_in(keep or "")
-        table.check(kept, "--keep")
         began = time.monotonic()
         with Steps(say) as step:
+            step(f"loading {model}")
+            fitted = _loaded(model)
+            ask = answers_of(fitted, method, interval, proba=proba)
+            table = open_table(data)
+            if output.resolve() in [path.resolve() for path in table.paths]:
+                raise ValueError(f"--output: {output} is a file that is being read")
+            kept = tuple(table.types) if keep == "all" else names_in(keep or "")
+            table.check(kept, "--keep")
             label = f"predicting {data} by {type(fitted).__name__}"
             step(label)
             done = predict_rows(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
