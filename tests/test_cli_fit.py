@@ -182,6 +182,18 @@ def test_rows_without_a_target_are_left_out_when_asked(penguins, model):
     assert said["classes"] == ["female", "male"]
 
 
+def test_a_model_without_a_target_leaves_the_column_out(penguins):
+    """Even one with missing entries, which nobody needs."""
+    data, features = penguins / "penguins.csv", f"{BILLS[0]},year"
+    for chosen in (["-f", features], []):
+        words = ("fit", "TableMixture", data, "-t", "sex", "-s", penguins / "m", *chosen)
+        said = done(*words)
+        assert (said["rows"], said["target"]) == (344, None)
+        assert "sex" not in said["features"]
+        assert said["warnings"] == ["TableMixture predicts no column: sex is left out"]
+    assert "predict sex" not in run(*words).stdout
+
+
 def test_models_that_hold_their_rows(plane):
     folder, frame = plane
     done("fit", "RobustRegression", folder / "*.csv", "-t", "y", "-f", "a,b", "-s", folder / "m")

@@ -78,7 +78,9 @@ def fit(
         )
         began = time.monotonic()
         found = learn(made(model, settings or ()), table, question)
-        _report(say, found, target=target, save=save, seconds=time.monotonic() - began)
+        if target is not None and found.target is None:
+            say.warn(f"{model} predicts no column: {target} is left out")
+        _report(say, found, save=save, seconds=time.monotonic() - began)
         if found.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -91,7 +93,7 @@ def _check_folder(save: Path) -> None:
         raise ValueError(f"--save: no such folder: {save.parent}")
 
 
-def _report(say: Talk, found: Any, *, target: str | None, save: Path, seconds: float) -> None:
+def _report(say: Talk, found: Any, *, save: Path, seconds: float) -> None:
     from tractable.persistence import save as write
 
     write(found.model, save)
@@ -107,7 +109,7 @@ def _report(say: Talk, found: Any, *, target: str | None, save: Path, seconds: f
         {
             "model": type(found.model).__name__,
             "parameters": {name: repr(x) for name, x in found.model.get_params(deep=False).items()},
-            "target": target,
+            "target": found.target,
             "features": list(found.features),
             "rows": found.rows,
             "rows_left_out": found.dropped,
@@ -115,12 +117,12 @@ def _report(say: Talk, found: Any, *, target: str | None, save: Path, seconds: f
             "saved": str(save),
             **facts,
         },
-        _lines(found, target, save, facts),
+        _lines(found, save, facts),
     )
 
 
-def _lines(found: Any, target: str | None, save: Path, facts: dict[str, Any]) -> list[str]:
-    of = "" if target is None else f" to predict {target}"
+def _lines(found: Any, save: Path, facts: dict[str, Any]) -> list[str]:
+    of = "" if found.target is None else f" to predict {found.target}"
     columns = ", ".join(map(str, found.features[:8])) + (", …" if len(found.features) > 8 else "")
     return [
         f"model       {' '.join(repr(found.model).split())}",

@@ -7,7 +7,7 @@ from tractable.cli.names import listed
 from tractable.cli.rows import WatchedRows, as_whole, missing_entries, missing_target
 from tractable.cli.table import Table
 from tractable.data.columns import Roles, assign_roles
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["Fitted", "Question", "learn"]
 
@@ -27,6 +27,7 @@ class Fitted:
     """A model that has learned, and from what."""
 
     model: Any
+    target: Any
     features: tuple[Any, ...]
     rows: int
     dropped: int
@@ -52,15 +53,15 @@ def learn(model: Any, table: Table, question: Question) -> Fitted:
 
 
 def _roles(model: Any, table: Table, question: Question) -> Roles:
-    name = type(model).__name__
-    if question.target is None and model.__sklearn_tags__().target_tags.required:
+    name, predicts = type(model).__name__, model.__sklearn_tags__().target_tags.required
+    if question.target is None and predicts:
         some = f": one of {', '.join(list(table.types)[:12])}" if table.types else ""
         raise ValueError(f"{name} learns to predict a column; name it by --target{some}")
     if not table.types:
         asked = (question.target, question.weight, *(question.features or ()))
         target, weight, *features = (None if text is None else _number(text) for text in asked)
         return Roles(features=tuple(features), target=target, weight=weight)
-    return assign_roles(
+    roles = assign_roles(
         list(table.types),
         question.features,
         question.target,
@@ -68,6 +69,7 @@ def _roles(model: Any, table: Table, question: Question) -> Roles:
         where=table.name,
         arguments=("--features", "--target", "--weight"),
     )
+    return roles if predicts else replace(roles, target=None)
 
 
 def _check_target(model: Any, table: Table, roles: Roles) -> None:
@@ -114,7 +116,12 @@ def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitte
     features = tuple(range(source.n_features)) if names is None else names
     stopped = _fit(model, source)
     return Fitted(
-        model=model, features=features, rows=source.counted, dropped=source.dropped, interrupted=stopped
+        model=model,
+        target=roles.target,
+        features=features,
+        rows=source.counted,
+        dropped=source.dropped,
+        interrupted=stopped,
     )
 
 
@@ -137,7 +144,12 @@ def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted
     weights = None if roles.weight is None else frame[roles.weight].to_numpy()
     stopped = _fit(model, frame[list(roles.features)], y, weights)
     return Fitted(
-        model=model, features=roles.features, rows=len(frame), dropped=int(bad.sum()), interrupted=stopped
+        model=model,
+        target=roles.target,
+        features=roles.features,
+        rows=len(frame),
+        dropped=int(bad.sum()),
+        interrupted=stopped,
     )
 
 
