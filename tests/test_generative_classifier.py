@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tractable
-from tractable.classification import GenerativeClassifier, QuadraticDiscriminant
+from tractable.classification import GenerativeClassifier, LinearDiscriminant, QuadraticDiscriminant
 from tractable.data import Batch, Source
 from tractable.density import GaussianDensity, Histogram, KernelDensity
 from tractable.mixture import GaussianMixture, TableMixture
@@ -218,3 +218,76 @@ def test_a_source_is_walked_once_where_once_is_enough(classes, density, most):
     np.testing.assert_allclose(streamed.predict_proba(X), held.predict_proba(X), atol=1e-9)
     np.testing.assert_array_equal(streamed.class_count_, held.class_count_)
     assert source.passes <= most
+
+
+@pytest.mark.parametrize("density", [GaussianDensity(), KernelDensity()], ids=["one-pass", "kept"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]"),
+        np.array([3, 7], dtype=np.int8),
+        np.array(["a", "bb"], dtype=object),
+    ],
+    ids=lambda names: str(names.dtype),
+)
+@pytest.mark.spec("CLS-12")
+def test_labels_come_back_in_the_type_they_came_in(density, names, rng):
+    X, codes = rng.standard_normal((40, 2)) + 5.0 * (np.arange(40) % 2)[:, None], np.arange(40) % 2
+    y = names[codes]
+    for given in ((X, y), ([(X[:20], y[:20]), (X[20:], y[20:])],)):
+        model = GenerativeClassifier({names[0]: density, names[1]: density}).fit(*given)
+        assert model.classes_.dtype == names.dtype
+        np.testing.assert_array_equal(model.predict(X), y)
+        assert model.sample(3, random_state=0)[1].dtype == names.dtype
+
+
+@pytest.mark.spec("CLS-12")
+def test_warnings_name_the_classes_and_point_to_the_caller():
+    X, y = np.ones((9, 2)), np.repeat(["ash", "birch", "cedar"], 3)
+    X[6:] = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0]]
+    model = GenerativeClassifier(GaussianDensity())
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+        model.from_statistic(model.statistic_)
+    assert [warning.filename for warning in said] == [__file__] * 2
+    assert all(str(warning.message).startswith("classes 'ash', 'birch': ") for warning in said)
+
+
+@pytest.mark.parametrize("density", [GaussianDensity, {"a": GaussianDensity, "b": GaussianDensity}])
+@pytest.mark.spec("CLS-12")
+def test_a_class_is_no_estimator(density):
+    with pytest.raises(
+        ValueError, match=r"density must be an estimator and not its class: GaussianDensity\(\)"
+    ):
+        GenerativeClassifier(density).fit([[0.0], [1.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        LinearDiscriminant,
+        QuadraticDiscriminant,
+        lambda **given: GenerativeClassifier(GaussianDensity(), **given),
+    ],
+    ids=["linear", "quadratic", "generative"],
+)
+@pytest.mark.spec("CLS-12")
+def test_a_class_that_may_be_and_has_no_rows_leaves_the_model_open(make, rng):
+    X, y = rng.standard_normal((30, 2)) + 3.0 * (np.arange(30) % 3)[:, None], np.arange(30) % 3
+    model = make(priors=[0.3, 0.3, 0.4])
+    model.partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"no rows of class 2, whose prior is 0\.4"):
+        model.predict_proba(X)
+    model.partial_fit(X[y == 2], y[y == 2])
+    np.testing.assert_allclose(
+        model.predict_proba(X), make(priors=[0.3, 0.3, 0.4]).fit(X, y).predict_proba(X)
+    )
+
+
+@pytest.mark.spec("CLS-12")
+def test_a_belief_says_what_a_class_without_rows_is_like(rng):
+    X, y = rng.standard_normal((20, 2)), np.arange(20) % 2
+    model = LinearDiscriminant(priors=[0.3, 0.3, 0.4], estimate="bayes")
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    assert np.all(model.predict_proba(X)[:, 2] > 0.0)

@@ -1,5 +1,7 @@
 """What a classifier accepts as classes: labels, numbers or words, and their codes."""
 
+from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -8,26 +10,112 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base.validation import Rows, check_rows, refuse_foreign
-from tractable.data import Source, is_streamed
+from tractable.data import Batch, Source, is_streamed
+from tractable.statistics.label_codes import distinct_labels, label_codes, union_of_labels
+from tractable.value import replace
 
-__all__ = ["check_class_rows", "check_labels", "classes_of"]
+__all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]
 
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels in order, and the code of each row's: its place among them."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y):  # noqa: PLR0124
-        raise ValueError("y contains NaN or None, which are no labels")
+    found = _categorical(y)
+    if found is not None:
+        return found
+    y = as_labels(y)
     found = _counted(y)
     if found is not None:
         return found
-    assert_all_finite(y, input_name="y")
-    try:
+    if y.dtype.kind != "O":
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be labels of one kind: {error}") from None
-    return classes, codes.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
+    return label_codes(y)
+
+
+def as_labels(y: Any) -> np.ndarray:
+    """Return labels of some rows as an array, of one kind: words, whole numbers, truth values or dates."""
+    if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
+        y = np.asarray(y)  # numbers that may be missing in pandas are none the less whole
+    try:
+        y = column_or_1d(y, warn=True)
+    except ValueError as error:
+        # Some of scikit-learn's messages do not say which argument they mean.
+        raise error if "y" in str(error).split() else ValueError(f"y must be labels: {error}") from None
+    if y.dtype.kind == "O":
+        return _plain(y)
+    if y.dtype.kind == "M" and np.isnat(y).any():
+        raise ValueError("y contains NaT, which is no label")
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+        if np.any(y != np.trunc(y)):
+            broken = y[np.argmax(y != np.trunc(y))]
+            raise ValueError(
+                f"y must be labels. Unknown label type: continuous, {broken:g} is no whole number"
+            )
+    elif y.dtype.kind not in "biuUM":
+        raise ValueError(f"y must be labels: words, whole numbers, truth values or dates, got {y.dtype}")
+    return y
+
+
+def _plain(y: np.ndarray) -> np.ndarray:
+    """Return objects as labels: words as they are, whole numbers and truth values in a type of their own."""
+    found = distinct_labels(y)
+    first = found[0] if found else ""
+    if isinstance(first, str):
+        return y
+    if isinstance(first, (bool, np.bool_)):
+        return y.astype(bool)
+    if isinstance(first, Integral):
+        return np.array(y.tolist())
+    raise ValueError(
+        "y must be labels: words, whole numbers, truth values or dates. "
+        f"Unknown label type: {type(first).__name__}"
+    )
+
+
+def _categorical(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return labels and codes of a categorical of pandas, which has codes of its own; None of others."""
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    own = getattr(getattr(y, "cat", y), "codes", None)
+    if categories is None or own is None:
+        return None
+    own = np.asarray(own)
+    if np.any(own < 0):
+        raise ValueError("y contains NaN or None, which are no labels")
+    names = as_labels(np.asarray(categories))
+    seen = np.flatnonzero(np.bincount(own, minlength=len(names)))
+    classes, places = label_codes(names[seen])
+    code = np.zeros(len(names), dtype=np.min_scalar_type(max(len(seen) - 1, 0)))
+    code[seen] = places
+    return classes, code[own]
+
+
+class LabelledSource(Source):
+    """A source whose batches all have labels, and none that are missing."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    @property
+    def n_rows(self) -> int | None:
+        """See `Source.n_rows`."""
+        return self._source.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """See `Source.n_features`."""
+        return self._source.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """See `Source.feature_names`."""
+        return self._source.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        """See `Source.batches`."""
+        for batch in self._source.batches():
+            if batch.y is None:
+                raise ValueError("y is missing: the source has no target; name its column")
+            yield replace(batch, y=as_labels(batch.y))
 
 
 def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -55,7 +143,7 @@ def check_class_rows(
     if is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):
         rows = check_rows(estimator, X, y, sample_weight, reset=reset, min_rows=min_rows, supervised=True)
         if isinstance(rows.data, Source):
-            return rows, None
+            return Rows(data=LabelledSource(rows.data)), None
         y = rows.y
     else:
         if y is None:
@@ -78,10 +166,10 @@ def classes_of(rows: Rows, classes: np.ndarray | None) -> np.ndarray:
         if rows.weights is None:
             return classes
         return classes[np.bincount(rows.y, rows.weights, minlength=len(classes)) > 0]
-    found: set[Any] = set()
-    for batch in rows.data.batches():
-        if batch.y is None:
-            raise ValueError("y is missing: the source has no target; name its column")
-        counted = batch.y if batch.weights is None else batch.y[np.asarray(batch.weights) > 0]
-        found.update(np.unique(counted).tolist())
-    return check_labels(np.array(sorted(found)))[0]
+    counted = (_that_count(batch) for batch in rows.data.batches())
+    return union_of_labels(label_codes(labels)[0] for labels in counted)
+
+
+def _that_count(batch: Batch) -> np.ndarray:
+    labels = np.asarray(batch.y)
+    return labels if batch.weights is None else labels[np.asarray(batch.weights) > 0]

@@ -8,6 +8,7 @@ from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_columns, check_rows, check_weights, refuse_foreign
 from tractable.data import Source, is_streamed
+from tractable.statistics.label_codes import check_one_kind
 
 __all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
 
@@ -93,6 +94,7 @@ def _counted(x: np.ndarray, y: Any, weights: np.ndarray | None, *, drop: bool) -
 
 def _collected(source: Source) -> tuple[np.ndarray, Any, Any]:
     batches = list(source.batches())
+    check_one_kind([b.y for b in batches if b.y is not None])
     parts: Any = ([b.X for b in batches], [b.y for b in batches], [b.weights for b in batches])
     X, y, weights = (np.concatenate(part) if part and part[0] is not None else None for part in parts)
     return (np.empty((0, source.n_features)) if X is None else X), y, weights

@@ -20,7 +20,7 @@ from tractable.base import (
 from tractable.classification.class_moments import ClassMoments, class_moments
 from tractable.classification.gaussian_belief import ClassBeliefs, check_prior, default_prior
 from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import class_priors
+from tractable.classification.priors import check_seen, class_priors
 from tractable.classification.shrinkage import check_shrinkage
 from tractable.distributions import Mixture
 from tractable.statistics import ByClass, IncompleteMoments, Moments
@@ -86,9 +86,10 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
             raise ValueError("X contains NaN; with estimate='bayes' missing values are not marginalised")
         found = class_moments(statistic, classes, shared=self._shared, tol=self.tol, max_iter=self.max_iter)
         self.statistic_, self.classes_ = statistic, classes
-        self.class_count_ = np.zeros(len(classes))  # a row in which nothing was observed has a class
-        self.class_count_[np.isin(classes, statistic.labels)] = statistic.weight
+        self.class_count_ = self._class_weights(statistic, classes)
         self.class_prior_ = class_priors(self.priors, self.class_count_, classes)
+        if self.estimate == "ml":  # a belief says what a class is like before any of its rows are seen
+            check_seen(self.class_prior_, self.class_count_, classes)
         self.n_unseen_ = float(sum(getattr(part, "unseen", 0.0) for part in statistic.parts))
         self._settle(found)
 

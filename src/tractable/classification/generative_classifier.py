@@ -11,19 +11,18 @@ from tractable.arrays.random import as_generator
 from tractable.base import (
     GenerativeClasses,
     ModelTags,
-    NotYetDetermined,
     all_or_nothing,
     check_answerable,
     check_class_rows,
     check_columns,
     check_count,
-    check_labels,
     refuse_foreign,
 )
 from tractable.base.validation import check_names
+from tractable.classification.class_warnings import class_by_class
 from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import class_priors, log_priors
-from tractable.classification.rows_of_classes import joined, rows_of_block, rows_of_classes
+from tractable.classification.priors import check_seen, class_priors, log_priors
+from tractable.classification.rows_of_classes import joined, plain_labels, rows_of_block, rows_of_classes
 from tractable.classification.tables import column_names
 from tractable.data import Batch, is_frame
 from tractable.distributions import Distribution, Mixture, Stacked
@@ -97,9 +96,9 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         streaming: Any = streams.pop() if len(streams) == 1 else "no"
         return ModelTags(
             kind="generative",
-            parametric=all(t is not None and t.parametric for t in each),
+            parametric=bool(each) and all(t is not None and t.parametric for t in each),
             streaming=streaming,
-            missing_values=all(t is not None and t.missing_values for t in each),
+            missing_values=bool(each) and all(t is not None and t.missing_values for t in each),
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -130,8 +129,10 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
         parts = rows_of_classes(self, X, y, sample_weight, reset=True, words=self._words())
-        fitted = {part.label: self._new(part.label).fit(part.X, **part.options) for part in parts}
-        self._adopt(np.array(list(fitted)), fitted, np.array([part.weight for part in parts]))
+        classes = np.concatenate([part.name for part in parts]) if parts else np.zeros(0)
+        labels = [part.label for part in parts]
+        fitted = class_by_class(lambda k, part: self._new(k).fit(part.X, **part.options), labels, parts)
+        self._adopt(classes, fitted, np.array([part.weight for part in parts]))
         return self
 
     @available_if(_one_pass)
@@ -178,9 +179,8 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         return joined(parts, codes), self.classes_[codes]
 
     def _densities(self) -> list[Any]:
-        if not isinstance(self.density, Mapping):
-            return [self.density]
-        return list(self.density.values())
+        given = list(self.density.values()) if isinstance(self.density, Mapping) else [self.density]
+        return [density for density in given if not isinstance(density, type)]
 
     def _words(self) -> bool:
         return bool(self.__sklearn_tags__().input_tags.string)
@@ -195,6 +195,8 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
             found = self.density[label]
         else:
             found = self.density
+        if isinstance(found, type):
+            raise ValueError(f"density must be an estimator and not its class: {found.__name__}()")
         if not (hasattr(found, "fit") and hasattr(found, "score_samples")):
             raise ValueError(
                 f"density must be an estimator with fit and score_samples, got {type(found).__name__}"
@@ -204,15 +206,13 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
         rows, classes = check_class_rows(subject, X, y, sample_weight, reset=options["reset"])
         if classes is None:
-            found = tree_sum(self._summary(batch) for batch in rows.data.batches())
-            check_labels(found.labels)
-            return found
+            return tree_sum(self._summary(batch) for batch in rows.data.batches())
         return self._summary(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
 
     def _summary(self, batch: Batch) -> ByClass:
         parts = rows_of_block(batch)
         return ByClass(
-            labels=np.array([part.label for part in parts]),
+            labels=np.concatenate([part.name for part in parts]) if parts else np.zeros(0),
             parts=tuple(self._new(part.label).summarize(part.X, **part.options) for part in parts),
             dim=batch.X.shape[1],
         )
@@ -223,19 +223,19 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
 
     def _learn(self, statistic: ByClass) -> None:
         classes = self._known_classes(statistic)
-        fitted = {label: self._new(label).from_statistic(part) for label, part in statistic}
+        fitted: list[Any] = [None] * len(classes)
+        labels = plain_labels(statistic.labels)
+        learned = class_by_class(lambda k, part: self._new(k).from_statistic(part), labels, statistic.parts)
+        for k, density in zip(np.searchsorted(classes, statistic.labels), learned, strict=True):
+            fitted[k] = density
         self.statistic_ = statistic
-        counts = np.zeros(len(classes))
-        counts[np.isin(classes, statistic.labels)] = statistic.weight
-        self._adopt(classes, fitted, counts)
+        self._adopt(classes, fitted, self._class_weights(statistic, classes))
 
-    def _adopt(self, classes: np.ndarray, fitted: dict[Any, Any], counts: np.ndarray) -> None:
+    def _adopt(self, classes: np.ndarray, fitted: list[Any], counts: np.ndarray) -> None:
         self.classes_, self.class_count_ = classes, counts
         self.class_prior_ = class_priors(self.priors, counts, classes)
-        self.estimators_: tuple[Any, ...] = tuple(fitted.get(label) for label in classes.tolist())
-        for label, prior, density in zip(classes.tolist(), self.class_prior_, self.estimators_, strict=True):
-            if density is None and prior > 0.0:
-                raise NotYetDetermined(f"y has no rows of class {label!r}, whose prior is {prior:g}")
+        check_seen(self.class_prior_, counts, classes)
+        self.estimators_: tuple[Any, ...] = tuple(fitted)
         found = [getattr(density, "distribution_", None) for density in self.estimators_]
         seen = [k for k, density in enumerate(self.estimators_) if density is not None]
         members: list[Any] = [found[k] for k in seen if isinstance(found[k], Distribution)]

@@ -97,8 +97,7 @@ class LeastSquaresClassifier(DiscriminantScores, OnePassClassifier):
             raise NotYetDetermined(f"y must have two classes at least, got {len(statistic.labels)} class")
         fit = least_squares(with_codes(statistic, classes), rank_tol=self.rank_tol)
         self.statistic_, self.classes_, self.solution_ = statistic, classes, fit
-        self.class_count_ = np.zeros(len(classes))
-        self.class_count_[np.isin(classes, statistic.labels)] = statistic.weight
+        self.class_count_ = self._class_weights(statistic, classes)
         two = len(classes) == 2
         self.coef_ = fit.coef[1:] - fit.coef[:1] if two else fit.coef
         self.intercept_ = fit.intercept[1:] - fit.intercept[:1] if two else fit.intercept

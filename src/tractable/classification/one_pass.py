@@ -33,10 +33,7 @@ class OnePassClassifier(OnePassMixin, Estimator):
         rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
         of = partial(ByClass.of, of=self._class_statistic())
         found = fold(of, rows.data, rows.y, weights=rows.weights)
-        if classes is None:
-            check_labels(found.labels)
-            return found
-        return found.named(classes)
+        return found if classes is None else found.named(classes)
 
     def _statistic(self) -> Callable[..., Any]:
         return partial(ByClass.of, of=self._class_statistic())
@@ -60,6 +57,12 @@ class OnePassClassifier(OnePassMixin, Estimator):
         if len(unknown):
             raise ValueError(f"y has the label {unknown[0]!r}, which is not among classes {list(promised)}")
         return promised
+
+    def _class_weights(self, statistic: ByClass, classes: np.ndarray) -> np.ndarray:
+        """Return the weight of the rows of each class; 0 of one that was promised and not seen."""
+        found = np.zeros(len(classes))
+        found[np.searchsorted(classes, statistic.labels)] = statistic.weight
+        return found
 
     @all_or_nothing(afresh=False)
     def partial_fit(  # type: ignore[override]  # scikit-learn has `classes` in this place

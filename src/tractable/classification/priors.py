@@ -7,7 +7,7 @@ import numpy as np
 from tractable.base import NotYetDetermined
 from tractable.covariance.rows import as_reals
 
-__all__ = ["class_priors", "log_priors"]
+__all__ = ["check_seen", "class_priors", "log_priors"]
 
 
 def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -34,6 +34,16 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         wrong = f"priors must have one entry a class, got {len(p)} and y has {len(classes)}: {list(classes)}"
         raise (NotYetDetermined if len(p) > len(classes) else ValueError)(wrong)
     return p / p.sum()
+
+
+def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse to answer for a class that may be and has no rows: they say what it is like."""
+    unseen = (counts <= 0.0) & (priors > 0.0)
+    if np.any(unseen):
+        k = int(np.argmax(unseen))
+        raise NotYetDetermined(
+            f"y has no rows of class {classes[k : k + 1].tolist()[0]!r}, whose prior is {priors[k]:g}"
+        )
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:

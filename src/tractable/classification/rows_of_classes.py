@@ -15,9 +15,10 @@ from tractable.classification.tables import (
     with_all_categories,
 )
 from tractable.data import Batch, Source, is_frame
+from tractable.statistics.label_codes import label_codes, union_of_labels
 from tractable.value import value
 
-__all__ = ["OfClass", "RowsOfClass", "joined", "rows_of_block", "rows_of_classes"]
+__all__ = ["OfClass", "RowsOfClass", "joined", "plain_labels", "rows_of_block", "rows_of_classes"]
 
 
 @value
@@ -28,6 +29,7 @@ class RowsOfClass:
     X: Any
     sample_weight: np.ndarray | None
     weight: float
+    name: np.ndarray  # the label in an array of its own, of the type that labels came in
 
     @property
     def options(self) -> dict[str, Any]:
@@ -84,21 +86,20 @@ def rows_of_classes(
     if words and is_frame(X):
         return _of_table(estimator, X, y, sample_weight, reset=reset)
     rows, classes = check_class_rows(estimator, X, y, sample_weight, reset=reset)
-    if isinstance(rows.data, Source):
-        weights = _class_weights(rows.data)
-        return [
-            RowsOfClass(label=k, X=OfClass(rows.data, k), sample_weight=None, weight=weights[k])
-            for k in check_labels(np.array(sorted(weights)))[0].tolist()
-        ]
+    if classes is None:
+        return _of_source(rows.data)
     return _parts(rows.data, rows.y, rows.weights, classes)
 
 
 def rows_of_block(batch: Batch) -> list[RowsOfClass]:
     """Return the rows of each class of a batch."""
-    if batch.y is None:
-        raise ValueError("y is missing: the source has no target; name its column")
-    classes, codes = np.unique(np.asarray(batch.y), return_inverse=True)
+    classes, codes = label_codes(np.asarray(batch.y))
     return _parts(batch.X, codes, batch.weights, classes)
+
+
+def plain_labels(classes: np.ndarray) -> list[Any]:
+    """Return labels one by one, as users write them; dates keep their type, as others do in Python's."""
+    return list(classes) if classes.dtype.kind == "M" else classes.tolist()
 
 
 def joined(parts: list[Any], codes: np.ndarray) -> Any:
@@ -131,21 +132,43 @@ def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
     return _parts(with_all_categories(X), codes, weights, classes)
 
 
-def _parts(X: Any, codes: np.ndarray, weights: Any, classes: Any) -> list[RowsOfClass]:
+def _parts(X: Any, codes: np.ndarray, weights: Any, classes: np.ndarray) -> list[RowsOfClass]:
     found = []
-    for k, label in enumerate(classes.tolist()):
+    for k, label in enumerate(plain_labels(classes)):
         mine = np.flatnonzero((codes == k) if weights is None else (codes == k) & (weights > 0.0))
         if len(mine):
             w = None if weights is None else weights[mine]
             weight = float(len(mine)) if w is None else float(w.sum())
-            found.append(RowsOfClass(label=label, X=some_rows(X, mine), sample_weight=w, weight=weight))
+            found.append(
+                RowsOfClass(
+                    label=label,
+                    X=some_rows(X, mine),
+                    sample_weight=w,
+                    weight=weight,
+                    name=classes[k : k + 1],
+                )
+            )
     return found
 
 
-def _class_weights(source: Source) -> dict[Any, float]:
-    """Return the weight of each class that has any, by one pass."""
-    found: dict[Any, float] = {}
+def _of_source(source: Source) -> list[RowsOfClass]:
+    """Return the rows of each class that has any; one pass finds which do, and their weight."""
+    classes, total = np.zeros(0), np.zeros(0)
     for batch in source.batches():
-        for part in rows_of_block(batch):
-            found[part.label] = found.get(part.label, 0.0) + part.weight
-    return found
+        seen, codes = label_codes(np.asarray(batch.y))
+        more = np.bincount(codes, batch.weights, minlength=len(seen))
+        every = union_of_labels([classes, seen[more > 0]])
+        sums = np.zeros(len(every))
+        sums[np.searchsorted(every, classes)] = total
+        sums[np.searchsorted(every, seen[more > 0])] += more[more > 0]
+        classes, total = every, sums
+    return [
+        RowsOfClass(
+            label=label,
+            X=OfClass(source, label),
+            sample_weight=None,
+            weight=float(total[k]),
+            name=classes[k : k + 1],
+        )
+        for k, label in enumerate(plain_labels(classes))
+    ]

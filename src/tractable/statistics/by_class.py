@@ -8,11 +8,15 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
+from tractable.statistics.label_codes import label_codes, union_of_labels
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import check_same_width
 from tractable.value import value
 
 __all__ = ["ByClass", "grouped_codes"]
+
+#: Under the name that models of one pass know it by.
+grouped_codes = label_codes
 
 
 @value
@@ -100,13 +104,12 @@ class ByClass:
         return self._joined(other)
 
     def _joined(self, other: "ByClass") -> "ByClass":
-        labels = _together(self.labels, other.labels)
-        mine, theirs = dict(self), dict(other)
-        parts = tuple(
-            mine[k] + theirs[k] if k in mine and k in theirs else mine.get(k, theirs.get(k))
-            for k in labels.tolist()
-        )
-        return ByClass(labels=labels, parts=parts, dim=self.dim)
+        labels = union_of_labels([self.labels, other.labels])
+        parts: list[Any] = [None] * len(labels)
+        for each in (self, other):
+            for k, part in zip(np.searchsorted(labels, each.labels), each.parts, strict=True):
+                parts[k] = part if parts[k] is None else parts[k] + part
+        return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
 
     def discount(self, rate: float) -> "ByClass":
         """Forget: what is known of each class is believed `rate` times as strongly."""
@@ -119,30 +122,8 @@ class ByClass:
         return ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
 
 
-def grouped_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels that occur, in order, and the code of each row's: its place among them."""
-    if labels.dtype in (np.uint8, np.uint16):
-        counts = np.bincount(labels)
-        found = np.nonzero(counts)[0]
-        places = np.zeros(len(counts), dtype=labels.dtype)
-        places[found] = np.arange(len(found), dtype=labels.dtype)
-        return found, labels if len(found) == len(counts) else places[labels]
-    found, codes = np.unique(labels, return_inverse=True)
-    return found, codes
-
-
 def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the labels that occur, an order of the rows that brings equal ones together, and its cuts."""
-    if labels.dtype in (np.uint8, np.uint16):  # codes: sorted by radix, in linear time
-        counts = np.bincount(labels)
-        found = np.nonzero(counts)[0]
-        return found, np.argsort(labels, kind="stable"), np.append(0, np.cumsum(counts[found]))
-    found, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return found, np.argsort(codes, kind="stable"), np.append(0, np.cumsum(counts))
-
-
-def _together(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the labels of both, in order."""
-    if (a.dtype.kind in "biuf") != (b.dtype.kind in "biuf"):
-        raise ValueError(f"y has labels of two kinds, such as {a[0]!r} and {b[0]!r}")
-    return np.union1d(a, b)
+    found, codes = label_codes(labels)
+    order = np.argsort(codes, kind="stable")  # of small codes by radix, in linear time
+    return found, order, np.append(0, np.cumsum(np.bincount(codes, minlength=len(found))))

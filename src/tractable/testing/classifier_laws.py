@@ -1,6 +1,8 @@
 """Laws of classifiers: probabilities, decisions and labels tell one story."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -87,26 +89,66 @@ def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> N
 
 
 def labels_are_names(estimator: Any, rng: np.random.Generator) -> None:
-    """Words, whole numbers and truth values name classes and nothing else."""
-    X, codes = _rows(estimator, rng, 2)
-    plain = learn(estimator, X, codes)
-    for labels in (WORDS, np.array([-7, 12]), np.array([False, True]), WORDS.astype(object)):
-        named = learn(estimator, X, labels[codes])
-        np.testing.assert_array_equal(named.classes_, labels[:2])
-        np.testing.assert_array_equal(named.predict(X), labels[plain.predict(X)])
-        if hasattr(named, "predict_proba"):
-            np.testing.assert_allclose(named.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+    """Words, whole numbers, truth values and dates name classes, keep their type, and are nothing else."""
+    for n in range(2, _most(estimator) + 1):
+        X, codes = _rows(estimator, rng, n)
+        plain = learn(estimator, X, codes)
+        for labels in _names(n):
+            named = learn(estimator, X, labels[codes])
+            np.testing.assert_array_equal(named.classes_, labels)
+            assert named.classes_.dtype == labels.dtype, f"{labels.dtype} became {named.classes_.dtype}"
+            said = named.predict(X)
+            assert said.dtype == labels.dtype, f"{labels.dtype} became {said.dtype}"
+            np.testing.assert_array_equal(said, labels[plain.predict(X)])
+            if hasattr(named, "predict_proba"):
+                np.testing.assert_allclose(named.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+def _names(n: int) -> Iterator[np.ndarray]:
+    yield WORDS[:n]
+    yield WORDS[:n].astype(object)
+    yield np.array([-7, 12, 40], dtype=np.int8)[:n]
+    yield np.array(["2001-02-03", "2010-01-01", "2020-12-31"], dtype="datetime64[ns]")[:n]
+    if n == 2:
+        yield np.array([False, True])
 
 
 def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
-    """NaN, None, numbers that are no labels, too few: a ValueError that names y, and nothing changes."""
+    """Missing labels, numbers that are none, labels of two kinds: refused alike, by whatever way they come.
+
+    The ValueError names y, and nothing changes.
+    """
+    import pandas as pd
+
     X, codes = _rows(estimator, rng, _most(estimator))
     fitted = learn(estimator, X, codes)
+    words = WORDS[codes]
     gaps = np.where(codes == 0, np.nan, codes)
-    nones = np.where(codes == 0, None, WORDS[codes])
-    for bad in (gaps, nones, codes + 0.5 * rng.standard_normal(len(codes)), codes[:-1], np.eye(3)[codes]):
-        with quiet(), refused("y", fitted):
+    nones = np.where(codes == 0, None, words)
+    kinds = np.where(codes == 0, 0, words.astype(object))
+    for bad in (gaps, nones, kinds, codes + 0.5 * rng.standard_normal(len(codes))):
+        with _refused_labels(fitted):
             fitted.fit(X, bad)
+        with _refused_labels(fitted):
+            fitted.fit([(X[:30], bad[:30]), (X[30:], bad[30:])])
+        with _refused_labels(fitted):
+            fitted.fit(pd.DataFrame(X, columns=[f"x{j}" for j in range(N_COLUMNS)]).assign(y=bad), "y")
+    for bad in (pd.array(nones, dtype="string"), pd.Categorical(nones), codes[:-1], np.eye(3)[codes]):
+        with _refused_labels(fitted):
+            fitted.fit(X, bad)
+    for batches in ([X[:30], X[30:]], [(X[:30], words[:30]), (X[30:], codes[30:])]):
+        with _refused_labels(fitted):
+            fitted.fit(batches)
+
+
+@contextmanager
+def _refused_labels(fitted: Any) -> Iterator[None]:
+    with quiet(), refused("y", fitted):
+        try:
+            yield
+        except ValueError as error:
+            assert re.search(r"\by\b", str(error)), f"the error does not name y: {error}"
+            raise
 
 
 def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Generator) -> None:
