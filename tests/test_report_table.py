@@ -2,6 +2,7 @@
 
 import datetime as dt
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -212,6 +213,40 @@ def test_frames_of_odd_values():
     assert table.column("endless").n_missing == 2
     assert "1 infinite entry" in table.column("endless").note
     assert table.column("3").n_missing == 10
+
+
+def test_types_of_frames():
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 30, 47] * 10, dtype="Int64"),
+            "keys": np.arange(40, dtype="uint64") + 2**63,
+            "fractions": [Decimal(i) / 3 for i in range(40)],
+            "months": pd.period_range("2020-01", periods=40, freq="M"),
+            "ranges": pd.cut(np.arange(40.0), 2),
+            "levels": pd.Categorical([5, 6] * 20, categories=[5, 6, 7]),
+            "bytes": [b"a", b"\xff"] * 20,
+            "halves": pd.Series(["a\ud800", "b"] * 20, dtype=object),
+            "sets": [{1}, {2}] * 20,
+            "clocks": [dt.time(i % 4) for i in range(40)],
+            "arrow": pd.array(["x", None] * 20, dtype=pd.ArrowDtype(pa.string())),
+        }
+        | {"huge": np.r_[np.full(39, 1e308), -1e308] / 3.0}
+    )
+    table = table_of(frame)
+    assert kinds(table) == {
+        "whole": "category", "keys": "number", "fractions": "number", "months": "date", "ranges": "category",
+        "levels": "category", "bytes": "category", "halves": "category", "sets": "category",
+        "clocks": "category", "arrow": "constant", "huge": "category",
+    }  # fmt: skip
+    assert table.column("keys").n_distinct == 40
+    assert table.column("ranges").counts[0][0] in ("(-0.039, 19.5]", "(19.5, 39.0]")
+    assert table.column("months").note == "2020-01-01 to 2023-04-01"
+
+
+def test_one_column_by_itself_and_names_of_several_parts():
+    assert table_of(pd.Series([1.5, 2.5, 4.0], name="x")).names() == ["x"]
+    two = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
+    assert table_of(pd.DataFrame([[1.5, 2.5]] * 3, columns=two)).names() == ["a, b", "a, c"]
 
 
 def test_all_missing(read):

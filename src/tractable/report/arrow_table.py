@@ -42,6 +42,8 @@ def arrow_of(frame: Any) -> tuple[Any, list[Any]]:
     """Return a frame (pandas, polars, Arrow) as one Arrow record batch, and the names of its columns."""
     import pyarrow as pa
 
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        frame = frame.to_frame()  # one column by itself
     if hasattr(frame, "iloc"):
         names = list(frame.columns)
         arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
@@ -53,21 +55,25 @@ def arrow_of(frame: Any) -> tuple[Any, list[Any]]:
 
 
 def plain(entries: Any) -> Any:
-    """Return entries as numbers (missing where they are NaN), truth values, dates or text."""
+    """Return entries as numbers (missing where they are NaN), truth values, dates or text.
+
+    Whole numbers stay whole: keys of rows have more digits than floats.
+    """
     import pyarrow as pa
     from pyarrow import compute as pc
 
     kind = entries.type
     if pa.types.is_dictionary(kind):
         return plain(entries.dictionary_decode())
-    if pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    as_they_are = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp)
+    if any(fits(kind) for fits in as_they_are):
         return entries
     if is_text(kind) or pa.types.is_null(kind):
         return pc.cast(entries, pa.large_string())
     numbers = _numbers(entries)
     if numbers is not None:
         return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
-    return pa.array([None if v is None else str(v)[:200] for v in entries.to_pylist()], pa.large_string())
+    return pa.array([None if v is None else _text(v) for v in entries.to_pylist()], pa.large_string())
 
 
 def _numbers(entries: Any) -> Any:
@@ -79,21 +85,30 @@ def _numbers(entries: Any) -> Any:
     if pa.types.is_duration(kind):
         thousandths = pc.cast(pc.cast(entries, pa.duration("ms"), safe=False), pa.int64())
         return pc.divide(pc.cast(thousandths, pa.float64()), 1000.0)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return pc.cast(entries, pa.float64(), safe=False)
     return None
 
 
 def _of_series(series: Any) -> Any:
-    """Return a column of a pandas frame; values of several types are taken as text."""
+    """Return a column of a pandas frame; values of several types, and intervals, are taken as text."""
     import pyarrow as pa
 
+    if str(series.dtype).startswith("period"):
+        series = series.dt.to_timestamp()
     try:
+        if str(series.dtype).startswith("interval") or hasattr(series.dtype, "categories"):
+            raise TypeError  # noqa: TRY301  (as text, whatever the categories are)
         return _one(pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         missing = series.isna()
-        texts = [None if gone else str(v) for v, gone in zip(series, missing, strict=True)]
+        texts = [None if gone else _text(v) for v, gone in zip(series, missing, strict=True)]
         return pa.array(texts, pa.large_string())
+
+
+def _text(entry: Any) -> str:
+    """Return an entry as text that can be written: half of a letter cannot."""
+    return str(entry)[:200].encode("utf-8", errors="replace").decode("utf-8")
 
 
 def _one(entries: Any) -> Any:

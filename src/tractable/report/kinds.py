@@ -36,7 +36,8 @@ def judged(name: str, tally: Tally, kept: Any, decimal: str = ".") -> tuple[Colu
 
     texts = trimmed(kept) if is_text(kept.type) else kept
     if types.is_temporal(kept.type) and not types.is_duration(kept.type):
-        return _date(name, tally, pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce"))
+        dates = pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce", utc=True)
+        return _date(name, tally, dates.dt.tz_localize(None))
     kind, note = _kind(name, tally, texts)
     if kind == "number":
         numbers = numbers_of(texts, decimal)

@@ -30,7 +30,7 @@ def picture_of_column(table: Table, column: Column) -> Picture | None:
     if column.is_category:
         return _bars(column.name, list(column.counts), table.n_rows - column.n_missing)
     values = values_of(table, column.name)
-    if len(values) == 0:
+    if len(values) == 0 or not _is_drawable(values):
         return None
     if shows_density(table, column):
         return _curve(column, values)
@@ -40,7 +40,16 @@ def picture_of_column(table: Table, column: Column) -> Picture | None:
 
 def shows_density(table: Table, column: Column) -> bool:
     """Tell whether a column has numbers of enough values for a curve."""
-    return column.is_number and len(np.unique(values_of(table, column.name))) >= FEW_VALUES
+    if not column.is_number:
+        return False
+    values = values_of(table, column.name)
+    return _is_drawable(values) and len(np.unique(values)) >= FEW_VALUES
+
+
+def _is_drawable(values: np.ndarray) -> bool:
+    """Tell whether squares of numbers, and of what they are one part of, are numbers."""
+    largest = np.abs(values).max(initial=0.0)
+    return bool(1e-150 < largest < 1e150 or largest == 0)
 
 
 def smoothed(values: np.ndarray, low: float | None = None) -> Any:

@@ -45,7 +45,7 @@ def clean_names(names: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def _printable(name: Any) -> str:
-    text = "" if name is None else str(name)
+    text = "" if name is None else ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
     text = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text[: 4 * LONGEST])
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -65,7 +65,8 @@ class Tally:
             self.whole = self.whole and bool((finite == np.floor(finite)).all())
         if self.stepping and len(numbers):
             before = numbers[:1] - 1 if self.last is None else np.array([self.last])
-            self.stepping = bool((np.diff(np.concatenate([before, numbers])) == 1).all())
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.stepping = bool((np.diff(np.concatenate([before, numbers])) == 1).all())
             self.last = float(numbers[-1])
 
     def _values(self, entries: Any) -> None:
