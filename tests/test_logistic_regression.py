@@ -237,40 +237,6 @@ def test_a_dear_price_leaves_the_shares_alone(rng):
     np.testing.assert_allclose(model.predict_proba(X[:1])[0], shares, rtol=1e-9)
 
 
-@pytest.mark.parametrize("link", ["logit", "probit"])
-@pytest.mark.spec("CLS-18", "E004-21")
-def test_classes_that_a_plane_parts_are_said_to_be_so(link):
-    X, y = np.arange(8.0)[:, None], np.array(["a"] * 4 + ["b"] * 4)
-    with pytest.warns(SeparableClassesWarning, match="no maximum"):
-        model = tractable.LogisticRegression(C=np.inf, link=link).fit(X, y)
-    assert model.separable_
-    sides = X @ model.separating_coef_[0] + model.separating_intercept_[0]
-    assert np.all((sides > 0) == (y == "b"))
-    assert model.predict(X).tolist() == y.tolist()
-    touching = np.where(np.arange(8) == 4, 3.0, np.arange(8.0))[:, None]  # a row of each class at 3
-    with pytest.warns(SeparableClassesWarning):
-        model = tractable.LogisticRegression(C=np.inf, link=link).fit(touching, y)
-    sides = touching @ model.separating_coef_[0] + model.separating_intercept_[0]
-    np.testing.assert_allclose(sides[3:5], 0.0, atol=1e-6 * sides.max())
-    penalised = tractable.LogisticRegression(link=link).fit(X, y)
-    assert penalised.separable_ is None
-    assert penalised.converged_
-    mixed = tractable.LogisticRegression(C=np.inf, link=link).fit(X, ["a", "b", "a", "b"] * 2)
-    assert mixed.separable_ is False
-
-
-@pytest.mark.parametrize("n", [80, 30_000])
-def test_one_class_of_three_may_be_parted_from_the_others(n, rng):
-    X = rng.standard_normal((n, 3))
-    y = np.where(X[:, 0] > 0.5, 2, rng.integers(0, 2, n))
-    with pytest.warns(SeparableClassesWarning):
-        model = tractable.LogisticRegression(C=np.inf).fit(X, y)
-    scores = X @ model.separating_coef_.T + model.separating_intercept_
-    own = scores[np.arange(n), y]
-    assert np.all(own[:, None] >= scores - 1e-5)
-    assert np.max(own - scores.min(axis=1)) > 0.1
-
-
 def test_fewer_rows_than_columns(rng):
     X, y = rng.standard_normal((6, 20)), np.array([0, 1, 0, 1, 1, 0])
     with pytest.warns(SeparableClassesWarning):

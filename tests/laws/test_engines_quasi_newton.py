@@ -133,7 +133,7 @@ def test_a_flat_direction_is_decided_by_the_price(start):
 
 
 def test_a_system_without_a_solution_is_seen(monkeypatch):
-    """Both coordinates above zero: their prices pull along the flat direction, and no point satisfies both."""
+    """Both coordinates above zero: their prices pull along the flat direction, and no point suits both."""
     slope, hessian = shifted_pairs()
     x, price = np.array([5.0, 4.0]), np.full(2, 0.1)
     asked = hessian(x), slope(x)[1], price, x, x

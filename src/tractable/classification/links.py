@@ -70,14 +70,6 @@ class Logit:
         all_free = len(planes) == self.mix.shape[1]
         return planes if all_free else self.mix.T @ planes
 
-    def margins(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> np.ndarray:
-        """Return by how much the score of each row's class is above the best of the others."""
-        scores = features(x, units, free.shape[1]) @ (self.mix @ free).T
-        rows = np.arange(len(scores))
-        own = scores[rows, codes]
-        scores[rows, codes] = -np.inf
-        return own - np.max(scores, axis=1)
-
     def log_scores(self, scores: np.ndarray) -> np.ndarray:
         """Return log p(C_k | x), up to a number for each row, of the planes' values (n, 1) or (n, K)."""
         return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
@@ -104,6 +96,7 @@ class Probit:
     """p(C_1 | x) = Φ(plane · [1, x]): two classes, parted by a plane and Gaussian noise."""
 
     bound = 1.0
+    mix = np.array([[0.0], [1.0]])
 
     def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
         """Return -Σ w log Φ(±z) and its gradient."""
@@ -123,10 +116,6 @@ class Probit:
     def free(self, planes: np.ndarray) -> np.ndarray:
         """Return the free planes that come nearest to given ones."""
         return planes
-
-    def margins(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> np.ndarray:
-        """Return how far each row is on its own side."""
-        return self._margins(x, codes, None, units, free)[2]
 
     def log_scores(self, scores: np.ndarray) -> np.ndarray:
         """Return log Φ(∓z)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.classification.logistic_errors import covariance_of
 from tractable.classification.logistic_search import MOST_PARAMETERS, Found, LogisticProblem
-from tractable.classification.separable import parting_planes
+from tractable.classification.separable import leading_planes, parting_planes
 from tractable.engines.threads import single_threaded_blas
 from tractable.value import value
 
@@ -51,6 +51,7 @@ class Certainty:
     covariance: np.ndarray | None
     log_likelihood: float
     parting: np.ndarray | None  # planes that part the classes, where they were looked for and met
+    separable: bool | None  # whether there are any, as far as that is known
 
 
 def certainty(problem: LogisticProblem, found: Found, *, unpenalised: bool) -> Certainty:
@@ -58,15 +59,22 @@ def certainty(problem: LogisticProblem, found: Found, *, unpenalised: bool) -> C
     free = found.free
     paid = 0.5 * float(np.sum(problem.ridge * free * free)) + float(np.sum(problem.lasso * np.abs(free)))
     log_likelihood = paid - found.loss * problem.rows.weight
-    if free.size > MOST_PARAMETERS:
-        return Certainty(covariance=None, log_likelihood=log_likelihood, parting=None)
+    few = free.size <= MOST_PARAMETERS
+    covariance = parting = hessian = None
     with single_threaded_blas():
-        hessian = problem.information(free) + np.diag(np.tile(problem.ridge, problem.n_planes))
-        return Certainty(
-            covariance=_covariance(problem, free, hessian),
-            log_likelihood=log_likelihood,
-            parting=parting_planes(problem, free, found.gradient, hessian) if unpenalised else None,
-        )
+        if few:
+            hessian = problem.information(free) + np.diag(np.tile(problem.ridge, problem.n_planes))
+            covariance = _covariance(problem, free, hessian)
+        if unpenalised:
+            parting = parting_planes(problem, leading_planes(free, found.gradient, hessian))
+    # Of many parameters only planes that part all rows are found; a search cut short may not lead to any.
+    known = unpenalised and few and found.converged
+    return Certainty(
+        covariance=covariance,
+        log_likelihood=log_likelihood,
+        parting=parting,
+        separable=True if parting is not None else False if known else None,
+    )
 
 
 def _covariance(problem: LogisticProblem, free: np.ndarray, hessian: np.ndarray) -> np.ndarray:

@@ -86,7 +86,9 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
     kkt_ : float
         Largest breach of the conditions of optimality, a row, in units of the columns: zero at the minimum.
     separable_ : bool or None
-        Whether planes part the classes; None where there is a penalty, and it was not asked.
+        Whether planes part the classes, at least one from another; None where there is a penalty and it was
+        not asked, and where it is not known: the search did not converge, or there are more than 1500
+        parameters and no planes were met that part all rows.
     separating_coef_, separating_intercept_ : arrays like `coef_` and `intercept_`
         Planes that do, where they exist: no row of the fit is on the wrong side.
     n_iter_ : int
@@ -215,9 +217,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         sure = certainty(problem, found, unpenalised=unpenalised)
         self.covariance_, self.log_likelihood_ = sure.covariance, sure.log_likelihood
-        self.separable_ = None
-        if unpenalised:
-            self.separable_ = sure.parting is not None
+        self.separable_ = sure.separable
         if sure.parting is not None:
             self.separating_coef_, self.separating_intercept_ = in_columns(problem, sure.parting)
 
