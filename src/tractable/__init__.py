@@ -198,6 +198,7 @@ PACKAGES = (
     "metrics",
     "mixture",
     "neighbors",
+    "report",
     "spatial",
     "smoothing",
     "statistics",

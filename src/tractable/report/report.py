@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
+from tractable.data.atomic import replacing
 from tractable.report.names import number_of
 from tractable.report.page import page
 from tractable.report.reading import Progress, read_table, table_of
@@ -111,6 +112,7 @@ def make_report(
     """
     started = time.perf_counter()
     tell = progress or _silent
+    _check_path(path, data)
     tell("reading the table", 0.0)
     rng = as_generator(random_state)
     table = _table(data, target, rng, progress)
@@ -132,6 +134,17 @@ def make_report(
         findings={section.key: section.findings or {} for section in sections},
         notes=notes,
     )
+
+
+def _check_path(path: Any, data: Any) -> None:
+    """Refuse a place where no page can be written, before any work."""
+    page_file = Path(path)
+    if page_file.is_dir():
+        raise TableError(f"the report cannot be written to {path}: it is a folder")
+    if not page_file.parent.is_dir():
+        raise TableError(f"the report cannot be written to {path}: there is no folder {page_file.parent}")
+    if isinstance(data, (str, Path)) and page_file.resolve() == Path(data).resolve():
+        raise TableError(f"the report cannot be written to {path}: the table is there")
 
 
 def _table(data: Any, target: str | None, rng: np.random.Generator, progress: Progress | None) -> Table:
@@ -198,7 +211,8 @@ def _lead(table: Table, target: str | None) -> str:
 
 def _write(path: Any, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8", errors="replace")
+        with replacing(Path(path)) as file:
+            file.write(text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
 
