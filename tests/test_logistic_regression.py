@@ -292,6 +292,8 @@ def test_class_weights_are_weights(rng):
         ({"C": -np.inf}, "C"),
         ({"C": "1"}, "C"),
         ({"l1_ratio": 1.5}, "l1_ratio"),
+        ({"fit_intercept": "no"}, "fit_intercept"),
+        ({"fit_intercept": 1}, "fit_intercept"),
         ({"link": "cauchit"}, "link"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
@@ -301,6 +303,15 @@ def test_bad_parameters(options, name, rng):
     X, y = problem(rng)
     with pytest.raises(ValueError, match=name):
         tractable.LogisticRegression(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
+def test_no_penalty_in_any_float(kind, rng):
+    X, y = problem(rng)
+    expected = tractable.LogisticRegression(np.inf).fit(X, y)
+    given = tractable.LogisticRegression(kind("inf"), fit_intercept=np.True_).fit(X, y)
+    np.testing.assert_array_equal(given.coef_, expected.coef_)
+    assert given.separable_ is False
 
 
 def test_bad_classes(rng):

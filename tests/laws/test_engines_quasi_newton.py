@@ -66,6 +66,34 @@ def test_quasi_newton_says_when_steps_run_out(rng):
         preconditioned_lbfgs(slope, solving(hessian), np.full(6, np.nan))
 
 
+def test_the_caller_may_ask_for_a_smaller_gradient():
+    """x + e^(20 - x) curves so much at 0 that steps promise little; its gradient tells."""
+
+    def far(x):
+        pull = 1e-8 * np.exp(20.0 - x)
+        return 100.0 + 1e-8 * float(x[0]) + float(pull[0]), 1e-8 - pull
+
+    def solve(x):
+        return lambda g: g * np.exp(x - 20.0) * 1e8
+
+    early = preconditioned_lbfgs(far, solve, np.zeros(1), exact=True, tol=1e-4)
+    assert early.converged
+    assert abs(early.x[0] - 20.0) > 1.0
+    late = preconditioned_lbfgs(
+        far, solve, np.zeros(1), exact=True, tol=1e-4, settled=lambda x, g: bool(np.abs(g[0]) < 1e-11)
+    )
+    assert late.converged
+    np.testing.assert_allclose(late.x, 20.0, atol=1e-3)
+
+
+def test_exact_curvature_takes_one_more_step(rng):
+    """At the same tolerance Newton's method ends with the square of the error of the step before."""
+    slope, hessian = quartic(rng)
+    found = preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, tol=1e-6)
+    least = preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, tol=1e-16)
+    np.testing.assert_allclose(found.x, least.x, rtol=1e-9, atol=1e-12)
+
+
 def test_a_start_at_the_minimum_stays():
     found = preconditioned_lbfgs(lambda x: (x @ x, 2 * x), lambda x: lambda g: g / 2, np.zeros(3))
     assert found.converged

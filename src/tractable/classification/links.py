@@ -61,6 +61,13 @@ class Logit:
         """Return the Hessian, (c p, c p): the information of the rows."""
         return over_contrasts(self.mix, softmax_curvature(x, weights, *units, self.mix @ free))
 
+    def pulls(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows (n, p) and by how much each moves the value of each free plane, (n, c)."""
+        z = features(x, units, free.shape[1])
+        wrong = softmax(z @ (self.mix @ free).T)
+        wrong[np.arange(len(z)), codes] -= 1.0
+        return z, wrong @ self.mix
+
     def planes(self, free: np.ndarray) -> np.ndarray:
         """Return the planes that users read: one for two classes, else one a class."""
         return free if len(self.mix) == 2 else self.mix @ free
@@ -108,6 +115,11 @@ class Probit:
         """Return the Hessian, Σ w h (h + m) x xᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
         z, _, margin, w = self._margins(x, codes, weights, units, free)
         return (w * probit_loss(margin)[2] * z.T) @ z
+
+    def pulls(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows (n, p) and by how much each moves the value of the plane, (n, 1)."""
+        z, sign, margin, _ = self._margins(x, codes, None, units, free)
+        return z, (sign * probit_loss(margin)[1])[:, None]
 
     def planes(self, free: np.ndarray) -> np.ndarray:
         """Return the plane that users read."""

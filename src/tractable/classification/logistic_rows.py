@@ -16,6 +16,12 @@ __all__ = ["ClassRows", "class_rows"]
 
 #: Rows that a thread is handed at a time.
 BLOCK = 16_384
+#: Rows of a block by which the middle half of a column is known, and the most that are held.
+SOME, MOST = 256, 4096
+#: A column whose standard deviation is this many times that of its middle half has rows far away.
+FAR = 100.0
+#: How far the quartiles of a Gaussian are apart, in standard deviations.
+QUARTILES = 1.349
 
 
 @value
@@ -28,7 +34,8 @@ class ClassRows:
     worth : array (K,) or None
         What rows of each class count, times their weights.
     shift, scale : arrays (d,)
-        ``(x - shift) * scale`` has the mean 0 and the variance 1; of a column that never varies, 0.
+        ``(x - shift) * scale`` has the mean 0 and the variance 1; of a column that never varies, 0. A column
+        with rows so far away that they would hide the others has the quartiles of a Gaussian instead.
     total : array (K,)
         Weight of the rows of each class.
     """
@@ -107,7 +114,7 @@ def class_rows(labelled: LabelledRows, class_weight: Any, *, located: bool) -> C
     """Look at the rows once: return them in units of their columns."""
     k = len(labelled.classes)
     survey = labelled.fold(lambda x, y, weights=None: _Survey.of(x, y, weights, k), rows=BLOCK // 4)
-    shift, scale = _units(survey.moments, located=located)
+    shift, scale = _units(survey, located=located)
     worth = _worth(class_weight, labelled.classes, survey.counts)
     total = survey.counts if worth is None else survey.counts * worth
     return ClassRows(labelled=labelled, worth=worth, shift=shift, scale=scale, total=total)
@@ -117,18 +124,38 @@ def class_rows(labelled: LabelledRows, class_weight: Any, *, located: bool) -> C
 class _Survey:
     moments: DiagonalMoments
     counts: np.ndarray
+    some: np.ndarray  # a few of the rows
 
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any, k: int) -> "_Survey":
-        return cls(moments=DiagonalMoments.of(x, weights), counts=np.bincount(codes, weights, minlength=k))
+        seen = x if weights is None else x[weights > 0]
+        return cls(
+            moments=DiagonalMoments.of(x, weights),
+            counts=np.bincount(codes, weights, minlength=k),
+            some=np.asarray(seen[:: 1 + len(seen) // SOME], dtype=np.float64),
+        )
 
     def __add__(self, other: "_Survey") -> "_Survey":
-        return _Survey(moments=self.moments + other.moments, counts=self.counts + other.counts)
+        some = np.concatenate([self.some, other.some])
+        return _Survey(
+            moments=self.moments + other.moments,
+            counts=self.counts + other.counts,
+            some=some if len(some) <= MOST else some[::2],
+        )
 
 
-def _units(moments: DiagonalMoments, *, located: bool) -> tuple[np.ndarray, np.ndarray]:
-    mean = np.asarray(moments.mean)
-    spread = np.sqrt(moments.scatter / moments.total)
+def _units(survey: _Survey, *, located: bool) -> tuple[np.ndarray, np.ndarray]:
+    mean = np.asarray(survey.moments.mean)
+    spread = np.sqrt(survey.moments.scatter / survey.moments.total)
+    low, middle, high = np.quantile(survey.some, [0.25, 0.5, 0.75], axis=0)
+    with np.errstate(over="ignore"):
+        half = (high - low) / QUARTILES
+        far = (
+            np.isfinite(half)
+            & (half > 8.0 * np.finfo(np.float64).eps * np.abs(middle))
+            & (spread > FAR * half)
+        )
+    mean, spread = np.where(far, middle, mean), np.where(far, half, spread)
     size = spread if located else np.hypot(spread, mean)
     varies = size > 8.0 * np.finfo(np.float64).eps * np.abs(mean)
     scale = np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)

@@ -24,6 +24,8 @@ MOST_PARAMETERS = 1500
 MOST_SPARSE = 5000
 #: A column that hardly varies in the sample is taken to curve at least by this share of the others.
 LEAST_CURVATURE = 1e-3
+#: Slopes below this share of the sizes of their terms are rounding.
+LEAST_SHARE = 1e-8
 #: The planes of a sample are wanted no more exactly than they are those of all rows.
 ROUGH, FEW = 1e-5, 10
 
@@ -88,6 +90,26 @@ class LogisticProblem:
         solve = solver(self.hessian(free))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
+    def settled(self, free: np.ndarray, slopes: np.ndarray, tol: float) -> bool:
+        """Say whether slopes are small beside the sizes of the terms that they are sums of, |w r z|.
+
+        One far row may make the curvature so large that a step promises next to nothing, though the others
+        still pull all one way: this tells. Where no row pulls any more, planes part the classes.
+        """
+
+        def sizes(x: Any, codes: Any, weights: Any) -> np.ndarray:
+            z, pulls = self.link.pulls(x, codes, self.units, free)
+            z, pulls = np.abs(z), np.abs(pulls)
+            pulls = np.column_stack([pulls, np.ones(len(pulls))])
+            pulls = pulls if weights is None else pulls * weights[:, None]
+            return np.concatenate([pulls[:, :-1].T @ z, pulls[:, -1:].T @ np.minimum(z, 1.0)])
+
+        found = self.sample.walk(sizes)
+        terms, reach = found[:-1] + np.abs(self.ridge * free), found[-1]
+        share = max(np.sqrt(tol), LEAST_SHARE)
+        pulled = terms > tol * reach
+        return bool(np.all(np.abs(slopes)[pulled] * self.rows.weight <= share * terms[pulled]))
+
     @cached_property
     def sample(self) -> ClassRows:
         return self.rows.sample(SAMPLE)
@@ -138,7 +160,15 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
             if rough.interrupted:
                 return rough
             start = rough.free
-        return _smooth(problem, start, exact=problem.exact, refresh=(0,), tol=tol, max_iter=max_iter)
+        return _smooth(
+            problem,
+            start,
+            exact=problem.exact,
+            refresh=(0,),
+            tol=tol,
+            max_iter=max_iter,
+            settled=lambda free, slopes: problem.settled(free, slopes, tol),
+        )
 
 
 def _smooth(problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any) -> Found:
@@ -171,7 +201,12 @@ def _sparse(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter
     def hessian(flat: np.ndarray) -> np.ndarray:
         return _pinned(problem.hessian(flat.reshape(c, p)), c, p, located=problem.located)
 
-    found = proximal_newton(objective, hessian, start.reshape(-1), price, tol=tol, max_iter=max_iter)
+    def settled(flat: np.ndarray, breaches: np.ndarray) -> bool:
+        return problem.settled(flat.reshape(c, p), breaches.reshape(c, p), tol)
+
+    found = proximal_newton(
+        objective, hessian, start.reshape(-1), price, tol=tol, max_iter=max_iter, settled=settled
+    )
     return Found(
         free=found.x.reshape(c, p),
         gradient=found.gradient.reshape(c, p),

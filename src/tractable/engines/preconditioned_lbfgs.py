@@ -42,14 +42,15 @@ def preconditioned_lbfgs(
     memory: int = 10,
     tol: float = 1e-10,
     max_iter: int = 100,
+    settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
 ) -> LBFGSResult:
     """Minimise a smooth convex function whose value and slope are dear and whose curvature can be guessed.
 
     The curvature, of a sample of the data for instance, is the initial matrix of L-BFGS, and is taken anew in
     the first steps, where it changes most; differences of gradients mend what it misses. Where it is exact,
-    it is taken anew in every step, and the search is Newton's method. Steps are halved until the value falls
-    (Armijo). It stops when the decrease that a step promises, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size
-    of f: its value, and what has been gained since the start.
+    it is taken anew in every step, and the search is Newton's method, which ends by one more step than asked.
+    Steps are halved until the value falls (Armijo). It stops when the decrease that a step promises, ½ ∇fᵀ
+    H⁻¹ ∇f, is at most `tol` times the size of f: its value, and what has been gained since the start.
 
     Parameters
     ----------
@@ -67,6 +68,9 @@ def preconditioned_lbfgs(
         Pairs of differences that are kept.
     tol : float
     max_iter : int
+    settled : callable, optional
+        ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before. What
+        a step promises does not tell where the curvature changes more than it moves.
 
     Examples
     --------
@@ -80,13 +84,13 @@ def preconditioned_lbfgs(
     here = objective(x)
     if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
         raise ValueError("start must have a finite value and gradient")
-    search = _Search(x, here)
+    search = _Search(x, here, settled)
     interrupted = False
     try:
         while len(search.trace) <= max_iter and not search.ended:
             if search.solve is None or exact or (refresh is not None and search.stale(refresh, memory)):
                 search.solve, search.pairs = curvature(search.x), []
-            search.step(objective, tol, memory)
+            search.step(objective, tol, memory, again=exact)
     except KeyboardInterrupt:
         interrupted = True
     return LBFGSResult(
@@ -104,8 +108,8 @@ def preconditioned_lbfgs(
 class _Search:
     """The state of a search: where it is, and the pairs of differences it remembers."""
 
-    def __init__(self, x: np.ndarray, here: Slope) -> None:
-        self.x, self.here = x, here
+    def __init__(self, x: np.ndarray, here: Slope, settled: Any) -> None:
+        self.x, self.here, self.settled = x, here, settled
         self.trace = [float(here[0])]
         self.pairs: list[Any] = []
         self.solve: Solve | None = None
@@ -115,16 +119,16 @@ class _Search:
     def stale(self, refresh: tuple[int, ...], memory: int) -> bool:
         return len(self.trace) - 1 in refresh or len(self.pairs) == memory
 
-    def step(self, objective: Callable[[np.ndarray], Slope], tol: float, memory: int) -> None:
-        """Take one step, or find that there is none."""
+    def step(self, objective: Callable[[np.ndarray], Slope], tol: float, memory: int, *, again: bool) -> None:
+        """Take one step, or find that there is none; the first that is small is the last, or the last but one."""
         direction = _direction(self.here[1], self.solve, self.pairs)  # type: ignore[arg-type]
         self.promised = promised = 0.5 * float(np.vdot(self.here[1], direction))
         size = abs(self.trace[-1]) + self.trace[0] - self.trace[-1]
         stepped = None if promised <= 0.0 else _backtracked(objective, self.x, self.here, direction)
         if stepped is None:
             # No step was lower: at the minimum as far as the value can tell, or stuck.
-            self.converged = 0.0 <= promised <= max(tol, 8.0 * _EPS) * size
-            self.ended = True
+            small = 0.0 <= promised <= max(tol, 8.0 * _EPS) * size
+            self.converged, self.ended = self.converged or (small and self._settled()), True
             return
         moved, there = stepped
         step, turn = moved - self.x, there[1] - self.here[1]
@@ -133,7 +137,11 @@ class _Search:
             self.pairs = [*self.pairs, (step, turn, product)][-memory:]
         self.x, self.here = stepped
         self.trace.append(min(float(there[0]), self.trace[-1]))  # equal up to rounding where it rose
-        self.converged = self.ended = promised <= tol * size
+        before, self.converged = self.converged, promised <= tol * size and self._settled()
+        self.ended = self.converged and (before or not again)
+
+    def _settled(self) -> bool:
+        return self.settled is None or bool(self.settled(self.x, self.here[1]))
 
 
 def _direction(gradient: np.ndarray, solve: Solve, pairs: list[Any]) -> np.ndarray:
