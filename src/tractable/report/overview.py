@@ -31,7 +31,10 @@ KIND_WORDS = {
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section:  # noqa: ARG001
     """Describe each column, the target first."""
     shown = sorted(table.columns, key=lambda column: column.name != target)
-    pictured = [column for column in shown if column.is_number or column.is_category][:MOST_PICTURES]
+    drawable = [column for column in shown if column.is_number or column.is_category]
+    pictured = sorted(drawable, key=lambda column: (column.name != target, column.is_category))[
+        :MOST_PICTURES
+    ]
     pictures = [picture_of_column(table, column) for column in pictured]
     drawn = [picture for picture in pictures if picture is not None]
     return Section(
@@ -118,7 +121,7 @@ def _left_out(table: Table, pictured: list[Column]) -> tuple[str, ...]:
     drawable = [c for c in table.columns if c.is_number or c.is_category]
     if len(pictured) == len(drawable):
         return ()
-    return (f"{len(pictured)} of {len(drawable)} columns are pictured, the first ones.",)
+    return (f"{len(pictured)} of {len(drawable)} columns are pictured, numbers first.",)
 
 
 def _code(table: Table, pictured: list[Column]) -> str:

@@ -1,6 +1,5 @@
 """The page of a report: one file that needs nothing else, no script and no network."""
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
@@ -93,16 +92,12 @@ def _pictures(pictures: Iterable[Picture]) -> str:
 
 
 def _figure(picture: Picture) -> str:
+    """Show a drawing about as large as it was drawn, so that its letters can be read."""
     caption = f"<figcaption>{escape(picture.caption)}</figcaption>" if picture.caption else ""
-    kind = f' class="wide"{_at_most(picture.svg)}' if picture.wide else ""
+    kind = "wide" if picture.wide else "plain"
+    size = f"--width: {picture.width:.0f}px"
     drawing = f'<div class="drawing" role="img" aria-label="{escape(picture.alt)}">{picture.svg}</div>'
-    return f"<figure{kind}>{drawing}{caption}</figure>"
-
-
-def _at_most(svg: str) -> str:
-    """Wide drawings are not blown up: at most a third larger than they were drawn."""
-    box = re.search(r'<svg[^>]* viewBox="0 0 ([\d.]+) ', svg[:500])
-    return f' style="--most: {float(box[1]) * 96 / 72 * 1.33:.0f}px"' if box else ""
+    return f'<figure class="{kind}" style="{size}">{drawing}{caption}</figure>'
 
 
 def _grid(grid: Grid) -> str:

@@ -31,6 +31,8 @@ class Picture:
         What to look for in it.
     wide : bool
         Whether it wants the whole width of the page.
+    width : float
+        As wide as it was drawn, in pixels of 1/96 inch: pages show it at about this size.
 
     Both texts are plain: the page escapes them.
     """
@@ -39,6 +41,7 @@ class Picture:
     alt: str
     caption: str = ""
     wide: bool = False
+    width: float = 400.0
 
 
 @value
@@ -140,7 +143,8 @@ def picture_of(
         drawn = "" if pixels else _svg(figure)
         if pixels or len(drawn.encode()) > MOST_BYTES:
             drawn = _image(figure)
-    return Picture(svg=drawn, alt=alt, caption=caption, wide=wide)
+    width = 96.0 * float(figure.get_figwidth())
+    return Picture(svg=drawn, alt=alt, caption=caption, wide=wide, width=width)
 
 
 def _svg(figure: Any) -> str:
