@@ -50,12 +50,14 @@ class WaldErrors:
     """`coef_std_errors_`, `coef_interval`, `z_values_` and `p_values_`, from `covariance_`.
 
     A model supplies `coef_`, `intercept_` and `covariance_`, of the parameters plane after plane, the
-    intercept first where there is one.
+    intercept first where there is one; and `centered_covariance_`, of those for rows less `center_`.
     """
 
     coef_: np.ndarray
     intercept_: np.ndarray
     covariance_: Any
+    center_: np.ndarray
+    centered_covariance_: Any
 
     @property
     def coef_std_errors_(self) -> np.ndarray:
@@ -114,7 +116,8 @@ class WaldErrors:
         """Return the interval that holds the probability of each class with the given confidence (Wald's).
 
         The odds of a class against the others, or the plane of a probit, are Gaussian as far as the curvature
-        tells; their interval is carried over to the probability, so it never leaves [0, 1].
+        tells; their interval is carried over to the probability, so it never leaves [0, 1]. Coefficients that
+        are exactly zero by a price on absolute values are taken to be held there.
 
         Parameters
         ----------
@@ -128,12 +131,11 @@ class WaldErrors:
         check_number("coverage", coverage, above=0.0, below=1.0)
         self._errors()
         x = np.asarray(check_columns(self, X), dtype=np.float64)
-        located = len(self.covariance_) > self.coef_.size
-        rows = np.column_stack([np.ones(len(x)), x]) if located else x
+        located = len(self.centered_covariance_) > self.coef_.size
+        away = x - self.center_
+        rows = np.column_stack([np.ones(len(x)), away]) if located else away
         carried = self._odds_by_planes(x)[:, :, :, None] * rows[:, None, None, :]  # (n, K, planes, p)
-        flat = carried.reshape(*carried.shape[:2], -1)
-        with np.errstate(invalid="ignore"):
-            variance = np.einsum("nki,ij,nkj->nk", flat, self.covariance_, flat)
+        variance = _variance(carried.reshape(*carried.shape[:2], -1), self.centered_covariance_)
         return self._reached(x, _quantile(coverage) * np.sqrt(variance))
 
     def _odds_by_planes(self, x: np.ndarray) -> np.ndarray:
@@ -151,6 +153,16 @@ class WaldErrors:
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
         return np.sqrt(np.diagonal(self.covariance_)).reshape(len(self.coef_), -1)
+
+
+def _variance(parts: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return partsᵀ covariance parts of each (n, K); infinite where a part is not determined."""
+    places = np.arange(len(covariance))
+    open_ = np.isinf(np.diagonal(covariance))
+    known = covariance.copy()
+    known[places[open_], places[open_]] = 0.0
+    found = np.sum((parts @ known) * parts, axis=-1)
+    return np.where(np.any(parts[..., open_] != 0.0, axis=-1), np.inf, np.maximum(found, 0.0))
 
 
 def _interval(estimate: np.ndarray, error: np.ndarray, coverage: float) -> np.ndarray:

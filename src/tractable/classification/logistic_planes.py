@@ -49,6 +49,7 @@ class Certainty:
     """What one more pass tells where a search stopped."""
 
     covariance: np.ndarray | None
+    centered: np.ndarray | None  # the same with intercepts where the rows are, and 0 where one is held
     log_likelihood: float
     parting: np.ndarray | None  # planes that part the classes, where they were looked for and met
     separable: bool | None  # whether there are any, as far as that is known
@@ -60,26 +61,31 @@ def certainty(problem: LogisticProblem, found: Found, *, unpenalised: bool) -> C
     paid = 0.5 * float(np.sum(problem.ridge * free * free)) + float(np.sum(problem.lasso * np.abs(free)))
     log_likelihood = paid - found.loss * problem.rows.weight
     few = free.size <= MOST_PARAMETERS
-    covariance = parting = hessian = None
+    covariance = centered = parting = hessian = None
     with single_threaded_blas():
         if few:
             hessian = problem.information(free) + np.diag(np.tile(problem.ridge, problem.n_planes))
-            covariance = _covariance(problem, free, hessian)
+            covariance = _covariance(problem, free, hessian, problem.rows.shift, held=np.nan)
+            centered = _covariance(problem, free, hessian, np.zeros_like(problem.rows.shift), held=0.0)
         if unpenalised:
             parting = parting_planes(problem, leading_planes(free, found.gradient, hessian))
     # Of many parameters only planes that part all rows are found; a search cut short may not lead to any.
     known = unpenalised and few and found.converged
     return Certainty(
         covariance=covariance,
+        centered=centered,
         log_likelihood=log_likelihood,
         parting=parting,
         separable=True if parting is not None else False if known else None,
     )
 
 
-def _covariance(problem: LogisticProblem, free: np.ndarray, hessian: np.ndarray) -> np.ndarray:
+def _covariance(
+    problem: LogisticProblem, free: np.ndarray, hessian: np.ndarray, shift: np.ndarray, *, held: float
+) -> np.ndarray:
+    """Return the covariance of planes in the units of the columns, `shift` away from their centre."""
     known = (free != 0.0) | (problem.lasso == 0.0)
-    found = covariance_of(hessian, _mapping(problem, free.shape), known.reshape(-1))
+    found = covariance_of(hessian, _mapping(problem, free.shape, shift), known.reshape(-1))
     planes = problem.link.planes(free)
     places = np.arange(planes.size).reshape(planes.shape)
     located = int(problem.located)
@@ -87,18 +93,18 @@ def _covariance(problem: LogisticProblem, free: np.ndarray, hessian: np.ndarray)
     dead = places[:, located:][:, problem.rows.scale == 0.0].reshape(-1)
     share = 1.0 if len(planes) == 1 else 1.0 - 1.0 / len(planes)
     found[dead, dead] = share / problem.price if problem.price > 0.0 else np.inf
-    held = places[(planes == 0.0) & (problem.lasso > 0.0)]
-    found[held], found[:, held] = np.nan, np.nan
+    zeros = places[(planes == 0.0) & (problem.lasso > 0.0)]
+    found[zeros], found[:, zeros] = held, held
     return found
 
 
-def _mapping(problem: LogisticProblem, shape: tuple[int, int]) -> Any:
+def _mapping(problem: LogisticProblem, shape: tuple[int, int], shift: np.ndarray) -> Any:
     """Return the matrix that takes free planes to those of the columns, both flattened."""
     c, p = shape
     rows, located = problem.rows, int(problem.located)
     units = np.diag(np.concatenate([np.ones(located), rows.scale]))
     if located:
-        units[0, 1:] = -rows.shift * rows.scale
+        units[0, 1:] = -shift * rows.scale
     mix = problem.link.planes(np.eye(c))
     if located and len(mix) > 1 and c == len(mix):
         # Intercepts sum to zero; free planes leave that open.

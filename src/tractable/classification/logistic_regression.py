@@ -81,6 +81,11 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         Covariance of the parameters, plane after plane and in each the intercept first: the inverse of the
         information of the rows, and of the curvature of the squared penalty with it. What the rows do not
         determine has an infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN.
+    center_ : array of shape (n_features,)
+        The mean of the rows, or their middle; 0 without an intercept.
+    centered_covariance_ : array like `covariance_`, or None
+        Covariance of the parameters for rows less `center_`, which keeps the digits that `covariance_` loses
+        far from the origin; 0 for coefficients that are exactly zero by `l1_ratio`, which are held there.
     coef_std_errors_, z_values_, p_values_ : arrays of the shape of `coef_`
         Standard errors, and Wald's tests of each coefficient against 0.
     intercept_std_errors_ : array of the shape of `intercept_`
@@ -225,6 +230,7 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         sure = certainty(problem, found, unpenalised=unpenalised)
         self.covariance_, self.log_likelihood_ = sure.covariance, sure.log_likelihood
+        self.center_, self.centered_covariance_ = problem.rows.shift, sure.centered
         self.separable_ = sure.separable
         if sure.parting is not None:
             self.separating_coef_, self.separating_intercept_ = in_columns(problem, sure.parting)

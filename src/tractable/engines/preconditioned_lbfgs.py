@@ -120,7 +120,7 @@ class _Search:
         return len(self.trace) - 1 in refresh or len(self.pairs) == memory
 
     def step(self, objective: Callable[[np.ndarray], Slope], tol: float, memory: int, *, again: bool) -> None:
-        """Take one step, or find that there is none; the first that is small is the last, or the last but one."""
+        """Take one step, or find that there is none; it ends with the first small one, or one later."""
         direction = _direction(self.here[1], self.solve, self.pairs)  # type: ignore[arg-type]
         self.promised = promised = 0.5 * float(np.vdot(self.here[1], direction))
         size = abs(self.trace[-1]) + self.trace[0] - self.trace[-1]
