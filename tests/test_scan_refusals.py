@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from tractable.data import scan
+from tractable.data import as_source, scan
 
 
 def gathered(source):
@@ -32,8 +32,6 @@ def trips(tmp_path, rng):
         ({"features": ["km", "mintues"]}, r"features: no column 'mintues' in .*did you mean 'minutes'\?"),
         ({"features": ["km"], "target": "fair"}, r"target: no column 'fair'.*'fare'"),
         ({"features": ["km"], "weight": "weihgt"}, "weight: no column 'weihgt'"),
-        ({}, r"trips\.parquet: not numeric: 'city' \(string\)"),
-        ({"features": ["km", "city"]}, "not numeric: 'city'"),
         ({"features": ["km"], "weight": "city"}, "not numeric: 'city'"),
         ({"features": ["km", "km"]}, "features names a column twice"),
         ({"features": ["km"], "target": "km"}, "'km' is already the target or the weight"),
@@ -43,6 +41,16 @@ def trips(tmp_path, rng):
 def test_columns_are_checked_before_any_row_is_read(trips, asked, message):
     with pytest.raises(ValueError, match=message):
         scan(trips, **asked)
+
+
+@pytest.mark.parametrize("asked", [{}, {"features": ["km", "city"]}])
+def test_text_is_refused_by_models_of_numbers_before_any_row_is_read(trips, asked):
+    said = r"trips\.parquet: not numeric: 'city' \(string\)"
+    source = scan(trips, **asked)
+    for walk in (source.batches, source.assign, lambda: as_source(source, weights="km")):
+        with pytest.raises(ValueError, match=said):
+            walk()
+    assert as_source(source, "city").n_features == source.n_features - 1
 
 
 def test_a_target_of_dates_is_refused(tmp_path):

@@ -21,7 +21,7 @@ class ForgetsWeights(NaiveBayes):
 
     def _of(self, layout):
         def of(x, labels, weights=None):
-            return columns_by_class(x, labels, layout=layout, how=self._estimation())
+            return columns_by_class(x, labels, layout=layout)
 
         return of
 

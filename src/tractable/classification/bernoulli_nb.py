@@ -84,6 +84,9 @@ class BernoulliNB(DiscreteNB):
         if self.binarize is not None:
             check_number("binarize", self.binarize)
 
+    def _preparation(self) -> str:
+        return f"binarize={None if self.binarize is None else float(self.binarize)}"
+
     def _prepared(self, x: np.ndarray) -> np.ndarray:
         if self.binarize is None:
             return x

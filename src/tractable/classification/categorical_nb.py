@@ -56,6 +56,7 @@ class CategoricalNB(DiscreteNB):
     """
 
     _usual_kind = "categorical"
+    _reads_text = True
 
     def __init__(
         self,

@@ -1,12 +1,12 @@
 """Naive Bayes of smoothed samples."""
 
-from numbers import Real
 from typing import Any
 
-from tractable.base import ModelTags, check_choice
+from tractable.base import ModelTags
 from tractable.classification.naive_bayes_estimation import Estimation
+from tractable.classification.naive_bayes_samples import check_rule
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
-from tractable.smoothing import check_window
+from tractable.smoothing import WINDOWS, check_window
 
 __all__ = ["KernelNB"]
 
@@ -25,7 +25,7 @@ class KernelNB(NaiveBayesShell):
         has Silverman's for the deviation of all classes.
     kernel : str or callable
         As of :class:`tractable.KernelDensity`. Windows that end somewhere leave rows that no class explains;
-        such a row is given equal probabilities.
+        of such a row nothing is known but p(C_k).
     priors : array of shape (n_classes,), optional
         p(C_k); the shares of the classes by default.
 
@@ -63,11 +63,10 @@ class KernelNB(NaiveBayesShell):
         return "kernel"
 
     def _check_parameters(self) -> None:
-        check_window(self.kernel)
-        if isinstance(self.bandwidth, str):
-            check_choice("bandwidth", self.bandwidth, ("silverman", "scott", "isj", "loo", "lscv"))
-        elif not (isinstance(self.bandwidth, Real) and 0.0 < float(self.bandwidth) < float("inf")):
-            raise ValueError(f"bandwidth must be a rule or a positive number, got {self.bandwidth!r}")
+        window = check_window(self.kernel)
+        check_rule(self.bandwidth)
+        if self.bandwidth == "lscv" and window is not WINDOWS["gaussian"]:
+            raise ValueError('bandwidth="lscv" has a closed form for kernel="gaussian" alone; use "loo"')
 
     def _estimation(self) -> Estimation:
         return Estimation(bandwidth=self.bandwidth, kernel=self.kernel)

@@ -17,7 +17,10 @@ class MultinomialNB(DiscreteNB):
     Poisson with the same mean λ in all classes, so that it says nothing of the class; then the columns are
     independent, Poisson with rates λ θ_kj, which is the distribution that rows are drawn from and a missing
     entry drops out of exactly. Counts may be fractions, as weighted words are; their densities are then those
-    of the same formula.
+    of the same formula. Where entries are missing in learning, θ_k is the mode of a posterior in which every
+    class has a λ of its own, so that totals say nothing of shares: in proportion to the average counts of the
+    rows in which a column was observed, but for α. A column that a class never shows has the share that it
+    has in all classes together.
 
     Parameters
     ----------
@@ -66,7 +69,9 @@ class MultinomialNB(DiscreteNB):
         """Counts of each column, class by class."""
         found = statistics_of_classes(self.statistic_, self.classes_)
         nothing = np.zeros(self.n_features_in_)
-        return np.stack([nothing if part is None else part.total * part.parts[0].mean for part in found])
+        return np.stack(
+            [nothing if part is None else part.parts[0].weight * part.parts[0].mean for part in found]
+        )
 
     @property
     def feature_log_prob_(self) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.base import ModelTags, check_answerable, check_choice, check_number
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_model import log_evidence
+from tractable.classification.naive_bayes_samples import check_rule
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
 from tractable.classification.priors import class_priors
 from tractable.conjugate.rises import shares_rise
@@ -93,6 +94,8 @@ class NaiveBayes(NaiveBayesShell):
     >>> float(model.condition({"body_mass_g": 5500.0}).mean[2].round(1))
     15.0
     """
+
+    _reads_text = True
 
     def __init__(
         self,
@@ -208,6 +211,7 @@ class NaiveBayes(NaiveBayesShell):
         check_choice("unseen", self.unseen, ("smooth", "error", "missing"))
         check_number("pseudocounts", self.pseudocounts, least=0.0)
         check_number("var_smoothing", self.var_smoothing, least=0.0)
+        check_rule(self.bandwidth)
         if self.estimate == "bayes" and not self.pseudocounts > 0:
             raise ValueError('pseudocounts must be above 0 where estimate="bayes": priors must be proper')
         if self.estimate == "bayes" and "multinomial" in self._named():

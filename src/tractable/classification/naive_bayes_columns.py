@@ -1,6 +1,7 @@
 """What naive Bayes takes each column of a table for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,13 @@ class NaiveColumns:
     columns : TableColumns
     likelihoods : tuple
         One of `LIKELIHOODS`, a family of `tractable.distributions` by name, a family or a conjugate model.
+    preparation : str, optional
+        What was done to entries before they were counted.
     """
 
     columns: TableColumns
     likelihoods: tuple[Any, ...]
+    preparation: str | None = None
 
     def __add__(self, other: "NaiveColumns") -> "NaiveColumns":
         """Return the columns of both, the same but for categories: those of the other come after."""
@@ -47,6 +51,10 @@ class NaiveColumns:
         mine, theirs = self.columns, other.columns
         if (mine.names, mine.kinds) != (theirs.names, theirs.kinds) or not _alike(self, other):
             raise ValueError("statistics must be of the same columns, with the same likelihoods")
+        if self.preparation != other.preparation:
+            raise ValueError(
+                f"statistics of entries with {self.preparation} and with {other.preparation} do not add up"
+            )
         tables = []
         for j, (a, b) in enumerate(zip(mine.categories, theirs.categories, strict=True)):
             if (a is None) != (b is None):
@@ -106,9 +114,19 @@ def learn_naive_columns(
 
 
 def _alike(a: NaiveColumns, b: NaiveColumns) -> bool:
-    """Whether likelihoods are the same; of models of the user's, whether they are of one type."""
-    pairs = zip(a.likelihoods, b.likelihoods, strict=True)
-    return all(x is y or x == y or type(x) is type(y) is not str for x, y in pairs)
+    """Whether likelihoods are the same, the priors of conjugate models among them."""
+    return all(_equal(x, y) for x, y in zip(a.likelihoods, b.likelihoods, strict=True))
+
+
+def _equal(x: Any, y: Any) -> bool:
+    """Whether two values are the same, field by field."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if is_dataclass(x):
+        return all(_equal(getattr(x, f.name), getattr(y, f.name)) for f in fields(x))
+    return bool(np.array_equal(x, y))
 
 
 def some_columns(x: np.ndarray, where: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ TOGETHER = (("normal",), ("categorical", "bernoulli"), ("poisson",), ("multinomi
 
 
 def columns_by_class(
-    x: np.ndarray, labels: np.ndarray, weights: Any = None, *, layout: NaiveColumns, how: Estimation
+    x: np.ndarray, labels: np.ndarray, weights: Any = None, *, layout: NaiveColumns
 ) -> ByClass:
     """Return what is known of the columns of a block of rows, class by class."""
     x, labels = np.asarray(x), np.asarray(labels)
@@ -50,7 +50,7 @@ def columns_by_class(
     total = np.bincount(codes, w, K).astype(np.float64)
     columns = []
     for kinds, where in _blocks(layout):
-        columns.append(_tally(kinds, where, some_columns(x, where), codes, K, w, layout, how))
+        columns.append(_tally(kinds, where, some_columns(x, where), codes, K, w, layout))
     parts = tuple(
         SideBySide(parts=tuple(column[k] for column in columns), total=total[k], dim=x.shape[1], about=layout)
         for k in range(K)
@@ -130,13 +130,12 @@ def _tally(
     K: int,
     weights: Any,
     layout: NaiveColumns,
-    how: Estimation,
 ) -> list[Any]:
     if "categorical" in kinds:
         return counts_of_classes(layout, where, x, codes, K, weights)
     if kinds[0] in ("poisson", "multinomial"):
         check_counted(layout, where, x, whole=kinds[0] == "poisson")
-        x = with_factorials(x) if how.bayes else x
+        x = with_factorials(x) if kinds[0] == "poisson" else x
     if kinds[0] in ("normal", "poisson", "multinomial"):
         return moments_of_classes(x, codes, K, weights)
     return kept_of_classes(kinds[0], x[:, 0], codes, K, weights)
@@ -181,5 +180,5 @@ def _distributions(
     if kind == "poisson":
         return poisson_parts(own, how)
     if kind == "kernel":
-        return [kernel_part(own, how)]
+        return [kernel_part(own, how, layout.columns.label(int(where[0])), classes)]
     return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]

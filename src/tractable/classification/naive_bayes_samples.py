@@ -1,20 +1,31 @@
 """Columns whose values are kept, class by class: smoothed samples, and families that learn from rows."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tractable.base import NotYetDetermined
+from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes_columns import family_of
 from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.classification.naive_bayes_normal import column_variance, pooled
+from tractable.classification.naive_bayes_normal import ROUNDINGS, column_variance, pooled
 from tractable.conjugate import ConjugateModel
 from tractable.distributions import SmoothedEmpirical, Stacked
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import Counts, DiagonalMoments, KeptValues
 
-__all__ = ["family_evidence", "family_part", "kept_of_classes", "kernel_part"]
+__all__ = ["check_rule", "family_evidence", "family_part", "kept_of_classes", "kernel_part"]
+
+
+def check_rule(bandwidth: Any) -> None:
+    """Refuse a bandwidth that is neither a rule nor a positive number."""
+    if isinstance(bandwidth, str):
+        check_choice("bandwidth", bandwidth, ("silverman", "scott", "isj", "loo", "lscv"))
+    elif isinstance(bandwidth, bool) or not (
+        isinstance(bandwidth, Real) and 0.0 < float(bandwidth) < float("inf")
+    ):
+        raise ValueError(f"bandwidth must be a rule or a positive number, got {bandwidth!r}")
 
 
 def kept_of_classes(
@@ -32,13 +43,19 @@ def kept_of_classes(
     return found
 
 
-def kernel_part(found: list[KeptValues | None], how: Estimation) -> Any:
+def kernel_part(found: list[KeptValues | None], how: Estimation, label: Any, classes: np.ndarray) -> Any:
     """Return the smoothed sample of each class; of a class without values, that of all of them."""
     whole = pooled([part for part in found if part is not None])
     moments = DiagonalMoments.of(whole.values, whole.weights)
     variance, least = column_variance(moments)
     unit = float(np.sqrt(np.maximum(variance, least))[0])
-    return Stacked(members=[_smoothed(whole if part is None else part, unit, how) for part in found])
+    members = []
+    for part, name in zip(found, classes.tolist(), strict=True):
+        try:
+            members.append(_smoothed(whole if part is None else part, unit, how))
+        except ValueError as error:
+            raise NotYetDetermined(f"X: the column {label!r} in class {name!r}: {error}") from None
+    return Stacked(members=members)
 
 
 def _smoothed(part: KeptValues, unit: float, how: Estimation) -> Any:
@@ -55,13 +72,20 @@ def _bandwidth(points: np.ndarray, weights: np.ndarray, unit: float, how: Estima
     """Return the bandwidth of a class; where its values do not vary, by the rule for those of all classes."""
     if not isinstance(how.bandwidth, str):
         return float(how.bandwidth)
-    window, total = check_window(how.kernel), float(weights.sum())
-    try:
+    window = check_window(how.kernel)
+    if _vary(points, weights):
         return float(select_bandwidth(points, how.bandwidth, weights=weights, kernel=window).bandwidth[0])
-    except ValueError as error:
-        if "constant" not in str(error) and "more than one row" not in str(error):
-            raise
-    return unit * (4.0 / (3.0 * max(total, 1.0))) ** 0.2 * window_factor(window, 1)
+    return unit * (4.0 / (3.0 * max(float(weights.sum()), 1.0))) ** 0.2 * window_factor(window, 1)
+
+
+def _vary(points: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether values, of a weight above one, differ by more than roundings."""
+    total, size = float(weights.sum()), float(np.max(np.abs(points)))
+    if len(points) < 2 or not total > 1.0 or not size > 0.0:
+        return False
+    u = points / size
+    scatter = weights @ (u - np.average(u, weights=weights)) ** 2
+    return bool(np.sqrt(scatter / (total - 1.0)) > ROUNDINGS * np.finfo(np.float64).eps)
 
 
 def family_part(kind: Any, found: list[Any], label: Any, classes: np.ndarray) -> Any:

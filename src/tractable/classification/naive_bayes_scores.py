@@ -1,29 +1,37 @@
-"""Scores of rows under products of columns: log p(x | C_k), by the fastest exact form of each family."""
+"""Scores of rows under products of columns: log p(x, C_k), by the fastest exact form of each family."""
+
+from typing import Any
 
 import numpy as np
 
 from tractable.arrays.special import gammaln
 from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
+from tractable.classification.naive_bayes_far import far_scores, nearest
 from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.primitives.category_scores import category_scores
 from tractable.primitives.diagonal_scores import diagonal_scores
+from tractable.smoothing import WINDOWS, check_window
 
-__all__ = ["LogLikelihoods"]
+__all__ = ["LogScores"]
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 
-class LogLikelihoods:
-    """log p(x | C_k) of blocks of rows, what depends on the classes alone being prepared once.
+class LogScores:
+    """log p(x, C_k) of blocks of rows, what depends on the classes alone being prepared once.
 
     Where scores are `relative` they may lack what all classes say alike, which probabilities do not need.
     """
 
-    def __init__(self, fitted: FittedColumns, layout: NaiveColumns, *, relative: bool) -> None:
-        self.fitted, self.relative = fitted, relative
-        self.n_classes = len(fitted.log_unseen)
+    def __init__(
+        self, fitted: FittedColumns, layout: NaiveColumns, log_prior: np.ndarray, *, relative: bool
+    ) -> None:
+        self.fitted, self.log_prior, self.relative = fitted, log_prior, relative
+        self.n_classes = len(log_prior)
         self.categorical, self.bernoulli = layout.where("categorical"), layout.where("bernoulli")
-        told = {*self.categorical.tolist(), *self.bernoulli.tolist()}
+        kernels = layout.where("kernel").tolist()
+        self.samples = [j for j in kernels if _is_gaussian(fitted.parts[j])]
+        told = {*self.categorical.tolist(), *self.bernoulli.tolist(), *self.samples}
         self.others = [j for j, part in enumerate(fitted.parts) if part is not None and j not in told]
         with np.errstate(divide="ignore"):
             self._prepare()
@@ -41,23 +49,54 @@ class LogLikelihoods:
         self.log_yes, self.log_no = np.log(p), np.log1p(-p)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Return log p(x | C_k), (n, K); missing entries (NaN) say nothing."""
+        """Return log p(x, C_k), (n, K); missing entries (NaN) say nothing."""
         fitted = self.fitted
         if len(fitted.normal):
             block = some_columns(x, fitted.normal)
             found = diagonal_scores(block, fitted.mean, self.scales, self.log_norms)
         else:
             found = np.zeros((len(x), self.n_classes))
+        self._add_parts(found, x, self.samples)
+        self._add_finite(found, x)
+        distances = len(fitted.normal) + len(self.samples)
+        if self.relative and distances and np.isneginf(found[:, 0]).any():
+            lost = np.all(np.isneginf(found), axis=1)
+            if lost.any():
+                found[lost] = self._far(np.asarray(x[lost], dtype=np.float64))
+        return found
+
+    def _add_finite(self, found: np.ndarray, x: np.ndarray) -> None:
+        """Add what other columns than those of squared distances say, and what is known before."""
+        found += self.log_prior
         if len(self.categorical):
             found += category_scores(some_columns(x, self.categorical), self.tables, self.starts)
         if len(self.bernoulli):
             found += self._yes_or_no(some_columns(x, self.bernoulli))
-        if len(fitted.counted):
-            found += self._counts(some_columns(x, fitted.counted))
-        for j in self.others:
+        if len(self.fitted.counted):
+            found += self._counts(some_columns(x, self.fitted.counted))
+        self._add_parts(found, x, self.others)
+
+    def _add_parts(self, found: np.ndarray, x: np.ndarray, where: list[int]) -> None:
+        for j in where:
             seen = ~np.isnan(x[:, j])
-            found[seen] += fitted.parts[j].log_prob(np.asarray(x[seen, j], dtype=np.float64)[:, None])
-        return found
+            found[seen] += self.fitted.parts[j].log_prob(np.asarray(x[seen, j], dtype=np.float64)[:, None])
+
+    def _far(self, x: np.ndarray) -> np.ndarray:
+        """Return scores where all squared distances overflow; a smoothed sample is then its nearest point."""
+        normal = x[:, self.fitted.normal]
+        constants = (~np.isnan(normal)).astype(np.float64) @ self.log_norms.T
+        means = [np.broadcast_to(self.fitted.mean, (len(x), *self.fitted.mean.shape))]
+        scales = [self.scales]
+        for j in self.samples:
+            members = self.fitted.parts[j].members
+            points = [np.sort(np.asarray(member.points, dtype=np.float64)) for member in members]
+            h = np.array([float(np.ravel(member.bandwidth)[0]) for member in members])
+            means.append(np.stack([nearest(x[:, j], p) for p in points], axis=1)[:, :, None])
+            scales.append(1.0 / h[:, None])
+            constants -= np.where(np.isnan(x[:, j, None]), 0.0, np.log(h))
+        self._add_finite(constants, x)
+        seen = np.concatenate([normal, x[:, self.samples]], axis=1)
+        return far_scores(seen, np.concatenate(means, axis=2), np.concatenate(scales, axis=1), constants)
 
     def _yes_or_no(self, x: np.ndarray) -> np.ndarray:
         yes, no = self.log_yes, self.log_no
@@ -92,3 +131,7 @@ class LogLikelihoods:
         """Return what all classes say alike."""
         x = np.asarray(x, dtype=np.float64)
         return np.nansum(x * np.log(usual) - usual - gammaln(x + 1.0), axis=1)
+
+
+def _is_gaussian(part: Any) -> bool:
+    return all(check_window(member.window) is WINDOWS["gaussian"] for member in part.members)

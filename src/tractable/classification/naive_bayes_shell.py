@@ -13,10 +13,11 @@ from tractable.classification.naive_bayes_columns import NaiveColumns, learn_nai
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.classification.naive_bayes_model import columns_by_class, fitted_columns
-from tractable.classification.naive_bayes_scores import LogLikelihoods
+from tractable.classification.naive_bayes_scores import LogScores
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
-from tractable.data import is_frame
+from tractable.data import is_frame, is_streamed
+from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import DECLARE, warn_unseen
 from tractable.data.table_reading import coded_frame, met_categories
 from tractable.distributions import Mixture, Product
@@ -46,6 +47,8 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
 
     #: What a column of numbers is when nothing else is said.
     _usual_kind: ClassVar[str] = "normal"
+    #: Whether columns may be text, in streams as in frames.
+    _reads_text: ClassVar[bool] = False
 
     def _estimation(self) -> Estimation:
         return Estimation()
@@ -67,41 +70,65 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         """Return entries as the model takes them."""
         return x
 
+    def _preparation(self) -> str | None:
+        """Return how entries are prepared, which statistics that are added have in common."""
+        return None
+
     # Learning
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
         self._check_parameters()
         refuse_foreign(X)
         reset = options["reset"]
+        X, y, sample_weight = self._streamed(subject, X, y, sample_weight, reset=reset)
         leave = tuple(name for name in (y, sample_weight) if isinstance(name, str))
         if is_frame(X):
             if reset:
-                subject.layout_ = learn_naive_columns(self._told(), self._usual_kind, frame=X, leave=leave)
+                subject.layout_ = self._layout(frame=X, leave=leave)
             X = coded_frame(X, subject.layout_.columns)
         rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
         if reset and not hasattr(subject, "layout_"):
             names = getattr(subject, "feature_names_in_", None)
-            subject.layout_ = learn_naive_columns(
-                self._told(), self._usual_kind, names=names, width=subject.n_features_in_
-            )
+            subject.layout_ = self._layout(names=names, width=subject.n_features_in_)
         found = fold(self._of(subject.layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
         if classes is None:
             check_labels(found.labels)
             return found
         return found.named(classes)
 
-    def _of(self, layout: NaiveColumns) -> Callable[..., ByClass]:
-        how = self._estimation()
+    def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        """Return streamed tables as numbers; what else there is, as it was."""
+        tables = self._tables(X, y, sample_weight)
+        if tables is None:
+            return X, y, sample_weight
+        if reset:
+            digest, noted = tables.digest()
+            found = self._layout(frame=digest)
+            subject.layout_ = replace(found, columns=noted(found.columns))
+        return CodedSource(tables=tables, columns=subject.layout_.columns), None, None
 
+    def _tables(self, X: Any, y: Any, sample_weight: Any) -> StreamedTables | None:
+        """Return streams of frames, for models that read text."""
+        return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None
+
+    def _layout(self, **columns: Any) -> NaiveColumns:
+        """Return what the columns are, and how their entries are taken."""
+        found = learn_naive_columns(self._told(), self._usual_kind, **columns)
+        return replace(found, preparation=self._preparation())
+
+    def _of(self, layout: NaiveColumns) -> Callable[..., ByClass]:
         def of(x: np.ndarray, labels: np.ndarray, weights: Any = None) -> ByClass:
-            return columns_by_class(self._prepared(x), labels, weights, layout=layout, how=how)
+            return columns_by_class(self._prepared(x), labels, weights, layout=layout)
 
         return of
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if is_frame(X) and hasattr(self, "layout_"):
+        if hasattr(self, "layout_"):
             # Categories that come later are numbered after those that are known.
-            self.layout_ = replace(self.layout_, columns=met_categories(X, self.layout_.columns))
+            tables = self._tables(X, y, sample_weight)
+            frame = X if tables is None else tables.digest()[0]
+            if is_frame(frame):
+                self.layout_ = replace(self.layout_, columns=met_categories(frame, self.layout_.columns))
         super()._learn_more(X, y, sample_weight)
 
     def _require_kind(self, statistic: Any) -> None:
@@ -116,6 +143,10 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         classes = self._known_classes(statistic)
         layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
         parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
+        if layout.preparation != self._preparation():
+            raise ValueError(
+                f"statistic is of entries with {layout.preparation}, and this model has {self._preparation()}"
+            )
         statistic, self.layout_ = replace(statistic, parts=parts), layout
         names = self.layout_.columns.names
         named = names is not None and all(isinstance(name, str) for name in names)
@@ -165,16 +196,9 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        score = LogLikelihoods(self.fitted_columns_, self.layout_, relative=relative)
         prior = log_priors(self.class_prior_)
-
-        def joint(rows: np.ndarray) -> np.ndarray:
-            found = score(rows)
-            found += prior
-            return found
-
         with np.errstate(over="ignore"):
-            return map_rows(joint, x)
+            return map_rows(LogScores(self.fitted_columns_, self.layout_, prior, relative=relative), x)
 
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""
@@ -195,18 +219,24 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         high = check_counted(self.layout_, where, some_columns(x, where))
         fitted = self.fitted_columns_
         sizes = np.array([fitted.parts[j].probabilities.shape[-1] for j in where])
-        if not np.any(high >= sizes):
+        odd = high >= sizes
+        if not np.any(odd):
             return x
-        j, value = where[int(np.argmax(high >= sizes))], high[int(np.argmax(high >= sizes))]
-        label, unseen = self.layout_.columns.label(int(j)), self._unseen()
-        if unseen == "error" or not np.all(fitted.log_unseen[:, where] > -np.inf):
-            raise ValueError(
-                f"X: the column {label!r} has no category {value:g} (by its code), which pseudocounts above "
-                f'0 and unseen="smooth" would admit; {DECLARE}'
-            )
+        unseen = self._unseen()
+        for i in np.flatnonzero(odd):
+            label, value = self.layout_.columns.label(int(where[i])), high[i]
+            if unseen == "missing":
+                warn_unseen(label, int(value))
+            elif unseen == "error" or not np.all(fitted.log_unseen[:, where[i]] > -np.inf):
+                self._refuse_unseen(label, value)
         x = np.array(x, dtype=np.float64)
-        if unseen == "missing":
-            warn_unseen(label, value)
         extra = np.nan if unseen == "missing" else sizes.astype(np.float64)
         x[:, where] = np.where(x[:, where] >= sizes, extra, x[:, where])
         return x
+
+    def _refuse_unseen(self, label: Any, value: float) -> None:
+        """Refuse a category, by its code, that a column did not have in learning."""
+        raise ValueError(
+            f"X: the column {label!r} has no category {value:g} (by its code), which pseudocounts above 0 "
+            f'and unseen="smooth" would admit; {DECLARE}'
+        )

@@ -10,7 +10,16 @@ from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch
 
-__all__ = ["batch_of", "check_types", "common_dtype", "common_roles", "is_numeric"]
+__all__ = [
+    "batch_of",
+    "check_types",
+    "common_dtype",
+    "common_roles",
+    "is_numeric",
+    "targets_of",
+    "text_features",
+    "weights_of",
+]
 
 
 def is_numeric(kind: Any) -> bool:
@@ -30,29 +39,41 @@ def is_label(kind: Any) -> bool:
     return any(test(kind) for test in tests) or is_numeric(kind)
 
 
-def check_types(schema: Any, roles: Roles, where: str) -> None:
-    """Refuse a column whose type does not suit its role."""
+def check_types(schema: Any, roles: Roles, where: str, *, text: tuple[Any, ...] = ()) -> None:
+    """Refuse a column whose type does not suit its role; features may be `text` where it is said."""
     kinds = {name: schema.field(name).type for name in roles.columns}
-    bad = {name for name in roles.numeric if not is_numeric(kinds[name])}
+    bad = {name for name in roles.numeric if not is_numeric(kinds[name]) and name not in text}
     bad |= {name for name in roles.targets if not is_label(kinds[name])}
     check_numeric((f"{name!r} ({kinds[name]})" for name in roles.columns if name in bad), where)
+
+
+def text_features(schema: Any, roles: Roles) -> dict[Any, str]:
+    """Return the features that are text, and what Arrow calls their types."""
+    kinds = {name: schema.field(name).type for name in roles.features}
+    return {name: str(kind) for name, kind in kinds.items() if is_label(kind) and not is_numeric(kind)}
 
 
 def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: Any) -> Roles:
     """Assign roles to columns that every file has, of a type that suits; the first file gives the order.
 
     Numbers may differ in type from file to file (whole where a file has no nulls, floats where it has): all
-    become floats.
+    become floats. Features that are text in all files are for those who take tables with text.
     """
     first = next(iter(schemas))
     roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
+    texts = [set(text_features(schema, roles)) for schema in schemas.values() if _has(schema, roles)]
+    text = tuple(set.intersection(*texts))
     for path, schema in schemas.items():
         found = assign_roles(schema.names, features, target, weight, where=str(path))
         odd = sorted(set(found.features) ^ set(roles.features))
         if odd:
             raise ValueError(f"{path} and {first} do not both have {', '.join(odd)}; choose features=")
-        check_types(schema, roles, str(path))
+        check_types(schema, roles, str(path), text=text)
     return roles
+
+
+def _has(schema: Any, roles: Roles) -> bool:
+    return set(roles.columns) <= set(schema.names)
 
 
 def common_dtype(schemas: Iterable[Any], roles: Roles) -> type:
@@ -66,7 +87,7 @@ def batch_of(table: Any, roles: Roles, dtype: type, where: str) -> Batch:
     X = np.empty((table.num_rows, len(roles.features)), dtype, order="F")
     for j, name in enumerate(roles.features):
         X[:, j] = _floats(table.column(name), dtype)
-    return Batch(X=X, y=_targets(table, roles), weights=_weights(table, roles, where))
+    return Batch(X=X, y=targets_of(table, roles), weights=weights_of(table, roles, where))
 
 
 def _floats(column: Any, dtype: type = np.float64) -> np.ndarray:
@@ -87,7 +108,8 @@ def _view(column: Any) -> np.ndarray:
     return np.from_dlpack(column)
 
 
-def _targets(table: Any, roles: Roles) -> np.ndarray | None:
+def targets_of(table: Any, roles: Roles) -> np.ndarray | None:
+    """Return the targets of a table; a single one keeps its type."""
     if roles.target is None:
         return None
     if isinstance(roles.target, tuple):
@@ -110,7 +132,8 @@ def _labels(column: Any) -> np.ndarray:
     return np.array(_floats(column))
 
 
-def _weights(table: Any, roles: Roles, where: str) -> np.ndarray | None:
+def weights_of(table: Any, roles: Roles, where: str) -> np.ndarray | None:
+    """Return the weights of a table's rows, checked."""
     if roles.weight is None:
         return None
     weights = np.array(_floats(table.column(roles.weight)))

@@ -9,7 +9,7 @@ from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Batch, Source
 from tractable.value import replace, value
 
-__all__ = ["BatchSource", "batch_source", "holds_batches"]
+__all__ = ["BatchSource", "batch_source", "holds_batches", "starter", "triple"]
 
 
 def holds_batches(x: Any) -> bool:
@@ -47,7 +47,7 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
             raise ValueError(
                 f"{name}: batches bring their own; give tuples (X, y, weights), or the name of a column"
             )
-    start = _starter(batches)
+    start = starter(batches)
     first = next((_table(item, y, weights, 0) for item in start()), None)
     if first is None:
         raise ValueError("X: there are no batches")
@@ -108,7 +108,8 @@ class BatchSource(Source):
             )
 
 
-def _starter(batches: Any) -> Callable[[], Iterator[Any]]:
+def starter(batches: Any) -> Callable[[], Iterator[Any]]:
+    """Return what starts a pass over batches; refuse what can be walked only once."""
     if hasattr(batches, "__next__"):
         raise ValueError(
             f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
@@ -144,13 +145,14 @@ def _table(item: Any, y: Any, weights: Any, number: int) -> Source:
         if isinstance(item, Batch):
             item = (item.X, item.y, item.weights)
         if isinstance(item, tuple):
-            item, y, weights = _triple(item, y, weights)
+            item, y, weights = triple(item, y, weights)
         return frame_source(item, y, weights) if is_frame(item) else ArraySource(X=item, y=y, weights=weights)
     except ValueError as error:
         raise ValueError(f"batch {number}: {error}") from error
 
 
-def _triple(item: tuple[Any, ...], y: Any, weights: Any) -> tuple[Any, Any, Any]:
+def triple(item: tuple[Any, ...], y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights of a batch: its own, or those said of all."""
     if not 1 <= len(item) <= 3:
         raise ValueError(f"a tuple is (X, y) or (X, y, weights); got {len(item)} parts")
     X, own_y, own_weights = (*item, None, None)[:3]

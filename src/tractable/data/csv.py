@@ -22,7 +22,7 @@ class CsvSource(FileSource):
     """The rows of comma-separated files (tab-separated ones by their ending); the first line holds the names.
 
     What a column holds is judged by the file's first block. From there on every number is read as a float, so
-    whole numbers may be followed by fractions.
+    whole numbers may be followed by fractions. Empty texts are missing, as NA and null are.
     """
 
     @classmethod
@@ -32,7 +32,16 @@ class CsvSource(FileSource):
         roles = arrow.common_roles(schemas, features, target, weight)
         if not any(has_rows for _, has_rows in heads.values()):
             raise ValueError(f"path: no rows in {', '.join(map(str, paths))}")
-        return cls(paths=paths, roles=roles, dtype=float, rows=None)
+        text = arrow.text_features(schemas[paths[0]], roles)
+        names = tuple(f"{name!r} ({kind})" for name, kind in text.items())
+        return cls(paths=paths, roles=roles, dtype=float, rows=None, text=names)
+
+    def tables(self) -> Iterator[Any]:
+        for path in self.paths:
+            kinds = _kinds(_head(path)[0], self.roles)
+            for part in _blocks(path, kinds):
+                for rows in row_slices(part.num_rows, len(kinds)):
+                    yield part.slice(rows.start, rows.stop - rows.start)
 
     def read(self, path: Path) -> Generator[Batch]:
         kinds = _kinds(_head(path)[0], self.roles)
@@ -72,7 +81,9 @@ def _opened(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
             path,
             read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
-            convert_options=csv.ConvertOptions(include_columns=list(kinds or ()), column_types=kinds),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(kinds or ()), column_types=kinds, strings_can_be_null=True
+            ),
         ) as reader:
             yield reader
     except (OSError, ValueError) as error:

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from tractable.data.columns import Roles
+from tractable.data.columns import Roles, check_numeric
 from tractable.data.prefetch import prefetched
 from tractable.data.source import Batch, Source
 from tractable.value import value
@@ -21,6 +21,7 @@ class FileSource(Source):
     roles: Roles
     dtype: type  # of X
     rows: int | None
+    text: tuple[str, ...] = ()  # features that are text, as errors name them
 
     @classmethod
     @abstractmethod
@@ -30,6 +31,10 @@ class FileSource(Source):
     @abstractmethod
     def read(self, path: Path) -> Generator[Batch]:
         """Walk one file."""
+
+    def tables(self) -> Iterator[Any]:
+        """Walk the columns as Arrow tables, a few megabytes at a time, text among them."""
+        raise ValueError(f"{type(self).__name__} holds numbers alone")
 
     @property
     def n_rows(self) -> int | None:
@@ -44,9 +49,20 @@ class FileSource(Source):
         return self.roles.feature_names
 
     def batches(self) -> Iterator[Batch]:
+        self.check_numbers()
         return prefetched(batch for path in self.paths for batch in self.read(path))
 
+    def check_numbers(self) -> None:
+        """Refuse features that are text, which only models of tables take."""
+        check_numeric(self.text, str(self.paths[0]))
+
     def assign(self, y: Any = None, weights: Any = None) -> "FileSource":
+        found = self.with_roles(y, weights)
+        found.check_numbers()
+        return found
+
+    def with_roles(self, y: Any = None, weights: Any = None) -> "FileSource":
+        """Return these files with other columns as target and weights; features may be text."""
         for name, given in (("y", y), ("weights", weights)):
             if hasattr(given, "__array__"):
                 raise ValueError(f"{name}: an array cannot stand beside files; name one of their columns")

@@ -36,7 +36,8 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
         NumPy matrices (``.npy``); one kind at a time. Patterns and folders are read in the order of names.
     features : list of names, optional
         Columns of X, in this order; all that are left when not given. Numbers, truth values and decimals
-        become floats, nulls NaN. Columns of ``.npy`` files go by their number.
+        become floats, nulls NaN. Text is for models of tables, such as :class:`tractable.NaiveBayes`; others
+        refuse it before any row is read. Columns of ``.npy`` files go by their number.
     target : name or list of names, optional
         A single target may also hold whole numbers or text, as classes do.
     weight : name, optional

@@ -1,6 +1,6 @@
 """Parquet files of any size, a few megabytes at a time."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,18 @@ class ParquetSource(FileSource):
         roles = arrow.common_roles(schemas, features, target, weight)
         if rows == 0:
             raise ValueError(f"path: no rows in {', '.join(map(str, paths))}")
-        return cls(paths=paths, roles=roles, dtype=arrow.common_dtype(schemas.values(), roles), rows=rows)
+        text = arrow.text_features(schemas[paths[0]], roles)
+        return cls(
+            paths=paths,
+            roles=roles,
+            dtype=arrow.common_dtype(schemas.values(), roles),
+            rows=rows,
+            text=tuple(f"{name!r} ({kind})" for name, kind in text.items()),
+        )
+
+    def tables(self) -> Iterator[Any]:
+        for path in self.paths:
+            yield from self._record_batches(path)
 
     def read(self, path: Path) -> Generator[Batch]:
         for part in self._record_batches(path):

@@ -12,7 +12,7 @@ from tractable.data.frames import is_frame
 from tractable.data.table_columns import MOST_CATEGORIES, TableColumns, kinds_of, many_categories
 from tractable.value import replace
 
-__all__ = ["coded_frame", "column_names", "learn_columns", "met_categories"]
+__all__ = ["as_pandas", "coded_frame", "column_names", "learn_columns", "met_categories", "type_name"]
 
 #: Values that tell when, or how long.
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
@@ -25,7 +25,7 @@ def learn_columns(frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: b
     not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
     numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table.
     """
-    pandas, library = _as_pandas(frame)
+    pandas, library = as_pandas(frame)
     if not pandas.columns.is_unique:
         raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
     names = tuple(name for name in pandas.columns if name not in set(leave))
@@ -42,18 +42,18 @@ def learn_columns(frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: b
         kinds=tuple(found),
         categories=tables,
         library=library,
-        types=tuple(_type_name(frame, library, name) for name in names),
+        types=tuple(type_name(frame, library, name) for name in names),
     )
 
 
 def column_names(frame: Any, leave: Iterable[Any] = ()) -> tuple[Any, ...]:
     """Return the names of a frame's columns, but for those to leave."""
-    return tuple(name for name in _as_pandas(frame)[0].columns if name not in set(leave))
+    return tuple(name for name in as_pandas(frame)[0].columns if name not in set(leave))
 
 
 def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
     """Return the columns with what a frame has of new categories, after those that are known."""
-    pandas, _ = _as_pandas(frame)
+    pandas, _ = as_pandas(frame)
     tables = list(columns.categories)
     for j, name in enumerate(columns.names or ()):
         table = tables[j]
@@ -69,7 +69,7 @@ def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error") -> Any
     """Return a frame as a pandas frame of floats, by the categories that its columns have."""
     import pandas as pd
 
-    pandas, _ = _as_pandas(frame)
+    pandas, _ = as_pandas(frame)
     known = columns.names or ()
     coded = {
         name: _coded(columns, known.index(name), pandas[name], unseen)
@@ -96,14 +96,15 @@ def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarra
     return np.append(codes, np.nan)[places]  # what is missing has the last place
 
 
-def _as_pandas(frame: Any) -> tuple[Any, str]:
+def as_pandas(frame: Any) -> tuple[Any, str]:
+    """Return a frame as one of pandas, and whose it was."""
     if hasattr(frame, "iloc"):
         return frame, "pandas"
     assert is_frame(frame)
     return frame.to_pandas(), type(frame).__module__.split(".")[0]
 
 
-def _type_name(frame: Any, library: str, name: Any) -> str:
+def type_name(frame: Any, library: str, name: Any) -> str:
     """Return what a library calls the type of a column, and of categories whether they are ordered."""
     if library == "pyarrow":
         return str(frame.schema.field(name).type)

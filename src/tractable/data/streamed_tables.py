@@ -1,0 +1,171 @@
+"""Tables with text, a few rows at a time: frames of files and of batches, as numbers."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.weights import check_weights
+from tractable.data import arrow
+from tractable.data.batches import holds_batches, starter, triple
+from tractable.data.columns import check_known
+from tractable.data.file_source import FileSource
+from tractable.data.frames import is_frame
+from tractable.data.source import Batch, Source
+from tractable.data.table_columns import MOST_CATEGORIES, TableColumns, many_categories
+from tractable.data.table_reading import as_pandas, coded_frame, type_name
+from tractable.value import replace, value
+
+__all__ = ["CodedSource", "StreamedTables", "streamed_tables"]
+
+
+@value
+class StreamedTables:
+    """Frames that come one after the other, with their targets and weights.
+
+    Parameters
+    ----------
+    start : callable
+        Starts a pass over ``(frame, y, weights)``, the latter arrays or None.
+    leave : tuple
+        Columns of the frames that are no features.
+    """
+
+    start: Callable[[], Iterator[tuple[Any, Any, Any]]]
+    leave: tuple[Any, ...] = ()
+
+    def digest(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
+        """Return a frame in which every value that is no number occurs once, by a pass.
+
+        What `learn_columns` says of it, it would say of all rows together; the second answer notes whose
+        frames they are.
+        """
+        import pandas as pd
+
+        met: dict[Any, Any] = {}
+        first: Any = None
+        for frame, _, _ in self.start():
+            first = frame if first is None else first
+            pandas, _ = as_pandas(frame)
+            for name in pandas.columns:
+                if name not in self.leave:
+                    met[name] = _together(met.get(name), pandas[name])
+        if first is None:
+            raise ValueError("X: there are no batches")
+        library = as_pandas(first)[1]
+
+        def noted(columns: TableColumns) -> TableColumns:
+            types = tuple(type_name(first, library, name) for name in columns.names or ())
+            return replace(columns, library=library, types=types)
+
+        return pd.DataFrame({name: values.reset_index(drop=True) for name, values in met.items()}), noted
+
+
+@value
+class CodedSource(Source):
+    """Streamed tables as numbers, by the categories that their columns have.
+
+    Parameters
+    ----------
+    tables : StreamedTables
+    columns : TableColumns
+    """
+
+    tables: StreamedTables
+    columns: TableColumns
+
+    @property
+    def n_rows(self) -> None:
+        return None
+
+    @property
+    def n_features(self) -> int:
+        return len(self.columns.kinds)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        names = self.columns.names or ()
+        return names if all(isinstance(name, str) for name in names) else None
+
+    def batches(self) -> Iterator[Batch]:
+        names = list(self.columns.names or ())
+        for number, (frame, y, weights) in enumerate(self.tables.start()):
+            pandas, _ = as_pandas(frame)
+            check_known(names, list(pandas.columns), "X", f"batch {number}")
+            extra = [name for name in pandas.columns if name not in (*names, *self.tables.leave)]
+            if extra:
+                raise ValueError(f"batch {number} has columns that the first has not: {extra}")
+            X = coded_frame(pandas[names], self.columns).to_numpy(dtype=np.float64)
+            w = None if weights is None else check_weights(weights, len(X), name="sample_weight")
+            if y is not None and len(y) != len(X):
+                raise ValueError(f"batch {number}: y has {len(y)} entries, X has {len(X)} rows")
+            yield Batch(X=X, y=y, weights=w)
+
+
+def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTables | None:
+    """Return files or batches as frames; None where they are arrays, or sources of another kind.
+
+    Parameters
+    ----------
+    X : source, re-iterable of batches, or function that starts a pass over them
+    y, weights : column name, optional
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> pets = pd.DataFrame({"pet": ["cat", "dog"], "legs": [4, 4]})
+    >>> tables = streamed_tables([(pets, ["a", "b"]), (pets.iloc[:1], ["b"])])
+    >>> [(len(frame), labels.tolist()) for frame, labels, _ in tables.start()]
+    [(2, ['a', 'b']), (1, ['b'])]
+    """
+    if isinstance(X, FileSource):
+        source = X.with_roles(y, weights)
+        return _of_files(source) if source.feature_names is not None else None
+    if isinstance(X, Source) or is_frame(X) or not holds_batches(X):
+        return None
+    start = starter(X)
+    first = next(start(), None)
+    if not is_frame(first[0] if isinstance(first, tuple) and first else first):
+        return None
+    leave = tuple(name for name in (y, weights) if isinstance(name, str))
+
+    def walk() -> Iterator[tuple[Any, Any, Any]]:
+        for number, item in enumerate(start()):
+            frame, own_y, own_weights = triple(item if isinstance(item, tuple) else (item,), y, weights)
+            if not is_frame(frame):
+                raise ValueError(f"batch {number} is no frame, and the first is")
+            pandas, _ = as_pandas(frame)
+            check_known(leave, list(pandas.columns), "y or sample_weight", f"batch {number}")
+            beside = (np.asarray(pandas[v]) if isinstance(v, str) else v for v in (own_y, own_weights))
+            yield (frame, *(None if v is None else np.asarray(v) for v in beside))
+
+    return StreamedTables(start=walk, leave=leave)
+
+
+def _of_files(source: FileSource) -> StreamedTables | None:
+    roles = source.roles
+    if roles.weight is None and roles.target is None and not roles.features:
+        return None
+
+    def walk() -> Iterator[tuple[Any, Any, Any]]:
+        for table in source.tables():
+            where = str(source.paths[0])
+            features = table.select(list(roles.features))
+            yield features, arrow.targets_of(table, roles), arrow.weights_of(table, roles, where)
+
+    return StreamedTables(start=walk)
+
+
+def _together(met: Any, column: Any) -> Any:
+    """Return the different values of a column so far; of numbers, one for their type."""
+    import pandas as pd
+
+    if getattr(column.dtype, "kind", "O") in "fiub":
+        column = column.iloc[:1]
+    try:
+        found = column.drop_duplicates() if met is None else pd.concat([met, column]).drop_duplicates()
+    except TypeError:  # values that have no hash: one is enough to refuse them
+        return column.dropna().iloc[:1]
+    if len(found) > MOST_CATEGORIES + 1:
+        raise many_categories(column.name, len(found))
+    return found

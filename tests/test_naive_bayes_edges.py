@@ -1,0 +1,133 @@
+"""Naive Bayes at the edges: columns that a class never shows, rows beyond all, sums that cannot be."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+
+import tractable
+from tractable import GaussianNB, KernelNB, MultinomialNB, NaiveBayes
+from tractable.classification.naive_bayes_counts import shares_of_counts
+from tractable.conjugate import PoissonModel
+from tractable.distributions import Gamma
+
+NAN = np.nan
+
+
+@pytest.mark.spec("CLS-20")
+def test_a_column_that_a_class_never_shows_says_little_of_it():
+    X, y = [[5, 3], [6, 2], [5, NAN], [6, NAN]], [0, 0, 1, 1]
+    for alpha in (0.0, 1.0):
+        model = MultinomialNB(alpha=alpha).fit(X, y)
+        np.testing.assert_allclose(model.predict_proba([[5, 3]]), [[0.5, 0.5]], atol=0.01)
+        np.testing.assert_array_equal(model.feature_count_, [[11.0, 5.0], [11.0, 0.0]])
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 2.0])
+def test_shares_of_counts_with_holes_are_the_most_probable(alpha, rng):
+    weight, counts = np.array([9.0, 4.0, 2.0, 7.0]), np.array([30.0, 5.0, 9.0, 14.0])
+
+    def surprise(t):
+        theta = np.exp(t - np.logaddexp.reduce(t))
+        means = weight * theta
+        # λ at its best, Σ S / Σ n θ
+        return counts.sum() * np.log(means.sum()) - (counts + alpha) @ np.log(theta)
+
+    best = minimize(surprise, rng.normal(size=4), method="BFGS", options={"gtol": 1e-10})
+    found = shares_of_counts(counts, weight, alpha)
+    np.testing.assert_allclose(found, np.exp(best.x - np.logaddexp.reduce(best.x)), rtol=1e-5)
+    whole = shares_of_counts(counts, np.full(4, 9.0), alpha)
+    np.testing.assert_allclose(whole, (counts + alpha) / (counts.sum() + 4 * alpha), rtol=1e-12)
+
+
+def test_shares_do_not_depend_on_how_long_the_rows_of_a_class_are(rng):
+    theta = np.array([0.5, 0.3, 0.2])
+    y = np.repeat([0, 1], 4000)
+    X = rng.poisson(np.where(y[:, None] == 1, 90.0, 10.0) * theta).astype(float)
+    X[rng.random(X.shape) < np.array([0.0, 0.3, 0.8])] = NAN
+    model = MultinomialNB().fit(X, y)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_), [theta, theta], atol=0.01)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_codes_that_were_not_seen_may_be_missing(alpha):
+    model = tractable.CategoricalNB(alpha=alpha, unseen="missing").fit([[0, 0], [1, 1], [1, 0]], [0, 1, 1])
+    with pytest.warns(UserWarning, match="the column 0 .* such as 5"):
+        found = model.predict_proba([[5, 0]])
+    np.testing.assert_array_equal(found, model.predict_proba([[NAN, 0]]))
+
+
+def test_only_the_column_that_lacks_a_category_is_asked_for_smoothing():
+    model = tractable.CategoricalNB(alpha=0.0).fit([[0, 0], [1, 1]], [0, 1])
+    with pytest.raises(ValueError, match="the column 1 has no category 7"):
+        model.predict([[0, 7]])
+
+
+@pytest.mark.parametrize("bandwidth", ["silverman", "scott", "loo", "lscv", "isj"])
+def test_a_class_of_one_row_has_the_bandwidth_of_all(bandwidth, rng):
+    X = np.append(rng.normal(size=200), 9.0)[:, None]
+    model = KernelNB(bandwidth=bandwidth).fit(X, np.append(np.zeros(200), 1))
+    member = model.class_distributions_.parts[0].members[1]
+    np.testing.assert_allclose(np.ravel(member.bandwidth), X.std() * (4.0 / 3.0) ** 0.2, rtol=1e-12)
+    light = KernelNB(bandwidth=bandwidth).fit(X[-3:], [0, 0, 1], sample_weight=[0.2, 0.3, 1.0])
+    assert np.all(np.isfinite(light.predict_proba(X)))
+
+
+def test_a_bandwidth_that_cannot_be_found_names_class_and_column():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 9.0]})
+    with pytest.raises(ValueError, match=r"the column 'a' in class 'x'.*isj"):
+        KernelNB(bandwidth="isj").fit(frame, ["x", "x", "x", "y"])
+    with pytest.raises(ValueError, match=r"lscv.*gaussian"):
+        KernelNB(bandwidth="lscv", kernel="tophat").fit([[1.0], [2.0]], [0, 1])
+
+
+def test_statistics_of_different_events_do_not_add_up():
+    X, y = [[0.2, 1.0], [0.7, 3.0]], [0, 1]
+    low, high = (tractable.BernoulliNB(binarize=b).fit(X, y) for b in (0.0, 0.5))
+    with pytest.raises(ValueError, match=r"binarize=0.0 and with binarize=0.5"):
+        low.merge(high)
+    with pytest.raises(ValueError, match=r"binarize=0.5, and this model has binarize=0.0"):
+        tractable.BernoulliNB().from_statistic(high.statistic_)
+    assert low.merge(tractable.BernoulliNB(binarize=0).fit(X, y)).class_count_.sum() == 4
+
+
+def test_conjugate_models_of_different_priors_do_not_add_up():
+    X, y = [[1.0], [3.0]], [0, 1]
+
+    def fitted(rate):
+        return NaiveBayes(PoissonModel(prior=Gamma(shape=1.0, rate=rate))).fit(X, y)
+
+    assert fitted(2.0).merge(fitted(2.0)).class_count_.sum() == 4
+    with pytest.raises(ValueError, match="same likelihoods"):
+        fitted(2.0).merge(fitted(3.0))
+
+
+def test_statistics_do_not_depend_on_the_estimate():
+    X, y = [[1.0], [3.0], [4.0]], [0, 1, 1]
+    map_, bayes = (NaiveBayes("poisson", estimate=e).fit(X, y) for e in ("map", "bayes"))
+    both = NaiveBayes("poisson", estimate="bayes").from_statistic(map_.statistic_ + bayes.statistic_)
+    twice = NaiveBayes("poisson", estimate="bayes").fit(X * 2, y * 2)
+    np.testing.assert_allclose(both.log_evidence_, twice.log_evidence_, rtol=1e-12)
+    np.testing.assert_allclose(map_.class_distributions_.parts[0].rate, [11 / 6, 29 / 9], rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), KernelNB(), NaiveBayes(), NaiveBayes("kernel")])
+def test_rows_beyond_all_squares_are_still_told_apart(model):
+    X, y = [[0.0, 1.0], [1.0, 2.0], [5.0, 0.0], [9.0, 4.0], [3.0, 2.0], [3.5, 2.5]], [0, 0, 1, 1, 2, 2]
+    model = model.fit(X, y)
+    far = [[s * scale, NAN] for s in (1.0, -1.0) for scale in (1e152, 1e155, 1e200, 1e307)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict_proba(far), [[0.0, 1.0, 0.0]] * len(far))
+        assert list(model.predict(far)) == [1] * len(far)
+
+
+def test_far_rows_heed_priors_and_shared_variances():
+    X, y = [[0.0], [1.0], [5.0], [9.0]], [0, 0, 1, 1]
+    assert GaussianNB(priors=[1.0, 0.0]).fit(X, y).predict_proba([[1e200]]).tolist() == [[1.0, 0.0]]
+    shared = GaussianNB(shared_variance=True).fit(X, y)
+    assert shared.predict_proba([[1e200], [-1e200]]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    tied = GaussianNB(shared_variance=True).fit([[0.0], [1.0], [0.0], [1.0]], y)
+    np.testing.assert_allclose(tied.predict_proba([[1e200]]), [[0.5, 0.5]])
