@@ -1,4 +1,4 @@
-"""Labels and their codes: whole numbers are counted, objects hashed, others sorted; what is none is refused."""
+"""Labels and their codes: whole numbers are counted, objects hashed, others sorted, and the rest refused."""
 
 import datetime as dt
 import warnings

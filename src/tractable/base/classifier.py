@@ -9,10 +9,18 @@ from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
 from tractable.distributions import Categorical
 from tractable.engines.blocks import map_rows
-from tractable.metrics.decision import least_loss
+from tractable.metrics.decision import check_class_loss, least_loss
 from tractable.primitives.diagonal_scores import softmax_rows
 
-__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses"]
+__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses", "impossible"]
+
+
+def impossible(scores: np.ndarray) -> np.ndarray | None:
+    """Return which rows no class explains: every score is -inf; None where all are explained."""
+    if np.isfinite(scores[:, 0]).all():
+        return None
+    found = scores.max(axis=1) == -np.inf
+    return found if found.any() else None
 
 
 class ClassAnswers(ClassifierMixin):
@@ -53,6 +61,8 @@ class ClassAnswers(ClassifierMixin):
         -------
         array of shape (n_samples,)
         """
+        check_answerable(self)
+        check_class_loss(loss, len(self.classes_))
         chosen = least_loss(self.predict_proba(X), loss=loss, reject_loss=reject_loss)
         if reject_loss is None:
             return self.classes_[chosen]
@@ -64,11 +74,27 @@ class ClassAnswers(ClassifierMixin):
 class ScoredClasses(ClassAnswers):
     """`predict`, `predict_proba` and `decision_function` of a classifier that scores classes.
 
-    A model supplies `_log_scores(X)`, log p(C_k | x) up to a number that all classes of a row share.
+    A model supplies `_log_scores(X)`, log p(C_k | x) up to a number that all classes of a row share. A row
+    that no class explains, where every score is -inf, is no evidence: see `_without_evidence`.
     """
 
     def _log_scores(self, X: Any) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} must say how it scores classes")
+
+    def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Return the scores of those rows of X that no class explains: all alike."""
+        return np.zeros((int(np.count_nonzero(rows)), len(self.classes_)))
+
+    def _scores_of_all(self, X: Any) -> np.ndarray:
+        """Return scores of which some are not -inf in every row."""
+        check_answerable(self)
+        scores = self._log_scores(X)
+        rows = impossible(scores)
+        if rows is None:
+            return scores
+        scores = np.array(scores)
+        scores[rows] = self._without_evidence(X, rows)
+        return scores
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row; of tied ones the first.
@@ -81,8 +107,7 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples,)
         """
-        check_answerable(self)
-        return self.classes_[np.argmax(self._log_scores(X), axis=1)]
+        return self.classes_[np.argmax(self._scores_of_all(X), axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x).
@@ -95,8 +120,7 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples, n_classes)
         """
-        check_answerable(self)
-        return log_softmax(self._log_scores(X))
+        return log_softmax(self._scores_of_all(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(C_k | x).
@@ -109,8 +133,7 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples, n_classes)
         """
-        check_answerable(self)
-        return map_rows(softmax_rows, self._log_scores(X))
+        return map_rows(softmax_rows, self._scores_of_all(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes; of two, the log odds of the second against the first.
@@ -123,13 +146,17 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples,) for two classes, or (n_samples, n_classes)
         """
-        check_answerable(self)
-        scores = self._log_scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        scores = self._scores_of_all(X)
+        if len(self.classes_) != 2:
+            return scores
+        with np.errstate(invalid="ignore"):  # two densities that have no bound here are as good as each other
+            return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
 
 
 class GenerativeClasses(ScoredClasses):
     """Bayes' rule: p(C_k | x) ∝ p(C_k) p(x | C_k); a model that can also generate rows.
+
+    Where every class has density 0 nothing was learned from the row, and the answer is the prior.
 
     A model supplies `_log_scores(X)` as log p(x, C_k), `class_prior_`, `class_distributions_` and
     `distribution_`, their mixture.
@@ -138,6 +165,12 @@ class GenerativeClasses(ScoredClasses):
     class_prior_: np.ndarray
     class_distributions_: Any
     distribution_: Any
+
+    def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Return log p(C_k) for those rows of X that no class explains."""
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.class_prior_)
+        return np.broadcast_to(prior, (int(np.count_nonzero(rows)), len(prior)))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).

@@ -7,10 +7,12 @@ import numpy as np
 
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
+from tractable.base.classifier import impossible
+from tractable.classification.priors import log_priors
 from tractable.covariance.rows import as_reals
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
 from tractable.distributions.expectation import Estimate
-from tractable.metrics.decision import expected_loss, least_loss
+from tractable.metrics.decision import check_class_loss, expected_loss, least_loss
 from tractable.value import value
 
 __all__ = ["BayesClassifier", "bayes_error"]
@@ -80,8 +82,11 @@ class BayesClassifier:
         return np.asarray(self.distribution.log_joint(x))
 
     def predict_log_proba(self, x: Any) -> np.ndarray:
-        """Return log p(C_k | x) of events (n, *event), (n, K)."""
-        return log_softmax(self.predict_joint_log_proba(x))
+        """Return log p(C_k | x) of events (n, *event), (n, K); where no class explains x, the log priors."""
+        joint = self.predict_joint_log_proba(x)
+        rows = impossible(joint)
+        found = joint if rows is None else np.where(rows[:, None], log_priors(np.asarray(self.priors)), joint)
+        return log_softmax(found)
 
     def predict_proba(self, x: Any) -> np.ndarray:
         """Return p(C_k | x) of events (n, *event), (n, K); where no class explains x, the priors."""
@@ -106,7 +111,7 @@ class BayesClassifier:
         reject_loss : float, optional
             What it costs to leave an event undecided: it is (None) where every decision would cost more.
         """
-        _check_square(loss, len(np.asarray(self.classes)))
+        check_class_loss(loss, len(np.asarray(self.classes)))
         chosen = least_loss(self.predict_proba(x), loss=loss, reject_loss=reject_loss)
         if reject_loss is None:
             return np.asarray(self.classes)[chosen]
@@ -163,7 +168,7 @@ def bayes_error(
     if not isinstance(classifier, BayesClassifier):
         raise ValueError(f"classifier must be a BayesClassifier, got {type(classifier).__name__}")
     priors = np.asarray(classifier.priors)
-    _check_square(loss, len(priors))
+    check_class_loss(loss, len(priors))
     classes = classifier.class_distributions
     drawn = n_samples is not None or bool(classes.event_shape)
     most = (100_000 if n_samples is None else n_samples) if drawn else None
@@ -189,8 +194,3 @@ def _least_risk(classifier: BayesClassifier, x: Any, *, loss: Any, reject_loss: 
         return risk
     least_loss(p[:1], reject_loss=reject_loss)  # says what is wrong with it
     return np.minimum(risk, reject_loss)
-
-
-def _check_square(loss: Any, k: int) -> None:
-    if loss is not None and np.shape(loss) != (k, k):
-        raise ValueError(f"loss must have shape ({k}, {k}), one row and column a class, got {np.shape(loss)}")

@@ -31,7 +31,22 @@ class Planes:
 
     def scores(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows, (n, K)."""
-        return map_rows(lambda rows: (rows - self.centre) @ self.coef.T + self.offset, x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = map_rows(lambda rows: (rows - self.centre) @ self.coef.T + self.offset, x)
+            near = bool(np.isfinite(found.sum()))
+        if not near:
+            far = ~np.isfinite(found[:, self.offset > -np.inf]).all(axis=1)
+            found[far] = self.far_scores(x[far])
+        return found
+
+    def far_scores(self, x: np.ndarray) -> np.ndarray:
+        """Return the scores of rows so far away that they overflow: relative to the largest, (n, K)."""
+        size = np.maximum(np.abs(x).max(axis=1), np.abs(self.centre).max())[:, None]
+        steep = np.abs(self.coef).max() or 1.0
+        slope = (x / size - self.centre / size) @ (self.coef / steep).T
+        below = slope - slope[:, self.offset > -np.inf].max(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            return np.where(self.offset > -np.inf, below * size * steep, -np.inf) + self.offset
 
 
 def class_planes(means: np.ndarray, priors: np.ndarray, within: Full) -> Planes:

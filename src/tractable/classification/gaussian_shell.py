@@ -19,6 +19,7 @@ from tractable.base import (
 )
 from tractable.classification.class_moments import ClassMoments, class_moments
 from tractable.classification.gaussian_belief import ClassBeliefs, check_prior, default_prior
+from tractable.classification.gaussian_far import far_scores
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import check_seen, class_priors
 from tractable.classification.shrinkage import check_shrinkage
@@ -127,6 +128,15 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
 
     def _log_scores(self, X: Any) -> np.ndarray:
         return self.distribution_.log_joint(self._rows(X))
+
+    def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Return scores of rows so far away that all densities are 0: the nearest class wins."""
+        if self.estimate == "bayes":
+            return super()._without_evidence(X, rows)
+        return self._far_scores(self._rows(X)[rows])
+
+    def _far_scores(self, rows: np.ndarray) -> np.ndarray:
+        return far_scores(rows, self.class_distributions_, self.class_prior_)
 
     def _report(self) -> None:
         if not self.converged_:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from tractable.arrays.patterns import by_pattern
 from tractable.base import NotYetDetermined, check_answerable, check_number
 from tractable.classification.class_covariances import LEAST_SHARE, pooled_covariance
 from tractable.classification.directions import discriminant_directions
@@ -167,6 +168,15 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
             return planes.scores(rows)
         found = planes.scores(np.where(missing[:, None], planes.centre, rows))
         found[missing] = self.distribution_.log_joint(rows[missing])
+        return found
+
+    def _far_scores(self, rows: np.ndarray) -> np.ndarray:
+        found = np.empty((len(rows), len(self.classes_)))
+        structure = self.class_distributions_.structure
+        for observed, members in by_pattern(~np.isnan(rows)):
+            o = np.flatnonzero(observed)
+            planes = class_planes(self.means_[:, o], self.class_prior_, structure.marginal(o.tolist()))
+            found[members] = planes.far_scores(rows[np.ix_(members, o)])
         return found
 
     @property

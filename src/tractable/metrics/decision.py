@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.covariance.rows import as_reals
 
-__all__ = ["expected_loss", "least_loss"]
+__all__ = ["check_class_loss", "expected_loss", "least_loss"]
 
 
 def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
@@ -74,3 +74,15 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
     if not np.isfinite(reject_loss):
         raise ValueError(f"reject_loss must be finite, got {reject_loss}")
     return np.where(risk.min(axis=1) > reject_loss, -1, chosen)
+
+
+def check_class_loss(loss: Any, n_classes: int) -> None:
+    """Refuse a loss that is none of decisions for classes: it has one row and one column for each.
+
+    Examples
+    --------
+    >>> check_class_loss([[0.0, 1.0], [5.0, 0.0]], 2)
+    """
+    k = n_classes
+    if loss is not None and np.shape(loss) != (k, k):
+        raise ValueError(f"loss must have shape ({k}, {k}), one row and column a class, got {np.shape(loss)}")

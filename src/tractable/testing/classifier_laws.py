@@ -70,6 +70,42 @@ def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generato
             np.testing.assert_array_equal(fitted.decide(X), fitted.classes_[p.argmax(axis=1)])
 
 
+def every_finite_row_is_answered(estimator: Any, rng: np.random.Generator) -> None:
+    """However far away a row is: probabilities are shares, scores are no NaN, and all tell one story.
+
+    Beyond 1e150, where squares are no numbers, a ValueError that says so is an answer too.
+    """
+    takes = estimator.__sklearn_tags__().input_tags
+    if takes.categorical:
+        return
+    for n_classes in range(2, _most(estimator) + 1):
+        fitted, X = _fitted(estimator, rng, n_classes)
+        for size in (1e5, 1e100, 1e200, 1e300):
+            rows = (np.ones(N_COLUMNS) if takes.positive_only else np.sign(X[:8] - 4.0)) * np.full(
+                (8, 1), size
+            )
+            with np.errstate(all="raise", under="ignore"):
+                try:
+                    said = _places(fitted, fitted.predict(rows))
+                except ValueError as error:
+                    assert size > 1e150 and "overflow" in str(error), error  # noqa: PT018
+                    continue
+                if hasattr(fitted, "decision_function"):
+                    scores = fitted.decision_function(rows)
+                    assert not np.isnan(scores).any(), f"decision_function is NaN at {size:g}"
+                    best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+                    np.testing.assert_array_equal(said, best)
+                if hasattr(fitted, "predict_proba"):
+                    p = fitted.predict_proba(rows)
+                    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+                    np.testing.assert_allclose(p[np.arange(8), said], p.max(axis=1), rtol=1e-12)
+                if hasattr(fitted, "predict_joint_log_proba"):
+                    assert not np.isnan(fitted.predict_joint_log_proba(rows)).any()
+                    assert not np.isnan(fitted.score_samples(rows)).any()
+                if hasattr(fitted, "predict_log_proba"):
+                    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(rows)), p, atol=1e-9)
+
+
 def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> None:
     """A class whose neglect costs all is always decided for; a free rejection takes every doubtful row."""
     fitted, X = _fitted(estimator, rng, _most(estimator))
@@ -82,8 +118,9 @@ def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> N
     undecided = fitted.decide(X, reject_loss=0.0)
     doubtful = fitted.predict_proba(X).max(axis=1) < 1.0
     assert all(label is None for label in undecided[doubtful])
-    with refused("loss", fitted):
-        fitted.decide(X, loss=np.eye(len(fitted.classes_) + 1))
+    for shape in ((1, 1), (0, 1)):  # of other classes, and of decisions that are for no class
+        with refused("loss", fitted):
+            fitted.decide(X, loss=np.ones(np.add(len(fitted.classes_), shape)))
     with refused("reject_loss", fitted):
         fitted.decide(X, reject_loss=np.nan)
 
@@ -206,6 +243,7 @@ Law = Callable[[Any, np.random.Generator], None]
 CLASSIFIER_LAWS: tuple[Law, ...] = (
     probabilities_are_shares,
     the_most_probable_class_is_predicted,
+    every_finite_row_is_answered,
     decisions_follow_their_losses,
     labels_are_names,
     bad_labels_are_one_clear_error,
