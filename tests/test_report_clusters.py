@@ -1,0 +1,156 @@
+"""Clusters that were planted in a table are found, named, and told as surely as they are apart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tractable
+from section_code import run_code
+from tractable.report import table_of
+from tractable.report.cluster_pictures import ellipse, telling_pair
+from tractable.report.clusters import section
+from tractable.report.grouping import grouping
+
+
+def three_groups(rng, n=150):
+    labels = np.arange(n) % 3
+    centre = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
+    x = centre[labels] + rng.normal(size=(n, 2))
+    return pd.DataFrame({"noise": rng.normal(size=n), "long": x[:, 0], "high": x[:, 1]}), labels
+
+
+def same_partition(a, b):
+    return len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
+
+
+def test_planted_clusters_are_found_and_named(rng):
+    frame, labels = three_groups(rng)
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["n_clusters"] == 3
+    assert sorted(found.findings["sizes"]) == [50, 50, 50]
+    assert found.findings["share_sure"] == 1.0
+    assert {row[0] for row in found.findings["set_apart_by"]} <= {"long", "high"}
+    assert "long and high" in found.pictures[1].alt
+    assert all(row[0] in ("1", "2", "3") for row in found.tables[0].rows)
+    assert same_partition(run_code(found, frame)["labels"], labels)
+
+
+def test_one_group_is_told_as_one(rng):
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["n_clusters"] == 1
+    assert "one group" in found.meaning
+
+
+def test_categories_and_holes_take_part(rng):
+    n = 120
+    kind = np.where(np.arange(n) % 2, "cat", "dog")
+    x = np.where(kind == "cat", 4.0, 30.0) + rng.normal(size=n)
+    x[:6] = np.nan
+    frame = pd.DataFrame({"kind": kind, "weight": x, "side": rng.choice(["left", "right"], n)})
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["n_clusters"] == 2
+    assert {row[0] for row in found.findings["set_apart_by"]} <= {"kind", "weight"}
+    labels = run_code(found, frame)["labels"]
+    assert same_partition(labels, kind)
+
+
+def test_a_target_takes_no_part_and_is_compared(rng):
+    frame, labels = three_groups(rng)
+    frame["group"] = np.array(["x", "y", "z"])[labels]
+    found = section(table_of(frame), target="group", rng=rng)
+    counts = np.array([[int(entry) for entry in row[1:]] for row in found.tables[1].rows])
+    assert sorted(counts.max(axis=0)) == [50, 50, 50]
+    assert counts.sum() == 150
+    assert "was not shown" in found.done
+
+
+def test_a_target_of_numbers_is_averaged_over_clusters(rng):
+    frame, labels = three_groups(rng)
+    frame["price"] = 100.0 * labels + rng.normal(size=len(labels))
+    found = section(table_of(frame), target="price", rng=rng)
+    means = sorted(float(row[1]) for row in found.tables[1].rows)
+    np.testing.assert_allclose(means, [0.0, 100.0, 200.0], atol=5.0 / np.sqrt(50))
+
+
+def test_one_column_is_drawn_on_a_line(rng):
+    x = np.concatenate([rng.normal(size=60), 20.0 + rng.normal(size=40)])
+    found = section(table_of(pd.DataFrame({"x": x})), rng=rng)
+    assert found.findings["sizes"] == [60, 40]
+    assert len(found.pictures) == 2
+
+
+def test_fitted_once_for_a_table(rng):
+    table = table_of(three_groups(rng)[0])
+    assert grouping(table) is grouping(table)
+    assert grouping(table) is not grouping(table_of(table.frame))
+
+
+def test_many_ways_to_be_missing_make_columns_independent(rng):
+    x = rng.normal(size=(100, 5)) + 9.0 * (np.arange(100) % 2)[:, None]
+    x[rng.uniform(size=x.shape) < 0.2] = np.nan
+    found = grouping(table_of(pd.DataFrame(x, columns=list("abcde"))))
+    assert found.mixed
+    assert found.choice.best[0] == 2
+
+
+def test_numbers_beyond_the_memory_of_a_fit_are_sampled(rng):
+    x = np.concatenate([rng.normal(size=1500), 20.0 + rng.normal(size=1500)])
+    frame = pd.DataFrame({"x": x, "y": rng.normal(size=3000)})
+    found = section(table_of(frame), rng=rng)
+    assert "2,000 rows, chosen at random" in found.done
+    assert found.findings["sizes"] == [1500, 1500]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"x": [1.5]},
+        {"x": [np.nan] * 30, "y": [None] * 30},
+        {"x": [2.0] * 30, "y": ["a"] * 30},
+        {"t": [f"word {i}" for i in range(30)]},
+    ],
+    ids=["one row", "all missing", "constants", "texts"],
+)
+def test_nothing_to_group(frame, rng):
+    assert section(table_of(pd.DataFrame(frame)), rng=rng) is None
+
+
+def test_a_wide_table_says_what_it_uses(rng):
+    z = rng.normal(size=(40, 1))
+    x = np.concatenate([z + 0.1 * rng.normal(size=(40, 6)), rng.normal(size=(40, 60))], axis=1)
+    names = [f"shared {j}" for j in range(6)] + [f"noise {j}" for j in range(60)]
+    found = section(table_of(pd.DataFrame(x, columns=names)), rng=rng)
+    assert any("most in common" in note for note in found.notes)
+    used = grouping(table_of(pd.DataFrame(x, columns=names))).rows.numbers
+    assert {f"shared {j}" for j in range(6)} <= set(used)
+
+
+def test_columns_that_say_the_same_are_used_once(rng):
+    frame, _ = three_groups(rng)
+    frame["long in inches"] = frame["long"] / 2.54
+    found = section(table_of(frame), rng=rng)
+    assert any("other units" in note and "long in inches" in note for note in found.notes)
+
+
+def test_ellipse_holds_nine_tenths(rng):
+    covariance = np.array([[4.0, 1.0], [1.0, 2.0]])
+    ring = ellipse(np.array([1.0, 2.0]), covariance) - np.array([[1.0], [2.0]])
+    radius2 = (ring * np.linalg.solve(covariance, ring)).sum(axis=0)
+    np.testing.assert_allclose(radius2, radius2[0])
+    draws = rng.multivariate_normal([0.0, 0.0], covariance, 20_000)
+    inside = (draws.T * np.linalg.solve(covariance, draws.T)).sum(axis=0) <= radius2[0]
+    assert abs(inside.mean() - 0.9) < 5.0 * np.sqrt(0.09 / 20_000)
+
+
+def test_telling_pair_without_groups_is_the_most_alike(rng):
+    x = rng.normal(size=100)
+    frame = pd.DataFrame({"a": rng.normal(size=100), "b": x, "c": x + 0.1 * rng.normal(size=100)})
+    assert telling_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
+
+
+def test_bundled_table(rng):
+    table = table_of(tractable.datasets.load("penguins").frame)
+    found = section(table, target="species", rng=rng)
+    counts = np.array([[int(entry) for entry in row[1:]] for row in found.tables[1].rows])
+    assert counts.max(axis=1).sum() / counts.sum() > 0.97  # clusters know the species, which they did not see
