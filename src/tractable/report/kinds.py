@@ -21,6 +21,9 @@ MOST_CATEGORIES = 100
 #: How many of the entries must be readable for a column to hold numbers, or dates.
 MOST = 0.95
 
+#: Signs that no page can show.
+CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], "\ufffd")
+
 TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
 DATES = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
@@ -152,7 +155,7 @@ def _texts(entries: Any) -> Any:
 
 
 def _shown(entry: Any) -> str:
-    """Return an entry as text: whole numbers without a point, at most 200 letters."""
+    """Return an entry as text: whole numbers without a point, at most 200 letters, all of them printable."""
     if isinstance(entry, float) and entry.is_integer() and abs(entry) < 1e15:
         return str(int(entry))
-    return str(entry)[:200]
+    return str(entry)[:200].translate(CONTROLS)
