@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app
+from tractable.cli import app, learning
 
 BILLS = ["bill_length_mm", "bill_depth_mm"]
 
@@ -34,6 +34,13 @@ def refused(*words):
     assert lines[0].startswith("error: ")
     assert found.stdout == ""
     return lines[0]
+
+
+@pytest.fixture(params=["held", "streamed"])
+def walk(request, monkeypatch):
+    """Small tables are held in memory, large ones streamed: here small ones are both."""
+    if request.param == "streamed":
+        monkeypatch.setattr(learning, "HELD_BYTES", 0)
 
 
 @pytest.fixture
@@ -62,7 +69,7 @@ def plane(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_streamed_fit_is_the_fit_of_the_rows_in_memory(plane, kind):
+def test_a_streamed_fit_is_the_fit_of_the_rows_in_memory(plane, kind, walk):
     folder, frame = plane
     said = done(
         *("fit", "BayesianRidge", folder / f"part*.{kind}", "--target", "y", "--weight", "w"),
@@ -139,7 +146,7 @@ def test_a_density_by_name_inside_a_model(penguins):
     assert model.density.n_components == 2
 
 
-def test_missing_entries_are_marginalised_refused_or_left_out(penguins):
+def test_missing_entries_are_marginalised_refused_or_left_out(penguins, walk):
     data, features = penguins / "penguins.csv", ",".join(BILLS)
     said = done("fit", "GaussianDensity", data, "-f", features, "-s", penguins / "g")
     assert (said["rows"], said["rows_left_out"]) == (344, 0)
@@ -172,7 +179,7 @@ def test_rows_that_a_model_does_not_take_have_no_answer(penguins, ending):
 
 
 @pytest.mark.parametrize("model", ["NaiveBayes", "LogisticRegression"])
-def test_rows_without_a_target_are_left_out_when_asked(penguins, model):
+def test_rows_without_a_target_are_left_out_when_asked(penguins, model, walk):
     """From frames and from streams alike."""
     features = ",".join(BILLS) + (",island" if model == "NaiveBayes" else "")
     words = ("fit", model, penguins / "penguins.csv", "-t", "sex", "-f", features, "-s", penguins / "m")

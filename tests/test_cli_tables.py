@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app
+from tractable.cli import app, learning
 from tractable.cli.answers import answers_of
 from tractable.cli.known_models import described, model_classes
 
@@ -21,9 +21,20 @@ TABLES = {
     "clustering": ("old_faithful", None),
     "features": ("old_faithful", None),
 }
-OPTIONS = {"GenerativeClassifier": ["--set", "density=GaussianDensity"]}
+OPTIONS = {
+    "GenerativeClassifier": ["--set", "density=GaussianDensity"],
+    "MixtureOfExperts": ["--set", "max_iter=3"],
+    "Perceptron": ["--set", "max_iter=50"],
+}
 CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
 FITTED = [name for name, kind in model_classes().items() if described(kind)["kind"] in TABLES]
+
+
+@pytest.fixture(params=["held", "streamed"])
+def walk(request, monkeypatch):
+    """Small tables are held in memory, large ones streamed: here small ones are both."""
+    if request.param == "streamed":
+        monkeypatch.setattr(learning, "HELD_BYTES", 0)
 
 
 def done(*words):
@@ -33,7 +44,7 @@ def done(*words):
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path):
+def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, walk):
     """The answers in the file are those of the saved model in Python."""
     table, target = TABLES[described(model_classes()[name])["kind"]]
     frame = tractable.datasets.load(table).frame
@@ -41,8 +52,7 @@ def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path):
         frame, target = PENGUINS[["species", "island", "year"]], target and "species"
     frame.to_csv(tmp_path / "rows.csv", index=False)
     chosen = [] if target is None else ["-t", target]
-    fast = ["--set", "max_iter=50"] if name == "Perceptron" else OPTIONS.get(name, [])
-    words = ("fit", name, tmp_path / "rows.csv", "-s", tmp_path / "m", *chosen, *fast)
+    words = ("fit", name, tmp_path / "rows.csv", "-s", tmp_path / "m", *chosen, *OPTIONS.get(name, []))
     assert done(*words)["rows"] == len(frame)
     said = done("predict", tmp_path / "m", tmp_path / "rows.csv", "-o", tmp_path / "o.parquet")
     found = pd.read_parquet(tmp_path / "o.parquet")
@@ -66,7 +76,7 @@ def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path):
         ({}, "cp1252"),
     ],
 )
-def test_tables_as_other_programs_write_them(options, encoding, tmp_path):
+def test_tables_as_other_programs_write_them(options, encoding, tmp_path, walk):
     """Semicolons, commas before fractions and encodings are found out, in streams and in frames."""
     frame = PENGUINS.rename(columns={"island": "île"}).assign(île=PENGUINS["island"] + " é")
     frame.to_csv(tmp_path / "odd.csv", index=False, encoding=encoding, **options)
@@ -86,7 +96,7 @@ def test_tables_as_other_programs_write_them(options, encoding, tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet"])
 @pytest.mark.parametrize("model", ["GaussianNB", "NaiveBayes"])
-def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path):
+def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path, walk):
     frame = tractable.datasets.load("wine").frame.assign(word=["x", "y"] * 89)
     frame = frame if model == "NaiveBayes" else frame.drop(columns="word")
     rows = tmp_path / f"rows.{ending}"

@@ -11,6 +11,9 @@ from tractable.value import replace, value
 
 __all__ = ["Fitted", "Question", "learn"]
 
+#: Files of so many bytes are small: read once, and held.
+HELD_BYTES = 2**24
+
 
 @value
 class Question:
@@ -37,8 +40,9 @@ class Fitted:
 def learn(model: Any, table: Table, question: Question) -> Fitted:
     """Fit a model to a table.
 
-    A model that streams is given a source, so the table may be larger than memory. One that does not, or that
-    reads words where some columns hold words, is given a frame.
+    A model that streams is given a source of a large table, which need not fit in memory. A small table,
+    columns of words and models that do not stream ask for a frame: with all rows at hand a model may know a
+    short way.
     """
     roles = _roles(model, table, question)
     if table.types:
@@ -47,7 +51,7 @@ def learn(model: Any, table: Table, question: Question) -> Fitted:
         reads_words = bool(model.__sklearn_tags__().input_tags.string)
         if words and not reads_words:
             raise _not_numbers(model, table, words, roles)
-        if words or model.model_tags.streaming == "no":
+        if words or model.model_tags.streaming == "no" or table.n_bytes <= HELD_BYTES:
             return _from_frame(model, table, roles, drop=question.drop_missing)
     return _from_source(model, table, roles, drop=question.drop_missing)
 
@@ -129,7 +133,7 @@ def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted
     import pandas as pd
 
     frame = pd.concat((block.to_pandas() for block in table.blocks(roles.columns)), ignore_index=True)
-    needed = list(roles.targets if model.model_tags.missing_values else (*roles.features, *roles.targets))
+    needed = list(roles.targets if model.model_tags.missing_values else (*roles.targets, *roles.features))
     holes = frame[needed].isna()
     bad = holes.any(axis=1)
     if bad.any() and not drop:

@@ -27,6 +27,11 @@ class Table:
         """The columns that hold numbers."""
         return tuple(name for name, kind in self.types.items() if arrow.is_numeric(kind))
 
+    @property
+    def n_bytes(self) -> int:
+        """How large the files are together."""
+        return sum(path.stat().st_size for path in self.paths)
+
     def check(self, names: Sequence[str], option: str) -> None:
         """Refuse a column that is not there, with the nearest that is."""
         if self.types:
