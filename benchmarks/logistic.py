@@ -27,7 +27,7 @@ def ours(data):
 
 
 def scikit_learns(solver):
-    """Fit by a solver at its own tolerance, which leaves more of the objective than ours."""
+    """Fit by a solver at its own tolerance; all leave more of the objective than ours, which `check` asks."""
 
     def fit(data):
         with warnings.catch_warnings():

@@ -86,12 +86,20 @@ def test_the_caller_may_ask_for_a_smaller_gradient():
     np.testing.assert_allclose(late.x, 20.0, atol=1e-3)
 
 
-def test_exact_curvature_takes_one_more_step(rng):
-    """At the same tolerance Newton's method ends with the square of the error of the step before."""
+def test_one_more_step_may_be_asked_for(rng):
+    """Of Newton's method, it squares the error."""
     slope, hessian = quartic(rng)
-    found = preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, tol=1e-6)
-    least = preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, tol=1e-16)
-    np.testing.assert_allclose(found.x, least.x, rtol=1e-9, atol=1e-12)
+
+    def found(**options):
+        return preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, **options)
+
+    least, plain, more = found(tol=1e-16), found(tol=1e-6), found(tol=1e-6, again=True)
+    assert more.n_iter == plain.n_iter + 1
+    assert plain.converged
+    assert more.converged
+    errors = [np.max(np.abs(f.x - least.x) / np.abs(least.x)) for f in (plain, more)]
+    assert errors[0] > 1e-9
+    assert errors[1] < 1e-4 * errors[0]
 
 
 def test_a_start_at_the_minimum_stays():

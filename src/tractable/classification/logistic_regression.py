@@ -61,11 +61,11 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
     class_weight : None, "balanced" or dict of label to float
         What rows of a class count, besides their own weights; "balanced" evens the classes out.
     tol : float
-        The search ends when a step promises to lower the objective by less than this share of it, and no
-        slope is more than √tol of the sizes of the terms it is the sum of. The mean objective is then about
-        tol · `loss_` above its least, and probabilities are off by √(tol · `loss_` / 2) at most in the root
-        mean square: 7e-5 at a loss of 1, and in practice a tenth of that. Of at most 20,000 rows one more
-        step of Newton's method is taken, after which nothing but rounding is left.
+        The search ends with the step after one that promised to lower the objective by less than this share
+        of it, when no slope is more than √tol of the sizes of the terms it is the sum of. Of at most 20,000
+        rows nothing but rounding is left then. Of more, the mean objective is less than tol · `loss_` above
+        its least, and probabilities are off by less than √(tol · `loss_` / 2) in the root mean square: 7e-5
+        at a loss of 1, and in practice 1e-6.
     max_iter : int
         The most steps to take.
     warm_start : bool

@@ -167,6 +167,7 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
             refresh=(0,),
             tol=tol,
             max_iter=max_iter,
+            again=True,
             settled=lambda free, slopes: problem.settled(free, slopes, tol),
         )
 

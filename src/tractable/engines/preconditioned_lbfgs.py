@@ -42,15 +42,16 @@ def preconditioned_lbfgs(
     memory: int = 10,
     tol: float = 1e-10,
     max_iter: int = 100,
+    again: bool = False,
     settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
 ) -> LBFGSResult:
     """Minimise a smooth convex function whose value and slope are dear and whose curvature can be guessed.
 
     The curvature, of a sample of the data for instance, is the initial matrix of L-BFGS, and is taken anew in
     the first steps, where it changes most; differences of gradients mend what it misses. Where it is exact,
-    it is taken anew in every step, and the search is Newton's method, which ends by one more step than asked.
-    Steps are halved until the value falls (Armijo). It stops when the decrease that a step promises, ½ ∇fᵀ
-    H⁻¹ ∇f, is at most `tol` times the size of f: its value, and what has been gained since the start.
+    it is taken anew in every step, and the search is Newton's method. Steps are halved until the value falls
+    (Armijo). It stops when the decrease that a step promises, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size
+    of f: its value, and what has been gained since the start; or with the step after that.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def preconditioned_lbfgs(
         Pairs of differences that are kept.
     tol : float
     max_iter : int
+    again : bool
+        Whether one more step is taken in the end: where the curvature is good, that is as many digits again.
     settled : callable, optional
         ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before. What
         a step promises does not tell where the curvature changes more than it moves.
@@ -90,7 +93,7 @@ def preconditioned_lbfgs(
         while len(search.trace) <= max_iter and not search.ended:
             if search.solve is None or exact or (refresh is not None and search.stale(refresh, memory)):
                 search.solve, search.pairs = curvature(search.x), []
-            search.step(objective, tol, memory, again=exact)
+            search.step(objective, tol, memory, again=again)
     except KeyboardInterrupt:
         interrupted = True
     return LBFGSResult(
