@@ -107,7 +107,8 @@ class ScoredClasses(ClassAnswers):
         -------
         array of shape (n_samples,)
         """
-        return self.classes_[np.argmax(self._scores_of_all(X), axis=1)]
+        best = np.argmax(self._scores_of_all(X), axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x).
