@@ -1,0 +1,122 @@
+"""Pictures of predictions: which model is best, how well it knows what it knows, and from what."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.metrics import CalibrationCurve, class_calibration, confusion_matrix
+from tractable.plotting import plot
+from tractable.plotting.style import COLOURS
+from tractable.report.held_out import HeldOut, Importance
+from tractable.report.model_rows import ModelRows
+from tractable.report.section import Picture, canvas, picture_of
+
+__all__ = ["class_pictures", "comparison", "importance_picture", "number_pictures"]
+
+#: Rows whose intervals are drawn, and columns whose worth is.
+MOST_INTERVALS, MOST_COLUMNS = 200, 12
+
+LEVELS = np.arange(1, 10) / 10.0
+
+
+def comparison(ranked: list[tuple[HeldOut, float, float]]) -> Picture:
+    """Draw how far each model is below the best, with two standard errors of the paired difference."""
+    places = np.arange(len(ranked))[::-1]
+    less = np.array([row[1] for row in ranked])
+    errors = np.array([row[2] for row in ranked])
+    with canvas(height=0.9 + 0.35 * len(ranked)) as (figure, ax):
+        ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+        ax.errorbar(less, places, xerr=2.0 * errors, fmt="o", color=COLOURS[0], capsize=3)
+        ax.set_yticks(places, [row[0].name for row in ranked])
+        ax.set(xlabel="log score a row, less than the best (± 2 standard errors)")
+        ax.margins(y=0.12)
+        return picture_of(
+            figure,
+            alt=f"{ranked[0][0].name} is best, then {', '.join(row[0].name for row in ranked[1:])}",
+            caption="Farther right is better. A bar that reaches zero: the model may be as good as the best.",
+        )
+
+
+def importance_picture(worth: list[Importance], target: str) -> Picture:
+    """Draw what columns are worth, with two standard errors."""
+    shown = worth[:MOST_COLUMNS]
+    places = np.arange(len(shown))[::-1]
+    with canvas(height=1.0 + 0.28 * len(shown)) as (figure, ax):
+        ax.barh(places, [one.loss for one in shown], color=COLOURS[4], height=0.6)
+        ax.errorbar(
+            [one.loss for one in shown],
+            places,
+            xerr=[2.0 * one.standard_error for one in shown],
+            fmt="none",
+            color="0.2",
+            capsize=2,
+            lw=1,
+        )
+        names = [one.column if len(one.column) <= 28 else f"{one.column[:27]}…" for one in shown]
+        ax.set_yticks(places, names)
+        ax.axvline(0.0, color="0.5", lw=0.8)
+        ax.set(xlabel="log score lost without it (± 2 standard errors)")
+        return picture_of(
+            figure,
+            alt=f"What matters for {target}: {', '.join(one.column for one in shown[:4])}",
+            caption="How much worse the best model predicts when a column's entries are dealt out at random.",
+        )
+
+
+def number_pictures(
+    best: HeldOut, rows: ModelRows, target: str, rng: np.random.Generator
+) -> tuple[Picture, ...]:
+    """Draw predictions with their intervals beside what was so, and how often quantiles held."""
+    mean = best.gathered(lambda said, _: said.mean)
+    ends = best.gathered(lambda said, _: np.stack(said.interval(0.9), axis=-1))
+    pit = best.gathered(lambda said, at: said.cdf(rows.y[at]))
+    n = len(rows.y)
+    shown = np.sort(rng.permutation(n)[:MOST_INTERVALS])
+    with canvas(height=4.0) as (figure, ax):
+        ax.vlines(mean[shown], *ends[shown].T, color=COLOURS[4], lw=1, alpha=0.5, label="90 % interval")
+        ax.scatter(mean[shown], rows.y[shown], s=12, color=COLOURS[0], lw=0, label="rows", zorder=3)
+        across = [float(mean[shown].min()), float(mean[shown].max())]
+        ax.plot(across, across, color="0.4", lw=1, label="predicted")
+        ax.set(xlabel=f"{target}, predicted", ylabel=target)
+        ax.legend(frameon=False, fontsize="small")
+        predicted = picture_of(
+            figure,
+            alt=f"{target} against its prediction, with intervals of 90 %",
+            caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
+        )
+    observed = (pit[:, None] <= LEVELS).mean(axis=0)
+    curve = CalibrationCurve(
+        levels=LEVELS, observed=observed, standard_errors=np.sqrt(LEVELS * (1.0 - LEVELS) / n)
+    )
+    return predicted, _calibration(curve, "Points in the band: quantiles hold as often as they promise.")
+
+
+def class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
+    """Draw which classes are taken for which, and how often probabilities came true."""
+    assert rows.classes is not None
+    proba = best.gathered(lambda said, _: said.probabilities)
+    names = np.array([name if len(name) <= 16 else f"{name[:15]}…" for name in rows.classes])
+    if len(set(names.tolist())) < len(names):
+        names = np.array([f"{k + 1}: {name}" for k, name in enumerate(names)])
+    order = np.argsort(names, kind="stable")  # scores want classes in order
+    truth, said = names[rows.y], names[proba.argmax(axis=1)]
+    matrix = confusion_matrix(truth, said, classes=names)
+    with canvas(height=4.0) as (figure, ax):
+        plot(matrix, ax=ax)
+        confusions = picture_of(
+            figure,
+            alt=f"Which classes are taken for which; {matrix.accuracy:.1%} are right",
+            caption=f"{best.name}, for rows it was not fitted to: of each class the share taken for each.",
+        )
+    curve = class_calibration(truth, proba[:, order], classes=names[order])
+    return confusions, _calibration(
+        curve, "Points on the line: probabilities came true as often as they say."
+    )
+
+
+def _calibration(curve: Any, caption: str) -> Picture:
+    with canvas(height=4.0) as (figure, ax):
+        plot(curve, ax=ax)
+        return picture_of(
+            figure, alt="How often predictions held, beside how often they promised", caption=caption
+        )

@@ -1,0 +1,189 @@
+"""Models are compared on rows they have not seen; what was planted in a table wins, and is named."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tractable
+from section_code import run_code
+from tractable.report import table_of
+from tractable.report.candidates import Candidate, classifiers, encoder, regressors
+from tractable.report.held_out import compared, folds, held_out, importances
+from tractable.report.models import section
+
+
+def linear(rng, n=150):
+    x = rng.normal(size=(n, 3))
+    side = rng.choice(["left", "right"], n)
+    y = 3.0 * x[:, 0] - x[:, 1] + 2.0 * (side == "left") + 0.5 * rng.normal(size=n)
+    return pd.DataFrame({"strong": x[:, 0], "weak": x[:, 1], "idle": x[:, 2], "side": side, "y": y})
+
+
+def test_a_planted_relation_is_found_and_its_columns_named(rng):
+    frame = linear(rng)
+    found = section(table_of(frame), target="y", rng=rng)
+    assert found.findings["best"] in ("LinearRegression", "BayesianRidge")
+    worth = found.findings["what_matters"]
+    assert list(worth)[:3] == ["strong", "side", "weak"] or list(worth)[:3] == ["strong", "weak", "side"]
+    loss, error = worth["idle"]
+    assert abs(loss) < 5.0 * error
+    assert "predicts y best" in found.meaning
+    assert len(found.pictures) == 4
+    scope = run_code(found, frame)
+    scores = {one.name: one.mean for one in scope["found"]}
+    assert scores == pytest.approx(found.findings["scores"], rel=1e-9)
+    assert scope["predicted"].batch_shape == (150,)
+
+
+def test_planted_classes_are_found(rng):
+    n = 150
+    kind = np.array(["ant", "bee", "cat"])[np.arange(n) % 3]
+    x = np.array([0.0, 4.0, 8.0])[np.arange(n) % 3] + rng.normal(size=n)
+    frame = pd.DataFrame({"size": x, "noise": rng.normal(size=n), "kind": kind})
+    found = section(table_of(frame), target="kind", rng=rng)
+    assert found.findings["best"] != "the base rate"
+    assert next(iter(found.findings["what_matters"])) == "size"
+    assert found.findings["scores"]["the base rate"] == pytest.approx(-np.log(3.0), abs=1e-9)
+    scope = run_code(found, frame)
+    assert {one.name: one.mean for one in scope["found"]} == pytest.approx(found.findings["scores"], rel=1e-9)
+
+
+def test_without_a_relation_the_mean_wins(rng):
+    frame = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdey"))
+    found = section(table_of(frame), target="y", rng=rng)
+    assert "clearly better than the mean alone" in found.meaning
+    assert found.findings["what_matters"] == {}
+    assert len(found.pictures) == 3
+
+
+def test_paired_errors_are_those_of_the_differences(rng):
+    frame = linear(rng)
+    X, y = frame.drop(columns="y"), frame["y"].to_numpy()
+    splits = folds(y, classes=False)
+    found = [held_out(one, X, y, splits) for one in regressors()[:3]]
+    ranked = compared(found)
+    assert [less for _, less, _ in ranked] == sorted((less for _, less, _ in ranked), reverse=True)
+    best, (other, less, error) = ranked[0][0], ranked[1]
+    difference = other.log_p - best.log_p
+    assert less == pytest.approx(difference.mean())
+    assert error == pytest.approx(np.std(difference, ddof=1) / np.sqrt(len(y)))
+    assert error < other.standard_error  # what rows have in common cancels
+
+
+def test_held_out_rows_are_not_learned_from(rng):
+    frame = pd.DataFrame({"x": rng.normal(size=60)})
+    y = rng.normal(size=60)
+    seen = []
+
+    def learn(X, targets):
+        seen.append(set(X.index))
+        assert len(targets) == len(X)
+        return lambda new: tractable.Normal(mean=np.zeros(len(new)), stddev=1.0)
+
+    found = held_out(Candidate(name="zero", learn=learn), frame, y, folds(y, classes=False))
+    for learned, (rows, _, _) in zip(seen, found.parts, strict=True):
+        assert learned.isdisjoint(rows)
+    np.testing.assert_allclose(found.log_p, tractable.Normal(mean=0.0, stddev=1.0).log_prob(y))
+
+
+def test_importance_is_the_density_lost(rng):
+    x = rng.normal(size=4000)
+    frame = pd.DataFrame({"x": x, "idle": rng.normal(size=4000)})
+    y = x + rng.normal(size=4000)
+
+    def learn(X, targets):
+        return lambda new: tractable.Normal(mean=new["x"].to_numpy(), stddev=1.0)
+
+    found = held_out(Candidate(name="known", learn=learn), frame, y, folds(y, classes=False))
+    first, second = importances(found, frame, y, ["idle", "x"], rng)
+    assert (first.column, second.column) == ("x", "idle")
+    assert abs(first.loss - 1.0) < 5.0 * first.standard_error  # E[(x - x')²] / 2
+    assert (second.loss, second.standard_error) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("one", regressors(), ids=lambda one: one.name)
+def test_regressors_take_holes_and_new_categories(one, rng):
+    frame = linear(rng, 80)
+    frame.loc[::7, "strong"] = np.nan
+    frame.loc[::9, "side"] = None
+    X, y = frame.drop(columns="y"), frame["y"].to_numpy()
+    predict = one.learn(X, y)
+    new = X.head(5).assign(side=["left", "above", None, "right", "below"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # new categories are told of, and taken as the first
+        log_p = predict(new).log_prob(y[:5])
+    assert log_p.shape == (5,)
+    assert np.isfinite(log_p).all()
+
+
+@pytest.mark.parametrize("one", classifiers(), ids=lambda one: one.name)
+def test_classifiers_give_probabilities_to_rows_with_holes(one, rng):
+    frame = linear(rng, 80)
+    y = (frame["y"] > 1.0).to_numpy().astype(int)
+    X = frame.drop(columns="y")
+    X.loc[::7, "strong"] = np.nan
+    X.loc[::9, "side"] = None
+    said = one.learn(X, y)(X)
+    np.testing.assert_allclose(said.probabilities.sum(axis=1), 1.0)
+    assert (said.probabilities > 0.0).all()
+    assert np.mean(said.log_prob(y)) > np.log(0.4)
+
+
+def test_holes_become_the_mean_and_a_column_that_says_so():
+    X = pd.DataFrame({"x": [1.0, 3.0, np.nan], "c": ["a", "b", None]})
+    encoded = encoder(X).fit_transform(X)
+    np.testing.assert_allclose(encoded[2, 0], 0.0)
+    assert len(set(encoded[:, 1].round(6).tolist())) == 2  # missing or not
+    assert encoded.shape == (3, 4)
+
+
+def test_columns_that_say_the_target_outright_are_left_out(rng):
+    frame = linear(rng)
+    frame["y in cents"] = 100.0 * frame["y"]
+    found = section(table_of(frame), target="y", rng=rng)
+    assert any("outright: y in cents" in note for note in found.notes)
+    assert "y in cents" not in found.findings["what_matters"]
+
+
+def test_rows_without_a_target_and_rare_classes_are_left_out(rng):
+    frame = linear(rng)
+    frame["kind"] = np.where(frame["y"] > 0, "high", "low")
+    frame.loc[:2, "kind"] = "rare"
+    frame.loc[3:6, "kind"] = None
+    found = section(table_of(frame), target="kind", rng=rng)
+    assert "4 rows without a target left out." in found.notes
+    assert "Classes of fewer than 5 rows left out: rare." in found.notes
+
+
+@pytest.mark.parametrize(
+    ("frame", "target"),
+    [
+        ({"x": np.arange(40) ** 1.5}, "x"),
+        ({"x": [1.5], "y": [2.5]}, "x"),
+        ({"x": np.arange(40) ** 1.5, "y": [1.0] * 40}, "y"),
+        ({"x": np.arange(40) ** 1.5, "y": ["a"] * 38 + ["b"] * 2}, "y"),
+        ({"x": np.arange(40) ** 1.5, "y": [np.nan] * 40}, "y"),
+        ({"x": np.arange(40) ** 1.5, "y": [f"word {i}" for i in range(40)]}, "y"),
+    ],
+    ids=["one column", "one row", "one value", "one class of size", "all missing", "names"],
+)
+def test_targets_that_cannot_be_predicted(frame, target, rng):
+    found = section(table_of(pd.DataFrame(frame)), target=target, rng=rng)
+    assert found.findings == {"best": None}
+    assert found.done == "No models were compared."
+    assert target in found.meaning
+
+
+def test_no_target_no_section(rng):
+    assert section(table_of(linear(rng)), rng=rng) is None
+
+
+def test_more_columns_than_rows(rng):
+    x = rng.normal(size=(40, 70))
+    frame = pd.DataFrame(x, columns=[f"c{j}" for j in range(70)])
+    frame["c0"] = frame["c1"] * 5.0 + 0.1 * rng.normal(size=40)
+    found = section(table_of(frame), target="c0", rng=rng)
+    assert any(note.startswith("LinearRegression left out: too few rows") for note in found.notes)
+    run_code(found, frame)
