@@ -131,3 +131,107 @@ def test_far_rows_heed_priors_and_shared_variances():
     assert shared.predict_proba([[1e200], [-1e200]]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
     tied = GaussianNB(shared_variance=True).fit([[0.0], [1.0], [0.0], [1.0]], y)
     np.testing.assert_allclose(tied.predict_proba([[1e200]]), [[0.5, 0.5]])
+
+
+def test_a_class_of_one_row_is_said():
+    X, y = [[0.0], [1.0], [9.0]], [0, 0, 1]
+    with pytest.warns(UserWarning, match=r'class 1 has a single row.*estimate="bayes"'):
+        GaussianNB().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianNB(shared_variance=True).fit(X, y)
+        few = NaiveBayes(estimate="bayes").fit(X, y)
+    assert few.predict_proba([[8.9]])[0, 1] > 0.5
+
+
+def test_one_multinomial_column_is_said_to_say_nothing():
+    with pytest.warns(UserWarning, match=r"the column 0 alone .* says nothing"):
+        NaiveBayes({0: "multinomial"}).fit([[1, 0.0], [2, 1.0], [5, 3.0], [7, 2.0]], [0, 0, 1, 1])
+
+
+def test_columns_of_another_type_are_refused():
+    X = pd.DataFrame({"zone": ["1", "2", "1", "2"], "size": [1.0, 2.0, 5.0, 4.0]})
+    model = NaiveBayes().fit(X, [0, 0, 1, 1])
+    with pytest.raises(
+        ValueError, match="'zone' holds int such as 1, and its categories are str such as '1'"
+    ):
+        model.predict(X.assign(zone=[1, 2, 1, 2]))
+    assert model.predict(X.assign(zone=["3", None, None, None])).shape == (4,)
+    codes = NaiveBayes({"zone": "categorical"}).fit(X.assign(zone=[1, 2, 1, 2]), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="'zone' holds str such as '1'"):
+        codes.predict(X)
+
+
+def test_the_target_among_the_columns_to_ask_is_said():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 5.0, 4.0], "kind": ["x", "x", "y", "y"]})
+    for model in (GaussianNB(), NaiveBayes()):
+        with pytest.raises(ValueError, match="the column 'kind' was not in fit"):
+            model.fit(frame, y="kind").predict(frame)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"likelihoods": "BetaBinomial"}, "BetaBinomial must be told n_trials"),
+        ({"likelihoods": "Binomial"}, "Binomial must be told n_trials"),
+        ({"likelihoods": "HistogramDensity"}, "HistogramDensity is of vectors"),
+        ({"likelihoods": tractable.MultivariateNormal}, "MultivariateNormal is of vectors"),
+        ({"bandwidth": [1, 2]}, "bandwidth must be a rule"),
+        ({"bandwidth": None}, "bandwidth must be a rule"),
+        ({"bandwidth": True}, "bandwidth must be a rule"),
+    ],
+)
+def test_what_no_column_can_have_is_refused_at_once(options, said):
+    model = NaiveBayes(**options)
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=said):
+            learn([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+
+
+def test_messages_name_what_users_wrote():
+    days = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(ValueError, match="say in likelihoods"):
+        NaiveBayes().fit(days, [0, 1])
+    with pytest.raises(ValueError, match="which is multinomial"):
+        MultinomialNB().fit([[1, -1], [2, 0]], [0, 1])
+    with pytest.raises(ValueError, match=r"class_prior must have one entry a class.*: \[0, 1\]"):
+        MultinomialNB(class_prior=[1.0]).fit([[1, 1], [2, 0]], [0, 1])
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_linear_weights_keep_their_digits_far_from_the_origin(K, rng):
+    y = np.arange(300) % K
+    X = 1e8 + rng.standard_normal((300, 2)) + 2.0 * y[:, None]
+    model = GaussianNB(shared_variance=True).fit(X, y)
+    weights, bias = model.linear_weights()
+    scores = X @ weights.T + bias
+    shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+    np.testing.assert_allclose(shares, model.predict_proba(X), atol=1e-6)
+
+
+def test_families_are_saved_by_their_names(tmp_path):
+    X, y = [[1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1]
+    model = NaiveBayes({0: tractable.Gamma}).fit(X, y)
+    tractable.save(model, tmp_path / "model")
+    back = tractable.load(tmp_path / "model")
+    assert back.likelihoods == {0: tractable.Gamma}
+    np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
+
+
+def test_rows_that_no_class_explains_have_the_priors():
+    veto = tractable.CategoricalNB(alpha=0.0).fit([[0, 1], [1, 0], [1, 0], [1, 0]], [0, 1, 1, 1])
+    compact = KernelNB(kernel="tophat", bandwidth=1.0, priors=[1.0, 0.0]).fit([[0.0], [9.0]], [0, 1])
+    for model, x, expected in [(veto, [[0, 0]], [[0.25, 0.75]]), (compact, [[50.0]], [[1.0, 0.0]])]:
+        np.testing.assert_allclose(model.predict_proba(x), expected)
+        np.testing.assert_allclose(model.distribution_.responsibilities(x), expected)
+        assert model.predict(x)[0] == np.argmax(expected)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.0, 0.5, 2.0, -3.0, 1e30])
+def test_rows_drawn_are_parted_by_the_threshold(threshold, rng):
+    y = np.arange(400) % 2
+    events = rng.random((400, 3)) < np.where(y[:, None] == 1, 0.9, 0.2)
+    low, high = (0.0, 1.0) if threshold is None else (threshold, max(threshold + 1.0, 1.1 * threshold))
+    model = tractable.BernoulliNB(binarize=threshold).fit(np.where(events, high, low), y)
+    drawn, labels = model.sample(2000, random_state=0)
+    assert np.mean(model.predict(drawn) == labels) > 0.85

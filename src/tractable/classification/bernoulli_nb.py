@@ -76,6 +76,25 @@ class BernoulliNB(DiscreteNB):
         with np.errstate(divide="ignore"):
             return np.log(np.stack([part.probability for part in parts], axis=1))
 
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows and their classes: zeros and ones, or what `binarize` parts where it does not part these.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        """
+        events, labels = super().sample(n_samples, random_state=random_state)
+        if self.binarize is None or 0.0 <= self.binarize < 1.0:
+            return events, labels
+        low = float(self.binarize)
+        return np.where(events > 0.5, max(low + 1.0, np.nextafter(low, np.inf)), low), labels
+
     def _told(self) -> Any:
         return "bernoulli"
 

@@ -31,7 +31,8 @@ class CategoricalNB(DiscreteNB):
         Categories that a column of codes has at least; as many as were seen by default.
     unseen : {"smooth", "error", "missing"}
         What becomes of a category that a column did not have in learning: α / (n_kj + α (C_j + 1)), as if it
-        had been declared; a refusal; or nothing is said of it, with a warning.
+        had been declared; a refusal; or nothing is said of it, with a warning. Each is scored as if it alone
+        had been declared: with it the probabilities of a column add up to more than one.
 
     Attributes
     ----------

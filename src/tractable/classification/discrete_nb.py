@@ -38,7 +38,4 @@ class DiscreteNB(NaiveBayesShell):
     def _priors(self, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
         if self.class_prior is None and not self.fit_prior:
             return np.full(len(classes), 1.0 / len(classes))
-        try:
-            return class_priors(self.class_prior, counts, classes)
-        except ValueError as error:
-            raise type(error)(str(error).replace("priors", "class_prior", 1)) from None
+        return class_priors(self.class_prior, counts, classes, "class_prior")

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.base import check_answerable, check_number
 from tractable.classification.naive_bayes_estimation import Estimation
+from tractable.classification.naive_bayes_normal import column_variance, pooled
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
 from tractable.classification.priors import log_priors
 from tractable.covariance.rows import as_reals
@@ -19,7 +20,9 @@ class GaussianNB(NaiveBayesShell):
     Its score is quadratic, ln p(C_k) - Σ_j (ln σ_kj + (x_j - μ_kj)²/2σ²_kj). Where classes share their
     variances, estimated or known, the quadratic terms cancel and the classifier is linear: the same softmax
     as logistic regression, with weights learned another way, see `linear_weights`. Missing entries (NaN) drop
-    out exactly. Means and variances are exact in one pass, however far from the origin rows lie.
+    out exactly. Means and variances are exact in one pass, however far from the origin rows lie. A class of
+    one row has `var_smoothing` alone for a variance, as in scikit-learn, which is said: for classes of few
+    rows take ``NaiveBayes(estimate="bayes")``.
 
     Parameters
     ----------
@@ -88,41 +91,40 @@ class GaussianNB(NaiveBayesShell):
     @property
     def epsilon_(self) -> float:
         """What smoothing adds to variances."""
-        from tractable.classification.naive_bayes_normal import column_variance, pooled
-
         whole = pooled([part.parts[0] for part in self.statistic_.parts])
         return float(self.var_smoothing * column_variance(whole)[0].max())
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the linear classifier that shared variances make."""
-        mean, variance = self._linear()
-        if len(mean) == 2:
-            return ((mean[1] - mean[0]) / variance)[None]
-        return mean / variance
+        weights, _ = self._planes()
+        return np.diff(weights, axis=0) if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """Constants of the linear classifier that shared variances make."""
-        mean, variance = self._linear()
-        log_prior = log_priors(self.class_prior_)
-        if len(mean) == 2:
-            between = 0.5 * np.sum((mean[1] - mean[0]) * (mean[1] + mean[0]) / variance)
-            return np.array([log_prior[1] - log_prior[0] - between])
-        return log_prior - 0.5 * np.sum(mean**2 / variance, axis=1)
+        _, bias = self._planes()
+        return np.diff(bias) if len(bias) == 2 else bias
 
     def linear_weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Return w (n_classes, n_features) and w_0 (n_classes,) with p(C_k | x) = softmax(w_k·x + w_k0).
 
-        w_kj = μ_kj/σ_j² and w_k0 = ln p(C_k) - Σ_j μ_kj²/2σ_j², where classes share their variances.
+        Where classes share their variances w_kj = μ_kj/σ_j² and w_k0 = ln p(C_k) - Σ_j μ_kj²/2σ_j², less what
+        they are for the average m of the class means, which all classes share: (μ_kj - m_j)/σ_j² and
+        ln p(C_k) - Σ_j (μ_kj - m_j)(μ_kj + m_j)/2σ_j². Far from the origin these keep their digits.
 
         Returns
         -------
         weights, bias : arrays
         """
         check_answerable(self)
+        return self._planes()
+
+    def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = self._linear()
-        return mean / variance, log_priors(self.class_prior_) - 0.5 * np.sum(mean**2 / variance, axis=1)
+        middle = mean[0] + np.mean(mean - mean[0], axis=0)
+        weights = (mean - middle) / variance
+        return weights, log_priors(self.class_prior_) - 0.5 * np.sum(weights * (mean + middle), axis=1)
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.shared_variance and self.variance is None:

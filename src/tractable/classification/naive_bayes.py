@@ -24,7 +24,9 @@ class NaiveBayes(NaiveBayesShell):
     Given the class the columns are taken as independent, which is seldom true and often good enough: classes
     are scored by ln p(C_k) + Σ_j ln p(x_j | C_k). Since columns are independent a missing entry (NaN, None)
     drops out exactly, in learning and in asking. Whatever the likelihoods, learning is exact in one pass:
-    streams, `partial_fit` and `merge` give what all rows at once would.
+    streams, `partial_fit` and `merge` give what all rows at once would. Text is read from frames, from
+    batches of frames, and from files (:func:`tractable.scan`); streams are then walked twice, for the
+    categories and for their counts.
 
     Parameters
     ----------
@@ -43,7 +45,9 @@ class NaiveBayes(NaiveBayesShell):
           likelihood; or a conjugate model, of which the predictive is taken after each class's values.
     estimate : {"map", "bayes"}
         Estimated parameters, or their predictive distributions: Student-t for normal columns, negative
-        binomial for counts. For categories both are the same.
+        binomial for counts. For categories both are the same. A class of one row has no variance of its own,
+        and with "map" only `var_smoothing`, so that hardly any other row is taken for one of it, which is
+        said; "bayes" is for classes of few rows.
     pseudocounts : float
         What the priors are worth in observations: α of each category, of the average count of a column, and
         with "bayes" of its mean and variance. 0, for "map" alone, is maximum likelihood, under which one
@@ -54,7 +58,8 @@ class NaiveBayes(NaiveBayesShell):
     unseen : {"smooth", "error", "missing"}
         What becomes of a category that a column did not have in learning. "smooth": what it would have if it
         had been declared, α / (n_k + α (C + 1)), which is the answer of a model that knew of it; the others
-        refuse it, or leave it out with a warning.
+        refuse it, or leave it out with a warning. Each such category is scored as if it alone had been
+        declared: the probabilities of several, and of the known ones beside them, add up to more than one.
     var_smoothing : float
         Added to the variances of normal columns, as a share of each column's variance over all classes.
     bandwidth : str or float

@@ -12,7 +12,7 @@ from tractable.data.table_columns import MOST_CATEGORIES, many_categories
 from tractable.distributions import Bernoulli, Categorical
 from tractable.statistics import Counts
 
-__all__ = ["Tallies", "check_counted", "counts_of_classes", "tallied"]
+__all__ = ["Tallies", "check_counted", "counts_of_classes"]
 
 
 def check_counted(
@@ -27,7 +27,9 @@ def check_counted(
         fine = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
     for i in np.argsort(low, kind="stable"):  # what is negative is said first; what is missing, last
         if not np.isnan(low[i]):
-            check_entries(layout.columns, int(where[i]), float(low[i]), float(high[i]), whole=bool(fine[i]))
+            j = int(where[i])
+            ends, kind = (float(low[i]), float(high[i])), layout.likelihoods[j]
+            check_entries(layout.columns, j, *ends, whole=bool(fine[i]), kind=kind)
     return high
 
 
@@ -125,8 +127,3 @@ class Tallies:
             for i, n in enumerate(self.sizes)
         )
         return float(sum(found))
-
-
-def tallied(layout: NaiveColumns, where: np.ndarray, found: list[Counts], how: Estimation) -> Tallies:
-    """Return the counts of columns, ready to be asked."""
-    return Tallies(layout, where, found, how)

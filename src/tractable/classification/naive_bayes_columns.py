@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
 from tractable.data.table_columns import columns_of, told_of
 from tractable.data.table_reading import column_names, learn_columns
+from tractable.distributions.univariate import Univariate
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 
@@ -106,7 +108,7 @@ def learn_naive_columns(
     told = _told(likelihoods, names, width)
     kinds = {j: LIKELIHOODS[kind] if _is_kind(kind) else "normal" for j, kind in enumerate(told) if kind}
     if is_frame(frame):
-        columns = learn_columns(frame, kinds, leave, codes=default == "categorical")
+        columns = learn_columns(frame, kinds, leave, codes=default == "categorical", argument="likelihoods")
     else:
         columns = columns_of(names, width, kinds, default)
     whole = tuple(kind or columns.kinds[j] for j, kind in enumerate(told))
@@ -152,12 +154,25 @@ def _checked(kind: Any) -> Any:
     named = isinstance(kind, str) and kind in distributions.__all__
     family: Any = family_of(kind) if named else kind
     if isinstance(family, type) and hasattr(family, "fit"):
+        _check_family(family)
         # A name is saved where a class is not.
         name = str(family.__name__)
         return name if getattr(distributions, name, None) is family else family
     raise ValueError(
         f"likelihoods must be of {list(LIKELIHOODS)}, families with `fit` or conjugate models, got {kind!r}"
     )
+
+
+def _check_family(family: Any) -> None:
+    """Refuse a family that a column alone does not determine."""
+    if not issubclass(family, Univariate):
+        raise ValueError(f"likelihoods must be of single columns, and {family.__name__} is of vectors")
+    asked = signature(family.fit).parameters.values()
+    needed = [p.name for p in asked if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if needed:
+        raise ValueError(
+            f"likelihoods must be fitted to a column alone, and {family.__name__} must be told {needed[0]}"
+        )
 
 
 def _is_kind(kind: Any) -> bool:

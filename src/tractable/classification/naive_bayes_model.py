@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import NotYetDetermined
-from tractable.classification.naive_bayes_categories import check_counted, counts_of_classes, tallied
+from tractable.classification.naive_bayes_categories import Tallies, check_counted, counts_of_classes
 from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
 from tractable.classification.naive_bayes_counts import (
     multinomial_rates,
@@ -84,7 +84,7 @@ def fitted_columns(
         elif kinds == ("multinomial",):
             arrays |= {"counted": where, "rate": multinomial_rates(own, how)}
         elif "categorical" in kinds:
-            tallies = tallied(layout, where, own, how)
+            tallies = Tallies(layout, where, own, how)
             unseen[:, where] = np.stack([tallies.log_unseen(n) for n in range(len(where))], axis=1)
             _place(parts, where, [tallies.part(n) for n in range(len(where))])
         else:
@@ -104,7 +104,7 @@ def log_evidence(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> f
     for i, (kinds, where) in enumerate(_blocks(layout)):
         own = _parts_of(found, i, kinds, where)
         if "categorical" in kinds:
-            total += tallied(layout, where, own, how).log_evidence()
+            total += Tallies(layout, where, own, how).log_evidence()
         elif "normal" in kinds:
             total += normal_evidence(own, how)
         elif "poisson" in kinds:

@@ -1,5 +1,6 @@
 """What all naive Bayes classifiers do alike."""
 
+import warnings
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from tractable.classification.naive_bayes_columns import NaiveColumns, learn_nai
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.classification.naive_bayes_model import columns_by_class, fitted_columns
+from tractable.classification.naive_bayes_report import warnings_of
 from tractable.classification.naive_bayes_scores import LogScores
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.classification.priors import class_priors, log_priors
@@ -160,6 +162,10 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         self.class_count_, self.class_prior_ = weight, prior
         self.fitted_columns_ = fitted
 
+    def _report(self) -> None:
+        for said in warnings_of(self.statistic_, self.layout_, self._estimation()):
+            warnings.warn(said, UserWarning, stacklevel=4)
+
     def _forget(self) -> None:
         layout = self.layout_
         super()._forget()
@@ -205,7 +211,7 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
         refuse_foreign(X)
         if is_frame(X):
             unseen = {"smooth": "extra"}.get(self._unseen(), self._unseen())
-            X = coded_frame(X, self.layout_.columns, unseen)
+            X = coded_frame(X, self.layout_.columns, unseen, strict=True)
         x = self._prepared(np.asarray(check_columns(self, X)))
         for kinds in (("bernoulli", "poisson"), ("multinomial",)):
             where = self.layout_.where(*kinds)

@@ -10,7 +10,7 @@ from tractable.covariance.rows import as_reals
 __all__ = ["check_seen", "class_priors", "log_priors"]
 
 
-def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
     """Return p(C_k): those given, or the shares of the classes by weight.
 
     Parameters
@@ -19,6 +19,8 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
     counts : array (K,)
         Weight of the rows of each class.
     classes : array (K,)
+    name : str
+        What users call the priors.
 
     Examples
     --------
@@ -27,12 +29,13 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
     """
     if priors is None:
         return counts / counts.sum()
-    p = np.asarray(as_reals("priors", priors), dtype=np.float64)
+    p = np.asarray(as_reals(name, priors), dtype=np.float64)
     if p.ndim != 1 or not (np.all(p >= 0.0) and abs(p.sum() - 1.0) <= 1e-9):
-        raise ValueError(f"priors must not be negative, and one in sum, got {p.tolist()}")
+        raise ValueError(f"{name} must not be negative, and one in sum, got {p.tolist()}")
     if len(p) != len(classes):
-        wrong = f"priors must have one entry a class, got {len(p)} and y has {len(classes)}: {list(classes)}"
-        raise (NotYetDetermined if len(p) > len(classes) else ValueError)(wrong)
+        raise (NotYetDetermined if len(p) > len(classes) else ValueError)(
+            f"{name} must have one entry a class, got {len(p)} and y has {len(classes)}: {classes.tolist()}"
+        )
     return p / p.sum()
 
 

@@ -6,10 +6,17 @@ __all__ = ["check_entries"]
 
 
 def check_entries(
-    columns: TableColumns, j: int, low: float, high: float, *, whole: bool, argument: str = "X"
+    columns: TableColumns,
+    j: int,
+    low: float,
+    high: float,
+    *,
+    whole: bool,
+    argument: str = "X",
+    kind: str | None = None,
 ) -> None:
     """Refuse a counted column whose entries reach from `low` to `high`, unless its kind admits them."""
-    kind, name = columns.kinds[j], columns.label(j)
+    kind, name = kind or columns.kinds[j], columns.label(j)
     if low < 0:
         raise ValueError(
             f"Negative values in data: {argument} has {low:g} in the column {name!r}, which is {kind}"

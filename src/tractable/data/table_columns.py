@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -190,11 +191,24 @@ def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: st
         if unseen == "error":
             known = f"{list(table)[:12]}" + (f" and {len(table) - 12} more" if len(table) > 12 else "")
             raise ValueError(f"X: the column {name!r} has no category {unknown!r}; it has {known}; {DECLARE}")
+        if all(code is None or code != code for code in flat):  # noqa: PLR0124
+            _check_type(values.ravel()[flat.index(None)], table, name)
         if unseen == "extra":
             return np.asarray([float(len(table)) if c is None else c for c in flat]).reshape(values.shape)
         warn_unseen(name, unknown)
         flat = [np.nan if code is None else code for code in flat]
     return np.asarray(flat, dtype=np.float64).reshape(values.shape)
+
+
+def _check_type(value: Any, table: tuple[Any, ...], name: Any) -> None:
+    """Refuse a column of which nothing is known, where its values are of another type than its categories."""
+    number = isinstance(value, Number) and not isinstance(value, bool)
+    numbers = any(isinstance(category, Number) for category in table)
+    if isinstance(value, str) == numbers or number == any(isinstance(category, str) for category in table):
+        raise ValueError(
+            f"X: the column {name!r} holds {type(value).__name__} such as {value!r}, and its categories are "
+            f"{type(table[0]).__name__} such as {table[0]!r}"
+        )
 
 
 def warn_unseen(name: Any, unknown: Any) -> None:

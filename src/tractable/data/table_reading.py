@@ -18,19 +18,22 @@ __all__ = ["as_pandas", "coded_frame", "column_names", "learn_columns", "met_cat
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
-def learn_columns(frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False) -> TableColumns:
+def learn_columns(
+    frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False, argument: str = "kinds"
+) -> TableColumns:
     """Return what the columns of a frame are: as told, or else by their types.
 
     Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
     not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
-    numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table.
+    numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table. What
+    users tell kinds by is called `argument`.
     """
     pandas, library = as_pandas(frame)
     if not pandas.columns.is_unique:
         raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
     names = tuple(name for name in pandas.columns if name not in set(leave))
     told = kinds_of(None if codes else kinds, names, len(names))
-    found = [kind or _kind(pandas[name]) for name, kind in zip(names, told, strict=True)]
+    found = [kind or _kind(pandas[name], argument) for name, kind in zip(names, told, strict=True)]
     numeric = {name for name in names if codes and getattr(pandas[name].dtype, "kind", "O") in "fiub"}
     found = ["categorical"] * len(names) if codes else found
     tables = tuple(
@@ -65,12 +68,22 @@ def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
     return replace(columns, categories=tuple(tables))
 
 
-def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error") -> Any:
-    """Return a frame as a pandas frame of floats, by the categories that its columns have."""
+def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error", *, strict: bool = False) -> Any:
+    """Return a frame as a pandas frame of floats, by the categories that its columns have.
+
+    Where it is `strict`, columns of text that are not among them are refused.
+    """
     import pandas as pd
 
     pandas, _ = as_pandas(frame)
     known = columns.names or ()
+    odd = [name for name in pandas.columns if name not in known]
+    odd = [name for name in odd if getattr(pandas[name].dtype, "kind", "O") not in "fiub"]
+    if strict and odd and columns.names is not None:
+        raise ValueError(
+            f"X: the column {odd[0]!r} was not in fit, or was its target; the model has the columns "
+            f"{list(known)[:12]}{' and others' if len(known) > 12 else ''}"
+        )
     coded = {
         name: _coded(columns, known.index(name), pandas[name], unseen)
         if name in known
@@ -114,7 +127,7 @@ def type_name(frame: Any, library: str, name: Any) -> str:
     return "category, ordered" if str(dtype) == "category" and dtype.ordered else str(dtype)
 
 
-def _kind(column: Any) -> str:
+def _kind(column: Any, argument: str) -> str:
     kind = getattr(column.dtype, "kind", "O")
     if hasattr(column.dtype, "categories"):
         return "categorical"
@@ -124,7 +137,7 @@ def _kind(column: Any) -> str:
     if kind in "mM" or _holds(seen, DATES, some=True) or _is_period(column.dtype):
         raise ValueError(
             f"X: the column {column.name!r} holds dates or times: give a number instead (days since some "
-            'day, the hour), or say in kinds that each is a "categorical" value of its own'
+            f'day, the hour), or say in {argument} that each is a "categorical" value of its own'
         )
     if seen and _holds(seen, (bool, np.bool_)):
         return "bernoulli"

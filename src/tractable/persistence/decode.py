@@ -82,6 +82,9 @@ class _Decoder:
             raise ValueError(f"a scalar of dtype {letters} has {len(data)} bytes")
         return np.ndarray((), dtype, buffer=data)[()] if data else np.zeros((), dtype)[()]
 
+    def read_class(self, content: Any) -> type:
+        return self._registry.value(content)
+
     def read_value(self, content: Any) -> Any:
         name, given = _parts(content, "class", "parameters")
         return _built(self._registry.value(name), self._named(given))
@@ -136,6 +139,7 @@ _READERS: dict[str, Callable[[_Decoder, Any], Any]] = {
     "array": _Decoder.read_array,
     "objects": _Decoder.read_objects,
     "scalar": _Decoder.read_scalar,
+    "class": _Decoder.read_class,
     "value": _Decoder.read_value,
     "estimator": _Decoder.read_estimator,
 }

@@ -57,6 +57,8 @@ class _Encoder:
             return _WRITERS[cls]
         if isinstance(x, np.generic):
             return _Encoder.write_scalar
+        if isinstance(x, type) and is_value(x):  # a family of distributions: its name is data
+            return _Encoder.write_class
         if is_value(cls):
             return _Encoder.write_value
         return _Encoder.write_estimator if is_estimator(cls) else _Encoder.refuse
@@ -115,6 +117,9 @@ class _Encoder:
                     f"cannot save {path}[{place}]: it is a {_kind(item)}; object arrays of text are saved"
                 )
         return {"objects": [list(x.shape), self.write_list(x.ravel().tolist(), path)]}
+
+    def write_class(self, x: type, path: str) -> Any:
+        return {"class": name_of(x)}
 
     def write_value(self, x: Any, path: str) -> Any:
         return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
