@@ -80,7 +80,7 @@ def test_the_bundled_table(bundled):
     summary, page = bundled
     assert (summary.rows, summary.columns, summary.target) == (344, 8, "species")
     assert summary.sections == tuple(name for name, _ in report_module.SECTIONS if name in summary.sections)
-    assert set(summary.sections) >= {"overview", "dependence"}
+    assert set(summary.sections) >= {"overview", "dependence", "clusters", "map", "outliers"}
     assert not [note for note in summary.notes if "left out" in note]
     assert page.figures >= 14
     assert 100_000 < len(page.text.encode()) < 5_000_000
@@ -91,8 +91,8 @@ def test_the_bundled_table(bundled):
     assert summary.findings["dependence"]["of_target"][0]["columns"] == ["species", "flipper_length_mm"]
 
 
-@pytest.mark.parametrize("name", datasets.names())
-def test_no_section_fails_on_a_bundled_table(report, name):
+@pytest.mark.parametrize("name", [name for name in datasets.names() if name != "penguins"])
+def test_no_section_fails_on_the_other_bundled_tables(report, name):
     table = datasets.load(name)
     summary, _ = report(table.frame, target=table.target_name)
     assert not [note for note in summary.notes if "left out" in note]
@@ -116,7 +116,7 @@ def test_a_file(report, tmp_path, capsys):
 
 
 def test_the_same_number_gives_the_same_page(report):
-    frame = columns(3000)
+    frame = columns(300)
     first, second = (report(frame, random_state=3)[1].text for _ in range(2))
     assert first == second
 

@@ -24,6 +24,10 @@ __all__ = ["SECTIONS", "ReportSummary", "make_report"]
 SECTIONS = (
     ("overview", "looking at each column"),
     ("dependence", "comparing pairs of columns"),
+    ("clusters", "looking for clusters"),
+    ("map", "drawing a map"),
+    ("outliers", "looking for strange rows"),
+    ("models", "comparing models of the target"),
 )
 
 #: The table that is shown where none is given.
