@@ -134,6 +134,35 @@ def test_classes_of_no_prior_are_never_chosen():
     assert float(bayes_error(best)) == 0.0
 
 
+def test_priors_answer_every_question_about_what_no_class_explains():
+    best = BayesClassifier(
+        class_distributions=[Gamma(shape=2.0, rate=1.0), Gamma(shape=5.0, rate=1.0)], priors=[0.2, 0.8]
+    )
+    x = np.array([-1.0, 2.0])
+    np.testing.assert_allclose(best.predict_proba(x)[0], [0.2, 0.8])
+    np.testing.assert_allclose(np.exp(best.predict_log_proba(x)), best.predict_proba(x), rtol=1e-12)
+    assert best.predict(x).tolist()[0] == best.decide(x).tolist()[0] == 1
+
+
+def test_densities_and_probabilities_are_not_mixed():
+    """At a count a density is nothing beside a probability: they have no Bayes error together."""
+    mixed = [Normal(mean=2.0, variance=1.0), Poisson(rate=3.0)]
+    with pytest.raises(ValueError, match="counted events or all of measured"):
+        BayesClassifier(class_distributions=mixed)
+    with pytest.raises(ValueError, match="counted events or all of measured"):
+        tractable.Stacked(members=mixed)
+
+
+def test_stacked_numbers_have_quantiles():
+    members = [Normal(mean=2.0, variance=4.0), Laplace(location=-1.0, scale=0.5)]
+    both, x = tractable.Stacked(members=members), np.array([[-1.0], [0.5], [3.0]])
+    right = np.column_stack([member.cdf(x[:, 0]) for member in members])
+    np.testing.assert_array_equal(both.cdf(x), right)
+    np.testing.assert_allclose(both.icdf(right), np.broadcast_to(x, (3, 2)), rtol=1e-12)
+    vectors = tractable.Stacked(members=[WITHIN[0], WITHIN[1]])
+    assert not hasattr(vectors, "cdf")
+
+
 def test_a_classifier_survives_saving(tmp_path):
     best = BayesClassifier(class_distributions=WITHIN, priors=[0.5, 0.3, 0.2], classes=["a", "b", "c"])
     tractable.save(best, tmp_path / "best")

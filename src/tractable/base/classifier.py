@@ -12,7 +12,7 @@ from tractable.engines.blocks import map_rows
 from tractable.metrics.decision import check_class_loss, least_loss
 from tractable.primitives.diagonal_scores import softmax_rows
 
-__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses", "impossible"]
+__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses", "decided", "impossible"]
 
 
 def impossible(scores: np.ndarray) -> np.ndarray | None:
@@ -21,6 +21,19 @@ def impossible(scores: np.ndarray) -> np.ndarray | None:
         return None
     found = scores.max(axis=1) == -np.inf
     return found if found.any() else None
+
+
+def decided(
+    classes: np.ndarray, probabilities: np.ndarray, *, loss: Any = None, reject_loss: float | None = None
+) -> np.ndarray:
+    """Return the label of least expected loss of each row; None where to leave it undecided costs less."""
+    check_class_loss(loss, len(classes))
+    chosen = least_loss(probabilities, loss=loss, reject_loss=reject_loss)
+    if reject_loss is None:
+        return classes[chosen]
+    found = classes.astype(object)[chosen]
+    found[chosen < 0] = None
+    return found
 
 
 class ClassAnswers(ClassifierMixin):
@@ -62,13 +75,7 @@ class ClassAnswers(ClassifierMixin):
         array of shape (n_samples,)
         """
         check_answerable(self)
-        check_class_loss(loss, len(self.classes_))
-        chosen = least_loss(self.predict_proba(X), loss=loss, reject_loss=reject_loss)
-        if reject_loss is None:
-            return self.classes_[chosen]
-        found = self.classes_.astype(object)[chosen]
-        found[chosen < 0] = None
-        return found
+        return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
 
 
 class ScoredClasses(ClassAnswers):

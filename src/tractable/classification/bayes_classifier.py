@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
-from tractable.base.classifier import impossible
+from tractable.base.classifier import decided, impossible
 from tractable.classification.priors import log_priors
 from tractable.covariance.rows import as_reals
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
@@ -111,13 +111,7 @@ class BayesClassifier:
         reject_loss : float, optional
             What it costs to leave an event undecided: it is (None) where every decision would cost more.
         """
-        check_class_loss(loss, len(np.asarray(self.classes)))
-        chosen = least_loss(self.predict_proba(x), loss=loss, reject_loss=reject_loss)
-        if reject_loss is None:
-            return np.asarray(self.classes)[chosen]
-        found = np.asarray(self.classes).astype(object)[chosen]
-        found[chosen < 0] = None
-        return found
+        return decided(np.asarray(self.classes), self.predict_proba(x), loss=loss, reject_loss=reject_loss)
 
     def score_samples(self, x: Any) -> np.ndarray:
         """Return log p(x), the log density of each event whatever its class."""

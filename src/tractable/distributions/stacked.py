@@ -1,6 +1,7 @@
 """A batch of distributions that are held one by one."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +48,11 @@ class Stacked(Distribution):
                 raise ValueError(f"members must be distributions, none of them a batch, got {member!r}")
         if len({member.event_shape for member in members}) != 1:
             raise ValueError("members must be distributions of events of one shape, at least one")
+        if len({bool(member.discrete) for member in members}) > 1:
+            raise ValueError(
+                "members must all be of counted events or all of measured ones: a probability and a density "
+                "are not to be compared"
+            )
         if len({namespace_of(member.mean) for member in members}) > 1:
             raise ValueError("members must be distributions of one array library")
         shape = (len(members),) if shape is None else tuple(int(n) for n in shape)
@@ -67,8 +73,8 @@ class Stacked(Distribution):
 
     @property
     def discrete(self) -> bool:  # type: ignore[override]
-        """Whether events are counted under every member."""
-        return all(member.discrete for member in self.members)
+        """Whether events are counted: under every member, or under none."""
+        return self.members[0].discrete
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -105,6 +111,25 @@ class Stacked(Distribution):
 
     def log_prob(self, x: Any) -> Array:
         """See `Distribution.log_prob`."""
+        return self._at("log_prob", x)
+
+    @property
+    def cdf(self) -> Callable[[Any], Array]:
+        """P(X ≤ x) of numbers, as a function of x; there is none where a member has none."""
+        return self._function("cdf")
+
+    @property
+    def icdf(self) -> Callable[[Any], Array]:
+        """The quantiles of numbers, as a function of q; there is none where a member has none."""
+        return self._function("icdf")
+
+    def _function(self, name: str) -> Callable[[Any], Array]:
+        if not all(hasattr(member, name) for member in self.members):
+            raise AttributeError(f"not every member has {name}", name=name, obj=self)
+        return partial(self._at, name)
+
+    def _at(self, name: str, x: Any) -> Array:
+        """Return what a function of each member is of its own part of x."""
         x = self._event(x)
         xp, n_event = namespace_of(x), len(self.event_shape)
         lead = tuple(x.shape[: x.ndim - n_event])
@@ -115,7 +140,9 @@ class Stacked(Distribution):
         samples = tuple(x.shape[:n_samples])
         rest = (slice(None),) * n_event
         found = [
-            member.log_prob(x[(..., *(i if n > 1 else 0 for i, n in zip(place, own, strict=True)), *rest)])
+            getattr(member, name)(
+                x[(..., *(i if n > 1 else 0 for i, n in zip(place, own, strict=True)), *rest)]
+            )
             for place, member in zip(np.ndindex(self.shape), self._placed, strict=True)
         ]
         if not found:
