@@ -31,7 +31,7 @@ def predict_rows(
     A plain question about numbers is the library's `predict_to`.
     """
     wanted = _wanted(ask.model, table)
-    numbers = not table.types or set(wanted) <= set(table.numbers)
+    numbers = not table.types or table.numbers.issuperset(wanted)
     if not numbers and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in wanted if n not in table.numbers)
         raise ValueError(

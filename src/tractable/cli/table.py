@@ -1,6 +1,8 @@
 """The table that a command is given: files of one kind, walked as numbers or as frames."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,10 @@ class Table:
     types: dict[str, Any]  # empty for NumPy's matrices, whose columns go by number
     dialect: Any = None  # of CSV files
 
-    @property
-    def numbers(self) -> tuple[str, ...]:
+    @cached_property
+    def numbers(self) -> frozenset[str]:
         """The columns that hold numbers."""
-        return tuple(name for name, kind in self.types.items() if arrow.is_numeric(kind))
+        return frozenset(name for name, kind in self.types.items() if arrow.is_numeric(kind))
 
     @property
     def n_bytes(self) -> int:
@@ -109,8 +111,7 @@ def open_table(data: str) -> Table:
         first = next(iter(blocks), None)
     if first is None or not first.num_rows:
         raise ValueError(f"{data} has no rows")
-    names = first.schema.names
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = sorted(name for name, count in Counter(first.schema.names).items() if count > 1)
     if doubled:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
     types = {field.name: field.type for field in first.schema}
