@@ -1,12 +1,14 @@
 """The conditions of optimality, and the laws, reject the classic mistakes of logistic regression."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from logistic_optimality import assert_logistic_optimal
 from tractable import LogisticRegression
-from tractable.testing import estimator_laws, streaming_laws
+from tractable.testing import classifier_laws, estimator_laws, streaming_laws
 
 C = 0.5
 
@@ -143,9 +145,21 @@ class OwnUnits(LogisticRegression):
             return np.column_stack([expit(-scores), expit(scores)])
 
 
+class SaysItConverged(LogisticRegression):
+    """A search that calls three steps enough."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            early = LogisticRegression(max_iter=3).fit(X, y, sample_weight)
+        self.__dict__.update(vars(early), max_iter=self.max_iter, converged_=True)
+        return self
+
+
 @pytest.mark.parametrize(
     ("laws", "law", "broken"),
     [
+        (classifier_laws, "what_converged_is_optimal", SaysItConverged),
         (estimator_laws, "weights_are_repetitions", IgnoresWeights),
         (estimator_laws, "weights_are_repetitions", SquaresWeights),
         (streaming_laws, "batches_are_rows", OneBatch),

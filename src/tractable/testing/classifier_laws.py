@@ -199,6 +199,14 @@ def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Gene
     )
 
 
+def what_converged_is_optimal(estimator: Any, rng: np.random.Generator) -> None:
+    """A search that says it converged satisfies the conditions of optimality."""
+    for n_classes in range(2, _most(estimator) + 1):
+        fitted, _ = _fitted(estimator, rng, n_classes)
+        if getattr(fitted, "converged_", False) and hasattr(fitted, "kkt_"):
+            assert fitted.kkt_ <= 1e-6
+
+
 def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> None:
     """The joint p(x, C_k) is prior times class-conditional, p(x) their sum; rows drawn have classes."""
     fitted, X = _fitted(estimator, rng, _most(estimator))
@@ -248,6 +256,7 @@ CLASSIFIER_LAWS: tuple[Law, ...] = (
     labels_are_names,
     bad_labels_are_one_clear_error,
     classes_that_weigh_nothing_are_not_there,
+    what_converged_is_optimal,
     generative_models_obey_bayes,
     pieces_may_lack_classes,
 )
