@@ -162,3 +162,19 @@ def test_bad_questions_are_refused(rng):
         many.decide(np.zeros(2))
     with pytest.raises(ValueError, match="t must have 1"):
         plane(rng, 2).surface([1.0, 2.0])
+
+
+@pytest.mark.spec("CLS-03")
+def test_a_class_that_cannot_be_has_no_plane(rng):
+    X, y = rng.standard_normal((80, 2)) + 3.0 * (np.arange(80) % 4)[:, None], np.arange(80) % 4
+    model = tractable.LinearDiscriminant(priors=[0.3, 0.3, 0.4, 0.0]).fit(X, y)
+    np.testing.assert_array_equal(discriminant_functions(model).decide(X), model.predict(X))
+    pair = tractable.LinearDiscriminant(priors=[0.3, 0.0, 0.7, 0.0]).fit(X, y)
+    planes = discriminant_functions(pair)
+    assert planes.classes.tolist() == [0, 2]
+    np.testing.assert_array_equal(planes.decide(X), pair.predict(X))
+    assert np.all((planes.signed_distance(X) > 0) == (pair.predict(X) == 2))
+    for priors, some, never in (([0.0, 1.0], y < 2, 0), ([1.0, 0.0], y < 2, 1), ([0.0, 0.0, 1.0], y < 3, 0)):
+        alone = tractable.LinearDiscriminant(priors=priors).fit(X[some], y[some])
+        with pytest.raises(ValueError, match=rf"no plane: the prior of \[{never}"):
+            discriminant_functions(alone)

@@ -104,6 +104,40 @@ class DrawsClassByClass(GenerativeClassifier):
         return X[np.argsort(y, kind="stable")], y
 
 
+class DrawsClassesAlike(GenerativeClassifier):
+    """Whatever the priors are."""
+
+    def sample(self, n_samples=1, *, random_state=None):
+        rng = np.random.default_rng(random_state)
+        y = rng.integers(0, len(self.classes_), n_samples)
+        X = np.stack([self.estimators_[k].sample(1, random_state=rng)[0] for k in y])
+        return X, self.classes_[y]
+
+
+class TakesOddsOfNothing(QuadraticDiscriminant):
+    """Where all densities are 0, their ratio is taken all the same."""
+
+    def _scores_of_all(self, X):
+        return self._log_scores(X)
+
+
+class KeepsLabelsInLists(QuadraticDiscriminant):
+    """What comes back is of the type that Python's own numbers and words make."""
+
+    def _learn(self, statistic):
+        super()._learn(statistic)
+        self.classes_ = np.array(self.classes_.tolist())
+
+
+class TakesNoneForAName(LinearDiscriminant):
+    """A missing label in a batch is a class of its own."""
+
+    def _fold(self, subject, X, y, sample_weight, **options):
+        if isinstance(X, list) and len(X[0]) == 2:
+            X = [(x, np.array([str(label) for label in labels])) for x, labels in X]
+        return super()._fold(subject, X, y, sample_weight, **options)
+
+
 class MergesWithoutTheStep(FourthMoments):
     """Powers are added as they are, though they are about other means."""
 
@@ -139,13 +173,38 @@ MUTANTS = [
         GenerativeClassifier,
         CountsThePriorTwice,
     ),
+    (
+        classifier_laws.samples_are_of_their_classes,
+        lambda kind: kind(GaussianDensity()),
+        GenerativeClassifier,
+        DrawsClassByClass,
+    ),
+    (
+        classifier_laws.samples_are_of_their_classes,
+        lambda kind: kind(GaussianDensity()),
+        GenerativeClassifier,
+        DrawsClassesAlike,
+    ),
+    (
+        classifier_laws.every_finite_row_is_answered,
+        lambda kind: kind(),
+        QuadraticDiscriminant,
+        TakesOddsOfNothing,
+    ),
+    (classifier_laws.labels_are_names, lambda kind: kind(), QuadraticDiscriminant, KeepsLabelsInLists),
+    (
+        classifier_laws.bad_labels_are_one_clear_error,
+        lambda kind: kind(),
+        LinearDiscriminant,
+        TakesNoneForAName,
+    ),
 ]
 
 
 @pytest.mark.parametrize(("law", "make", "good", "bad"), MUTANTS)
 def test_the_laws_have_teeth(law, make, good, bad, rng):
     law(make(good), rng)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, FloatingPointError)):
         law(make(bad), rng)
 
 

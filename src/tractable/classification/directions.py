@@ -3,6 +3,7 @@
 import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
+from tractable.base import NotYetDetermined
 from tractable.covariance import Full
 from tractable.value import value
 
@@ -16,6 +17,21 @@ class Directions:
     centre: np.ndarray  # (d,), what is subtracted first
     axes: np.ndarray  # (d, m), m ≤ min(K - 1, d)
     ratios: np.ndarray  # (m,), variance between classes over variance within, along each
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Shares of the variance between classes along each; zeros where classes do not differ."""
+        total = self.ratios.sum()
+        return self.ratios / (total if total > 0 else 1.0)
+
+    def check_components(self, n_components: int | None, n_classes: int) -> None:
+        """Refuse to keep more directions than there are."""
+        dim, most = self.axes.shape
+        if n_components is not None and n_components > most:
+            raise NotYetDetermined(
+                f"n_components={n_components} is more than min(n_classes - 1, n_features) = {most}: "
+                f"y has {n_classes} class{'' if n_classes == 1 else 'es'}, X {dim} columns"
+            )
 
 
 def discriminant_directions(means: np.ndarray, shares: np.ndarray, within: Full) -> Directions:

@@ -159,15 +159,10 @@ class FisherDiscriminant(
         self.xbar_, self.criterion_ = found.centre, found.ratios
         step = moments.mean - found.centre
         self.between_scatter_ = (moments.weight * step.T) @ step
-        total = found.ratios.sum()
-        self.explained_variance_ratio_ = found.ratios / (total if total > 0 else 1.0)
-        most = found.axes.shape[1]
-        if self.n_components is not None and self.n_components > most:
-            raise NotYetDetermined(
-                f"n_components={self.n_components} is more than min(n_classes - 1, n_features) = {most}"
-            )
+        self.explained_variance_ratio_ = found.shares
+        found.check_components(self.n_components, len(self.classes_))
         two = len(self.classes_) == 2
-        towards = np.sign(step[1] @ found.axes) if two else np.ones(most)
+        towards = np.sign(step[1] @ found.axes) if two else np.ones(found.axes.shape[1])
         self.scalings_ = found.axes * np.where(towards < 0, -1.0, 1.0)
 
     def _part(self, moments: Moments) -> None:

@@ -51,7 +51,10 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
 
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]
-        """See `tractable.tags`: missing values are marginalised by maximum likelihood without shrinkage."""
+        """See `tractable.tags`: missing values are marginalised in learning by maximum likelihood.
+
+        Answers about rows with missing entries are exact whatever the estimate.
+        """
         return ModelTags(
             kind="generative",
             parametric=True,
@@ -80,11 +83,27 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
         self._check_parameters()
         return FourthMoments.of if isinstance(self.shrinkage, str) else IncompleteMoments.of
 
+    def _why_complete(self) -> str:
+        if self.estimate == "bayes":
+            return (
+                "a belief about means and covariances has no closed form after rows in which entries are "
+                "missing: estimate='ml' marginalises them"
+            )
+        return "shrinkage='auto' counts products of squares, which rows with missing entries do not have"
+
+    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
+        try:
+            return super()._fold(subject, X, y, sample_weight, **options)
+        except ValueError as error:
+            if self.model_tags.missing_values or "X contains NaN" not in str(error):
+                raise
+            raise ValueError(f"X contains NaN; {self._why_complete()}") from None
+
     def _learn(self, statistic: ByClass) -> None:
         self._check_parameters()
         classes = self._known_classes(statistic)
         if self.estimate == "bayes" and any(part.complete is None for part in statistic.parts):
-            raise ValueError("X contains NaN; with estimate='bayes' missing values are not marginalised")
+            raise ValueError(f"X contains NaN; {self._why_complete()}")
         found = class_moments(statistic, classes, shared=self._shared, tol=self.tol, max_iter=self.max_iter)
         self.statistic_, self.classes_ = statistic, classes
         self.class_count_ = self._class_weights(statistic, classes)
@@ -122,9 +141,12 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
         return None if names is None else tuple(names)
 
     def _rows(self, X: Any) -> np.ndarray:
-        """Return checked rows in double precision."""
+        """Return checked rows in double precision; what is missing is integrated out of every answer."""
         refuse_foreign(X)
-        return np.asarray(check_columns(self, X), dtype=np.float64)
+        rows = np.asarray(check_columns(self, X, finite=False), dtype=np.float64)
+        if np.isinf(rows).any():
+            raise ValueError("X contains infinity")
+        return rows
 
     def _log_scores(self, X: Any) -> np.ndarray:
         return self.distribution_.log_joint(self._rows(X))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.patterns import by_pattern
-from tractable.base import NotYetDetermined, check_answerable, check_number
+from tractable.base import check_answerable, check_number
 from tractable.classification.class_covariances import LEAST_SHARE, pooled_covariance
 from tractable.classification.directions import discriminant_directions
 from tractable.classification.expected_rows import expected_rows
@@ -28,7 +28,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     w₀ = -½ μ₁ᵀΣ⁻¹μ₁ + ½ μ₂ᵀΣ⁻¹μ₂ + log p(C₁)/p(C₂); of K classes the posterior is the softmax of such planes.
     By maximum likelihood, the means are those of the classes and Σ = Σ_k (n_k/n) S_k. Exact in one pass: rows
     may be streamed, merged, and read from files larger than memory. Missing entries (NaN) are marginalised,
-    in learning (EM on the statistic) and in every answer.
+    in learning by maximum likelihood (EM on the statistic) and in every answer.
 
     Parameters
     ----------
@@ -56,7 +56,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     ----------
     classes_ : array of shape (n_classes,)
     class_prior_, class_count_ : arrays of shape (n_classes,)
-        A class that was promised to `partial_fit` and has no rows has prior 0 and the overall mean.
+        A class that was promised to `partial_fit` and has no rows has prior 0 and the overall mean. Given
+        another prior, it leaves the model open until rows of it come; with "bayes" it is what the belief
+        says.
     means_ : array of shape (n_classes, n_features)
     covariance_ : array of shape (n_features, n_features)
         Σ; with "bayes" the posterior expectation of the precision, inverted.
@@ -141,6 +143,10 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         rows = self._rows(X)
         if np.isnan(rows).any():
             structure = self.class_distributions_.structure
+            if (
+                structure.batch_shape
+            ):  # of beliefs that differ in size alone: what follows from what is the same
+                structure = structure[0]
             rows = expected_rows(rows, self.means_, structure, self.predict_proba(rows))
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
@@ -215,11 +221,5 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self.covariance_ = structure.dense()
         found = discriminant_directions(self.means_, self.class_prior_, structure)
         self.scalings_, self.xbar_ = found.axes, found.centre
-        total = found.ratios.sum()
-        self.explained_variance_ratio_ = found.ratios / (total if total > 0 else 1.0)
-        most = found.axes.shape[1]
-        if self.n_components is not None and self.n_components > most:
-            raise NotYetDetermined(
-                f"n_components={self.n_components} is more than min(n_classes - 1, n_features) = {most}: "
-                f"y has {len(self.classes_)} class{'' if most < 1 else 'es'}, X {len(self.xbar_)} columns"
-            )
+        self.explained_variance_ratio_ = found.shares
+        found.check_components(self.n_components, len(self.classes_))

@@ -159,7 +159,8 @@ def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
     Parameters
     ----------
     estimator : fitted classifier
-        With `coef_`, `intercept_` and `classes_`: this library's, or any that follows scikit-learn.
+        With `coef_`, `intercept_` and `classes_`: this library's, or any that follows scikit-learn. A class
+        of prior 0 is never decided for, and has no plane.
 
     Returns
     -------
@@ -181,7 +182,24 @@ def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
         )
     coef = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
-    return LinearDiscriminantFunction(coef=coef, intercept=intercept, classes=estimator.classes_)
+    classes = np.asarray(estimator.classes_)
+    if np.isinf(intercept).any():
+        coef, intercept, classes = _possible(coef, intercept, classes)
+    return LinearDiscriminantFunction(coef=coef, intercept=intercept, classes=classes)
+
+
+def _possible(
+    coef: np.ndarray, intercept: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Leave out the planes of classes that cannot be: of prior 0, they are at minus infinity."""
+    some = intercept > -np.inf
+    if len(coef) == 1 or np.count_nonzero(some) < 2:
+        never = classes[[int(intercept[0] < 0)]] if len(coef) == 1 else classes[~some]
+        raise ValueError(f"estimator has no plane: the prior of {never.tolist()} is 0, and one class is left")
+    coef, intercept, classes = coef[some], intercept[some], classes[some]
+    if len(classes) == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    return coef, intercept, classes
 
 
 def _length(w: np.ndarray) -> float:

@@ -21,8 +21,8 @@ class QuadraticDiscriminant(GaussianClasses):
 
     The log odds of two classes are quadratic, and so are the boundaries between them. By maximum likelihood
     each class has the mean and covariance of its rows. Exact in one pass: rows may be streamed, merged, and
-    read from files larger than memory. Missing entries (NaN) are marginalised, in learning (EM on the
-    statistic of each class) and in every answer.
+    read from files larger than memory. Missing entries (NaN) are marginalised, in learning by maximum
+    likelihood (EM on the statistic of each class) and in every answer.
 
     A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
     within all classes is added, which is said, and kept in `jitter_`. ``shrinkage="auto"`` or
@@ -54,7 +54,8 @@ class QuadraticDiscriminant(GaussianClasses):
     classes_ : array of shape (n_classes,)
     class_prior_, class_count_ : arrays of shape (n_classes,)
         A class that was promised to `partial_fit` and has no rows has prior 0 and the mean and covariance
-        of all rows.
+        of all rows. Given another prior, it leaves the model open until rows of it come; with "bayes" it is
+        what the belief says.
     means_ : array of shape (n_classes, n_features)
     covariance_ : array of shape (n_classes, n_features, n_features)
         With "bayes" the posterior expectation of each precision, inverted.

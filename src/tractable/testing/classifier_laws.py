@@ -73,37 +73,48 @@ def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generato
 def every_finite_row_is_answered(estimator: Any, rng: np.random.Generator) -> None:
     """However far away a row is: probabilities are shares, scores are no NaN, and all tell one story.
 
-    Beyond 1e150, where squares are no numbers, a ValueError that says so is an answer too.
+    Where no class explains it, classes are as probable as before it was seen, or the nearest is. Beyond
+    1e150, where squares are no numbers, a ValueError that says so is an answer too.
     """
     takes = estimator.__sklearn_tags__().input_tags
     if takes.categorical:
         return
     for n_classes in range(2, _most(estimator) + 1):
-        fitted, X = _fitted(estimator, rng, n_classes)
+        X, codes = _rows(estimator, rng, n_classes)
+        some = (codes == 0) | (np.arange(len(codes)) < 30)
+        fitted = learn(estimator, X[some], WORDS[codes[some]])
+        towards = np.ones((8, N_COLUMNS)) if takes.positive_only else np.sign(X[:8] - 4.0)
         for size in (1e5, 1e100, 1e200, 1e300):
-            rows = (np.ones(N_COLUMNS) if takes.positive_only else np.sign(X[:8] - 4.0)) * np.full(
-                (8, 1), size
-            )
             with np.errstate(all="raise", under="ignore"):
                 try:
-                    said = _places(fitted, fitted.predict(rows))
+                    fitted.predict(towards * size)
                 except ValueError as error:
                     assert size > 1e150 and "overflow" in str(error), error  # noqa: PT018
-                    continue
-                if hasattr(fitted, "decision_function"):
-                    scores = fitted.decision_function(rows)
-                    assert not np.isnan(scores).any(), f"decision_function is NaN at {size:g}"
-                    best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-                    np.testing.assert_array_equal(said, best)
-                if hasattr(fitted, "predict_proba"):
-                    p = fitted.predict_proba(rows)
-                    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
-                    np.testing.assert_allclose(p[np.arange(8), said], p.max(axis=1), rtol=1e-12)
-                if hasattr(fitted, "predict_joint_log_proba"):
-                    assert not np.isnan(fitted.predict_joint_log_proba(rows)).any()
-                    assert not np.isnan(fitted.score_samples(rows)).any()
-                if hasattr(fitted, "predict_log_proba"):
-                    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(rows)), p, atol=1e-9)
+                else:
+                    _tells_one_story(fitted, towards * size)
+
+
+def _tells_one_story(fitted: Any, rows: np.ndarray) -> None:
+    said = _places(fitted, fitted.predict(rows))
+    if hasattr(fitted, "decision_function"):
+        scores = fitted.decision_function(rows)
+        assert not np.isnan(scores).any(), f"decision_function is NaN at {rows[0]}"
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(said, best)
+    if not hasattr(fitted, "predict_proba"):
+        return
+    p = fitted.predict_proba(rows)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(p[np.arange(len(p)), said], p.max(axis=1), rtol=1e-12)
+    if hasattr(fitted, "predict_log_proba"):
+        np.testing.assert_allclose(np.exp(fitted.predict_log_proba(rows)), p, atol=1e-9)
+    if hasattr(fitted, "predict_joint_log_proba"):
+        joint = fitted.predict_joint_log_proba(rows)
+        assert not np.isnan(joint).any()
+        assert not np.isnan(fitted.score_samples(rows)).any()
+        if np.ptp(fitted.class_prior_) > 0.1:
+            unexplained = p[joint.max(axis=1) == -np.inf]
+            assert np.all(np.ptp(unexplained, axis=1) > 0.1), "a row that says nothing changed the prior"
 
 
 def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> None:
@@ -223,6 +234,26 @@ def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> No
         assert set(labels) <= set(WORDS)
 
 
+def samples_are_of_their_classes(estimator: Any, rng: np.random.Generator) -> None:
+    """Of rows drawn, as many have a class as its prior says, and their labels are as probable as is said.
+
+    Under the model, y = k less p(C_k | x) is zero on average, whatever it is multiplied by that x decides.
+    """
+    X, codes = _rows(estimator, rng, _most(estimator))
+    some = (codes == 0) | (np.arange(len(codes)) < 30)
+    fitted = learn(estimator, X[some], WORDS[codes[some]])
+    if not hasattr(fitted, "sample"):
+        return
+    drawn, labels = fitted.sample(2000, random_state=rng)
+    assert labels.dtype == fitted.classes_.dtype
+    is_class = (labels[:, None] == fitted.classes_).astype(float)
+    np.testing.assert_array_equal(is_class.sum(axis=1), 1.0)
+    p = fitted.predict_proba(drawn)
+    for surprise in (is_class - fitted.class_prior_, is_class - p, (is_class - p) * p):
+        error = 5.0 * surprise.std(axis=0) / np.sqrt(len(labels)) + 1e-9
+        assert np.all(np.abs(surprise.mean(axis=0)) <= error), "labels drawn are not those of the rows"
+
+
 def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
     """A stream sorted by class is learned as any other, with the classes told or not."""
     if not hasattr(estimator, "partial_fit"):
@@ -258,5 +289,6 @@ CLASSIFIER_LAWS: tuple[Law, ...] = (
     classes_that_weigh_nothing_are_not_there,
     what_converged_is_optimal,
     generative_models_obey_bayes,
+    samples_are_of_their_classes,
     pieces_may_lack_classes,
 )
