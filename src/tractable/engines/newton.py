@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.engines.halving import halved, improves, inner
 from tractable.value import value
 
 __all__ = ["NewtonResult", "newton"]
@@ -14,7 +15,6 @@ __all__ = ["NewtonResult", "newton"]
 #: Value, gradient and curvature at a point; the curvature is the Hessian, or a function that solves with it.
 Expansion = tuple[Any, Array, Any]
 
-_ARMIJO = 1e-4  # share of the promised decrease that a step must keep
 _RECENT = 3  # steps whose gains tell the size of f
 
 
@@ -82,7 +82,7 @@ def newton(
     trace, converged = [float(here[0])], False
     while len(trace) <= max_iter and not converged:
         direction = _direction(here)
-        promised = 0.5 * _inner(here[1], direction)
+        promised = 0.5 * inner(here[1], direction)
         if promised == 0.0:
             converged = True
             break
@@ -100,7 +100,7 @@ def newton(
         value=trace[-1],
         gradient=here[1],
         curvature=here[2],
-        gradient_norm=_inner(here[1], here[1]) ** 0.5,
+        gradient_norm=inner(here[1], here[1]) ** 0.5,
         n_iter=len(trace) - 1,
         converged=converged,
         trace=np.array(trace),
@@ -112,7 +112,7 @@ def _direction(here: Expansion) -> Array:
     _, gradient, curvature = here
     if callable(curvature):
         direction = curvature(gradient)
-        return direction if _inner(gradient, direction) > 0.0 else gradient
+        return direction if inner(gradient, direction) > 0.0 else gradient
     xp = namespace_of(gradient)
     column = xp.reshape(gradient, (-1, 1))
     try:
@@ -141,32 +141,17 @@ def _backtracked(
     direction: Array,
 ) -> tuple[Array, Expansion] | None:
     """Return the first point along the step, halving it, that keeps enough of the promised decrease."""
-    before, slope = float(here[0]), _inner(here[1], direction)
+    before, slope = float(here[0]), inner(here[1], direction)
     rounding = 8.0 * _eps(x) * abs(before)
-    length = 1.0
-    while length == 1.0 or length * slope > rounding:
+    for length, bound in halved(before, slope, rounding):
         candidate = x - length * direction
-        bound = before - _ARMIJO * length * slope
-        length *= 0.5
         with np.errstate(over="ignore", invalid="ignore"):
             if value is not None and not float(value(candidate)) <= bound + rounding:
                 continue
             there = objective(candidate)
-        if _is_finite(*there) and _improves(here, there, bound, rounding):
+        if _is_finite(*there) and improves(here, there, bound, rounding):
             return candidate, there
     return None
-
-
-def _improves(here: Expansion, there: Expansion, bound: float, rounding: float) -> bool:
-    """Say whether the value fell enough or, where it cannot tell any more, whether the gradient shrank."""
-    if float(there[0]) <= bound and float(there[0]) < float(here[0]):
-        return True
-    level = abs(float(there[0]) - float(here[0])) <= rounding
-    return level and _inner(there[1], there[1]) < _inner(here[1], here[1])
-
-
-def _inner(a: Array, b: Array) -> float:
-    return float(namespace_of(a).sum(a * b))
 
 
 def _eps(x: Array) -> float:

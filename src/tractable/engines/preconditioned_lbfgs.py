@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.engines.halving import halved, improves
 from tractable.value import value
 
 __all__ = ["LBFGSResult", "preconditioned_lbfgs"]
@@ -14,7 +15,6 @@ Slope = tuple[float, np.ndarray]
 #: Solves with a curvature.
 Solve = Callable[[np.ndarray], np.ndarray]
 
-_ARMIJO = 1e-4  # share of the promised decrease that a step must keep
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -165,21 +165,10 @@ def _backtracked(
     """Return the first point along the step, halving it, that keeps enough of the promised decrease."""
     slope = float(np.vdot(here[1], direction))
     rounding = 8.0 * _EPS * abs(here[0])
-    length = 1.0
-    while length == 1.0 or length * slope > rounding:
+    for length, bound in halved(here[0], slope, rounding):
         candidate = x - length * direction
         with np.errstate(over="ignore", invalid="ignore"):
             there = objective(candidate)
-        bound = here[0] - _ARMIJO * length * slope
-        length *= 0.5
-        if np.isfinite(there[0]) and np.isfinite(there[1]).all() and _improves(here, there, bound, rounding):
+        if np.isfinite(there[0]) and np.isfinite(there[1]).all() and improves(here, there, bound, rounding):
             return candidate, there
     return None
-
-
-def _improves(here: Slope, there: Slope, bound: float, rounding: float) -> bool:
-    """Say whether the value fell enough or, where it cannot tell any more, whether the gradient shrank."""
-    if there[0] <= bound and there[0] < here[0]:
-        return True
-    level = abs(there[0] - here[0]) <= rounding
-    return level and float(np.vdot(there[1], there[1])) < float(np.vdot(here[1], here[1]))

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from tractable.engines.halving import halved
 from tractable.primitives.penalised_quadratic import coordinate_sweeps
 from tractable.value import value
 
 __all__ = ["ProximalResult", "proximal_newton", "violations"]
 
-_ARMIJO = 1e-4
 _EPS = float(np.finfo(np.float64).eps)
 #: Sweeps between two guesses that the signs have settled.
 _SWEEPS = 10
@@ -180,15 +180,13 @@ def _backtracked(
     promised: float,
 ) -> tuple[np.ndarray, np.ndarray, float] | None:
     rounding = 8.0 * _EPS * abs(before)
-    length = 1.0
     if promised <= 0.0:
         return None
-    while length == 1.0 or length * promised > rounding:
+    for length, bound in halved(before, promised, rounding):
         candidate = target if length == 1.0 else x + length * (target - x)
         with np.errstate(over="ignore", invalid="ignore"):
             smooth, gradient = objective(candidate)
         now = float(smooth + price @ np.abs(candidate))
-        if np.isfinite(now) and now <= before - _ARMIJO * length * promised + rounding:
+        if np.isfinite(now) and now <= bound + rounding:
             return candidate, gradient, now
-        length *= 0.5
     return None
