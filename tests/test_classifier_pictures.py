@@ -104,6 +104,79 @@ def test_undecided_rows_have_a_column():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b", "undecided"]
 
 
+PENGUINS = tractable.datasets.load("penguins").frame
+
+
+def test_categories_have_bars():
+    """One column of words: the height of each bar is what the model says of its category."""
+    model = tractable.CategoricalNB().fit(PENGUINS[["island"]], PENGUINS.species)
+    for data in (None, PENGUINS[["island"]]):
+        ax = tractable.plot(model, data=data, y=None if data is None else PENGUINS.species)
+        islands = [tick.get_text() for tick in ax.get_xticklabels()]
+        assert islands == ["Biscoe", "Dream", "Torgersen"]
+        heights = np.array([[bar.get_height() for bar in bars] for bars in ax.containers]).T
+        right = model.predict_proba(pd.DataFrame({"island": islands}))
+        np.testing.assert_allclose(heights, right, rtol=1e-12)
+        centres = np.array([[bar.get_x() + bar.get_width() / 2 for bar in bars] for bars in ax.containers])
+        np.testing.assert_array_equal(np.rint(centres), [[0, 1, 2]] * 3)
+
+
+def test_a_column_of_categories_is_an_axis_of_steps():
+    columns = PENGUINS[["bill_length_mm", "sex"]]  # some without sex: a model that takes holes
+    model = tractable.NaiveBayes().fit(columns, PENGUINS.species)
+    ax = tractable.plot(model, data=columns, y=PENGUINS.species, n_cells=40)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["female", "male"]
+    codes, grid = region(ax)
+    words = np.array(["female", "male"])[np.clip(np.rint(grid[:, 1]), 0, 1).astype(int)]
+    asked = pd.DataFrame({"bill_length_mm": grid[:, 0], "sex": words})
+    assert np.mean(model.classes_[codes] == model.predict(asked)) > 0.999
+    drawn = sum(len(c.get_offsets()) for c in ax.collections if c.get_label() in model.classes_)
+    assert drawn == len(columns.dropna())
+
+
+def test_counts_are_whole(rng):
+    y = rng.integers(0, 2, 200)
+    X = rng.poisson(np.array([[2, 7], [6, 3]])[y])
+    model = tractable.NaiveBayes(likelihoods="poisson").fit(X, y)
+    for options in ({}, {"data": X, "y": y}):
+        codes, grid = region(tractable.plot(model, n_cells=50, **options))
+        assert grid.min() == -0.5
+        assert np.mean(codes == model.predict(np.maximum(np.rint(grid), 0.0))) > 0.999
+    best = BayesClassifier(class_distributions=tractable.Poisson(rate=[2.0, 7.0]))
+    few, many = tractable.plot(best).get_lines()
+    x = few.get_xdata()
+    np.testing.assert_array_equal(x, np.arange(x[0], x[-1] + 1))
+    np.testing.assert_allclose(np.column_stack([few.get_ydata(), many.get_ydata()]), best.predict_proba(x))
+
+
+def test_rows_with_holes_are_not_drawn(rows):
+    X, y = rows
+    holes = X.copy()
+    holes[::3, 0] = np.nan
+    model = tractable.GaussianNB().fit(X, y)
+    ax = tractable.plot(model, data=holes, y=y, n_cells=10)
+    shown = {c.get_label(): len(c.get_offsets()) for c in ax.collections if c.get_label() in "abc"}
+    whole = np.isfinite(holes).all(axis=1)
+    assert shown == {label: int(np.sum(y[whole] == label)) for label in "abc"}
+    with pytest.raises(ValueError, match="some of them complete"):
+        tractable.plot(model, data=np.full((3, 2), np.nan))
+
+
+def test_planes_over_one_column():
+    plane = tractable.LinearDiscriminantFunction(coef=[[1.0]], intercept=[0.2], classes=["low", "high"])
+    low, high, edge = tractable.plot(plane, limits=[(-1.0, 1.0)]).get_lines()
+    np.testing.assert_array_equal(high.get_ydata() == 1.0, plane.decide(high.get_xdata()[:, None]) == "high")
+    np.testing.assert_array_equal(low.get_ydata(), 1.0 - high.get_ydata())
+    assert abs(edge.get_xdata()[0] + 0.2) < 0.01
+
+
+def test_the_legend_of_a_calibration_is_beside_it(rng):
+    p = rng.beta(0.5, 0.5, size=500)
+    ax = tractable.plot(tractable.class_calibration(rng.uniform(size=500) < p**4, p))
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+
+
 def test_refusals(rows):
     X, y = rows
     model = BayesianLogisticRegression().fit(X, y)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.plotting.style import COLOURS, quiet
 
-__all__ = ["class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image", "plane_grid"]
+__all__ = ["class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image"]
 
 #: A shape for every class, beside its colour.
 MARKERS = "os^DvPX*"
@@ -16,12 +16,6 @@ MARKERS = "os^DvPX*"
 def class_colour(code: int) -> str:
     """Return the colour of a class."""
     return COLOURS[code % len(COLOURS)]
-
-
-def plane_grid(low: np.ndarray, high: np.ndarray, n_cells: int) -> list[np.ndarray]:
-    """Return the sides of a grid over a box, with some room."""
-    room = 0.08 * np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
-    return [np.linspace(low[j] - room[j], high[j] + room[j], n_cells) for j in (0, 1)]
 
 
 def draw_region_image(ax: Any, sides: Sequence[np.ndarray], shares: np.ndarray) -> None:

@@ -7,14 +7,13 @@ from sklearn.base import ClassifierMixin
 
 from tractable.base import check_fitted
 from tractable.classification import BayesClassifier, LinearDiscriminantFunction
-from tractable.data import is_frame
 from tractable.neighbors import KNeighborsClassifier
+from tractable.plotting.column_axes import ColumnAxis, as_places, axes_of, rows_at
 from tractable.plotting.decision_regions import (
     class_colour,
     draw_boundaries,
     draw_class_rows,
     draw_region_image,
-    plane_grid,
 )
 from tractable.plotting.plot import draw
 from tractable.plotting.style import legend, quiet
@@ -36,10 +35,14 @@ def _classifier(
     levels: Any = None,
     n_cells: int = N_CELLS,
 ) -> Any:
-    """Draw what a classifier of one or two columns says everywhere, over rows `data` of classes `y`."""
+    """Draw what a classifier of one or two columns says everywhere, over rows `data` of classes `y`.
+
+    Categories are at their codes and counts at whole numbers; rows with holes are not drawn.
+    """
     check_fitted(x)
     if data is None and isinstance(x, KNeighborsClassifier):
-        data, y = _like(x, x.index_.points), x.classes_[x.codes_]
+        axes = axes_of(x, ["x0", "x1"], x.n_features_in_)
+        data, y = rows_at(axes, getattr(x, "feature_names_in_", None), x.index_.points), x.classes_[x.codes_]
     if levels is None:  # votes go in steps, whose edges are no contours
         levels = () if isinstance(x, KNeighborsClassifier) else LEVELS
     names = [str(name) for name in getattr(x, "feature_names_in_", ["x0", "x1"])]
@@ -75,9 +78,14 @@ def _planes(
     limits: Any = None,
     n_cells: int = N_CELLS,
 ) -> Any:
-    """Draw the regions of planes over two columns, and the whole boundary of every pair of classes."""
+    """Draw the regions of planes over two columns, and the whole boundary of every pair of classes.
+
+    Over one column: what is decided along it.
+    """
     labels = np.asarray(x.classes)
     _drawn(x, ax, x.coef.shape[1], ["x0", "x1"], labels, data, y, limits=limits, levels=(), n_cells=n_cells)
+    if x.coef.shape[1] == 1:
+        return ax
     box = ax.viewLim.get_points().copy()
     reach = 2.0 * float(np.linalg.norm(box[1] - box[0]))
     for j in range(len(labels)):
@@ -96,63 +104,77 @@ def _drawn(
 ) -> Any:
     if dim not in (1, 2):
         raise ValueError(f"x must have two columns to be drawn, or one, it has {dim}")
-    rows = None if data is None else _rows(x, data, dim)
+    axes = axes_of(x, names, dim)
+    rows = None if data is None else as_places(axes, getattr(x, "feature_names_in_", None), data)
     codes = _codes(labels, rows, y)
-    low, high = _limits(x, rows, options["limits"], dim)
+    if rows is not None:
+        complete = np.isfinite(rows).all(axis=1)
+        rows, codes = rows[complete], None if codes is None else codes[complete]
+    low, high = _limits(x, axes, rows, options["limits"])
     if dim == 1:
-        return _line(x, ax, names[0], labels, rows, codes, low, high)
-    sides = plane_grid(low, high, options["n_cells"])
+        return _line(x, ax, axes[0], labels, rows, codes, low, high)
+    sides = [axes[j].side(low[j], high[j], options["n_cells"]) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*sides), axis=-1)
-    shares, scores = _answers(x, grid.reshape(-1, 2), len(labels))
+    shares, scores = _answers(x, axes, grid.reshape(-1, 2), len(labels))
     shares, scores = (part.reshape(*grid.shape[:2], -1) for part in (shares, scores))
     draw_region_image(ax, sides, shares)
-    draw_boundaries(ax, sides, scores, options["levels"] if hasattr(x, "predict_proba") else ())
-    draw_class_rows(ax, rows, codes, labels)
+    # Between steps there is nothing, and so no contour.
+    smooth = hasattr(x, "predict_proba") and not any(axis.steps for axis in axes)
+    draw_boundaries(ax, sides, scores, options["levels"] if smooth else ())
+    draw_class_rows(ax, _apart(axes, rows), codes, labels)
     ax.set(xlabel=names[0], ylabel=names[1], xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
+    for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
+        axis.mark(drawn)
     return ax
 
 
+def _apart(axes: list[ColumnAxis], rows: np.ndarray | None) -> np.ndarray | None:
+    """Return rows, those of one category side by side and not in one place."""
+    if rows is None:
+        return None
+    aside = np.random.default_rng(0).uniform(-0.3, 0.3, rows.shape)
+    return rows + aside * [axis.categories is not None for axis in axes]
+
+
 def _line(
-    x: Any, ax: Any, name: str, labels: np.ndarray, rows: Any, codes: Any, low: np.ndarray, high: np.ndarray
+    x: Any, ax: Any, axis: ColumnAxis, labels: np.ndarray, rows: Any, codes: Any, low: Any, high: Any
 ) -> Any:
-    """Draw the probability of each class along a line."""
-    points = np.linspace(low[0], high[0], 400)
-    shares, _ = _answers(x, points[:, None], len(labels))
+    """Draw the probability of each class along a line; at categories, in bars."""
+    points = np.arange(low[0], high[0] + 0.5) if axis.steps else np.linspace(low[0], high[0], 400)
+    shares, _ = _answers(x, [axis], points[:, None], len(labels))
+    wide = 0.8 / len(labels)
     for code, label in enumerate(labels):
-        ax.plot(points, shares[:, code], color=class_colour(code), label=str(label))
+        style = {"color": class_colour(code), "label": str(label)}
+        if axis.categories is not None:
+            ax.bar(points + wide * (code - 0.5 * (len(labels) - 1)), shares[:, code], wide, **style)
+        else:
+            ax.plot(points, shares[:, code], marker="o" if axis.steps else None, ms=4, **style)
         if codes is not None:
-            own = rows[codes == code, 0]
+            own = _apart([axis], rows)[codes == code, 0]  # type: ignore[index]
             ax.plot(own, np.full(len(own), -0.03 - 0.03 * code), "|", color=class_colour(code), ms=6)
-    for edge in points[1:][np.diff(np.argmax(shares, axis=1)) != 0]:
-        ax.axvline(edge, color="black", lw=0.8)
+    if not axis.steps:
+        for edge in points[1:][np.diff(np.argmax(shares, axis=1)) != 0]:
+            ax.axvline(edge, color="black", lw=0.8)
     said = "p(class | x)" if hasattr(x, "predict_proba") else "decision"
-    ax.set(xlabel=name, ylabel=said, xlim=(points[0], points[-1]))
+    room = 0.5 if axis.steps else 0.0
+    ax.set(xlabel=axis.name, ylabel=said, xlim=(points[0] - room, points[-1] + room))
+    axis.mark(ax.xaxis)
     quiet(ax)
     legend(ax)
     return ax
 
 
-def _answers(x: Any, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of the classes at each row, and scores whose largest decides."""
+def _answers(x: Any, axes: list[ColumnAxis], places: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares of the classes at each place, and scores whose largest decides."""
+    rows = rows_at(axes, getattr(x, "feature_names_in_", None), places)
     if hasattr(x, "predict_proba"):
         known = isinstance(x, BayesClassifier) and not x.class_distributions.event_shape
-        p = np.asarray(x.predict_proba(rows[:, 0] if known else _like(x, rows)))
+        p = np.asarray(x.predict_proba(rows[:, 0] if known else rows))
         return p, p
-    asked = x.scores(rows) if isinstance(x, LinearDiscriminantFunction) else None
-    scores = np.asarray(x.decision_function(_like(x, rows)) if asked is None else asked)
+    asked = x.scores if isinstance(x, LinearDiscriminantFunction) else x.decision_function
+    scores = np.asarray(asked(rows))
     scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     return np.eye(k)[np.argmax(scores, axis=1)], scores
-
-
-def _rows(x: Any, data: Any, dim: int) -> np.ndarray:
-    names = getattr(x, "feature_names_in_", None)
-    if is_frame(data) and names is not None:
-        data = data[list(names)]
-    rows = np.asarray(data, dtype=float)
-    rows = rows[:, None] if rows.ndim == 1 and dim == 1 else rows
-    if rows.ndim != 2 or rows.shape[1] != dim or not len(rows) or not np.isfinite(rows).all():
-        raise ValueError(f"data must be finite rows of {dim} columns, got shape {rows.shape}")
-    return rows
 
 
 def _codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:
@@ -168,28 +190,26 @@ def _codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:
     return np.array([places[label] for label in given])
 
 
-def _limits(x: Any, rows: Any, limits: Any, dim: int) -> tuple[np.ndarray, np.ndarray]:
+def _limits(x: Any, axes: list[ColumnAxis], rows: Any, limits: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners of what is drawn: as told, about the rows, or about what the classes are like."""
+    dim = len(axes)
     if limits is not None:
         box = np.atleast_2d(np.asarray(limits, dtype=float))
         if box.shape != (dim, 2) or not np.all(box[:, 0] < box[:, 1]):
             raise ValueError(f"limits must be (low, high) of each column, got {limits!r}")
-        return box[:, 0], box[:, 1]
-    if rows is not None:
-        return rows.min(axis=0), rows.max(axis=0)
-    known = getattr(x, "distribution_", getattr(x, "distribution", None))
-    if known is None:
-        raise ValueError("data must be given, the rows to draw over; or limits")
-    draws = np.reshape(np.asarray(known.sample(4000, rng=0), dtype=float), (-1, dim))
-    low, high = np.quantile(draws, [0.005, 0.995], axis=0)
+        low, high = box[:, 0], box[:, 1]
+    elif rows is not None:
+        low, high = rows.min(axis=0), rows.max(axis=0)
+    elif all(axis.categories is not None for axis in axes):
+        low = high = np.zeros(dim)
+    else:
+        known = getattr(x, "distribution_", getattr(x, "distribution", None))
+        if known is None:
+            raise ValueError("data must be given, the rows to draw over; or limits")
+        draws = np.reshape(np.asarray(known.sample(4000, rng=0), dtype=float), (-1, dim))
+        low, high = np.quantile(draws, [0.005, 0.995], axis=0)
+    low, high = (np.array([a.snapped(e) for a, e in zip(axes, ends, strict=True)]) for ends in (low, high))
+    for j, axis in enumerate(axes):
+        if axis.categories is not None and limits is None:  # all of them, met or not
+            low[j], high[j] = 0.0, len(axis.categories) - 1.0
     return low, high
-
-
-def _like(x: Any, rows: np.ndarray) -> Any:
-    """Return rows as the model knows them: with its column names, where it has any."""
-    names = getattr(x, "feature_names_in_", None)
-    if names is None:
-        return rows
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=names)
