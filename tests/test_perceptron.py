@@ -149,7 +149,7 @@ def test_orders_may_be_random(rng):
     assert not np.array_equal(one.coef_, other.coef_)
 
 
-def test_units_do_not_matter(rng):
+def test_units_a_power_of_two_apart_have_the_same_planes(rng):
     X, y = separable(rng)
     plain = Perceptron(max_iter=5000).fit(X, y)
     for unit in (2.0**-300, 2.0**300):

@@ -39,9 +39,10 @@ class Perceptron(DiscriminantScores, Estimator):
     1962); for K > 2 at most 2 (R/γ)². Where they cannot, it never comes to rest, which is said, and the
     average of its planes, or the best it met, is the better answer.
 
-    It has no probabilities: :class:`tractable.LogisticRegression` has. The constant entry of φ is as large
-    as the largest entry of X (to a power of two), so that units do not matter; columns of unlike units are
-    better standardised first.
+    It has no probabilities: :class:`tractable.LogisticRegression` has. The constant entry of φ is the
+    largest power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that
+    are a power of two apart have the same planes; others may have somewhat other ones, as the constant is
+    between half of the largest entry and all of it. Columns of unlike units are better standardised first.
 
     Parameters
     ----------
@@ -49,8 +50,8 @@ class Perceptron(DiscriminantScores, Estimator):
         The most passes over the rows.
     keep : {"last", "average", "pocket"}
         Which planes are learned: those after the last correction; the average over all visits (Freund and
-        Schapire 1999); or of those at the end of a pass the ones with the fewest mistakes (Gallant 1990):
-        with `shuffle` it meets more of them.
+        Schapire 1999); or of those at the end of a pass the ones with the fewest mistakes (after Gallant
+        1990, whose pocket also tries planes within a pass): with `shuffle` it meets more of them.
     fit_intercept : bool
         Whether planes may miss the origin.
     shuffle : bool
