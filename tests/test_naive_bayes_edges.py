@@ -235,3 +235,17 @@ def test_rows_drawn_are_parted_by_the_threshold(threshold, rng):
     model = tractable.BernoulliNB(binarize=threshold).fit(np.where(events, high, low), y)
     drawn, labels = model.sample(2000, random_state=0)
     assert np.mean(model.predict(drawn) == labels) > 0.85
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_zeros_and_ones_are_counted_as_categories_are(alpha, rng):
+    X = (rng.random((60, 4)) < 0.4).astype(float)
+    X[rng.random(X.shape) < 0.2] = NAN
+    y, w = np.arange(60) % 3, rng.integers(0, 4, 60) + 0.5
+    X[y == 2, 1] = NAN  # nothing is known of a column in one class
+    fast = tractable.BernoulliNB(alpha=alpha, binarize=None).fit(X, y, sample_weight=w)
+    slow = tractable.CategoricalNB(alpha=alpha, min_categories=2).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(fast.predict_proba(X), slow.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(fast.feature_count_, np.stack([c[:, 1] for c in slow.category_count_], axis=1))
+    mixed = NaiveBayes(["bernoulli", "bernoulli", "categorical", "bernoulli"], pseudocounts=alpha)
+    np.testing.assert_allclose(mixed.fit(X, y, w).predict_proba(X), slow.predict_proba(X), atol=1e-12)

@@ -72,9 +72,8 @@ class BernoulliNB(DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probabilities of ones, class by class."""
-        parts = self.fitted_columns_.parts
         with np.errstate(divide="ignore"):
-            return np.log(np.stack([part.probability for part in parts], axis=1))
+            return np.log(self.fitted_columns_.probability)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows and their classes: zeros and ones, or what `binarize` parts where it does not part these.

@@ -1,6 +1,5 @@
 """Columns of categories and of yes-or-no, class by class."""
 
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.conjugate.rises import shares_rise
 from tractable.data.table_checks import check_entries
 from tractable.data.table_columns import MOST_CATEGORIES, many_categories
-from tractable.distributions import Bernoulli, Categorical
+from tractable.distributions import Categorical
 from tractable.statistics import Counts
 
 __all__ = ["Tallies", "check_counted", "counts_of_classes"]
@@ -25,11 +24,12 @@ def check_counted(
     fine = np.ones(len(where), dtype=bool)
     if whole and np.any(x != np.floor(x)):
         fine = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
-    for i in np.argsort(low, kind="stable"):  # what is negative is said first; what is missing, last
-        if not np.isnan(low[i]):
-            j = int(where[i])
-            ends, kind = (float(low[i]), float(high[i])), layout.likelihoods[j]
-            check_entries(layout.columns, j, *ends, whole=bool(fine[i]), kind=kind)
+    yes_or_no = np.isin(where, layout.where("bernoulli"))
+    odd = np.flatnonzero((low < 0) | ~fine | (yes_or_no & (high > 1)))
+    for i in odd[np.argsort(low[odd], kind="stable")]:  # what is negative is said first
+        j = int(where[i])
+        ends, kind = (float(low[i]), float(high[i])), layout.likelihoods[j]
+        check_entries(layout.columns, j, *ends, whole=bool(fine[i]), kind=kind)
     return high
 
 
@@ -55,6 +55,8 @@ def counts_of_classes(
     most = int(np.nanmax(high, initial=0.0)) + 1
     if most > MOST_CATEGORIES:
         raise many_categories(layout.columns.label(int(where[int(np.nanargmax(high))])), most)
+    if len(layout.where("bernoulli")) == len(layout.where("bernoulli", "categorical")):
+        return _yes_and_no(x, codes, n_classes, weights)
     seen = ~np.isnan(x)
     d = x.shape[1]
     place = (codes.astype(np.int64)[:, None] * d + np.arange(d)) * most
@@ -62,6 +64,20 @@ def counts_of_classes(
     one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
     tally = np.bincount(place, one, n_classes * d * most).astype(np.float64).reshape(n_classes, d, most)
     return [Counts(counts=part) for part in tally]
+
+
+def _yes_and_no(x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> list[Counts]:
+    """Return counts of zeros and ones: two products of matrices, or one where nothing is missing."""
+    members = np.zeros((n_classes, len(x)))
+    members[codes, np.arange(len(x))] = 1.0 if weights is None else weights
+    x = np.asarray(x, dtype=np.float64)
+    ones = members @ x
+    whole = members.sum(axis=1, keepdims=True)
+    if not np.all(np.isfinite(ones)):
+        seen = ~np.isnan(x)
+        ones, whole = members @ np.where(seen, x, 0.0), members @ seen.astype(np.float64)
+    zeros = np.maximum(whole - ones, 0.0)
+    return [Counts(counts=part) for part in np.stack([zeros, ones], axis=-1)]
 
 
 class Tallies:
@@ -106,12 +122,21 @@ class Tallies:
             total = smoothed.sum(axis=1, keepdims=True)
         return smoothed / total
 
-    def part(self, i: int) -> Any:
-        """Return the distribution of one column, a batch of classes."""
-        shares = self.shares(i)
-        if self.layout.likelihoods[int(self.where[i])] == "bernoulli":
-            return Bernoulli(probability=shares[:, 1])
-        return Categorical(probabilities=shares)
+    def probabilities(self, where: np.ndarray) -> np.ndarray:
+        """Return the shares of ones of some columns of yes or no, (K, number of them)."""
+        some = np.searchsorted(self.where, where)
+        counts = self.counts[:, some, :2]
+        counts = np.pad(counts, ((0, 0), (0, 0), (0, 2 - counts.shape[2])))
+        smoothed = counts + self.how.pseudocounts
+        total = smoothed.sum(axis=2, keepdims=True)
+        if not np.all(total > 0):  # of a class of which nothing is known, those of all
+            smoothed = np.where(total > 0, smoothed, counts.sum(axis=0))
+            total = smoothed.sum(axis=2, keepdims=True)
+        return smoothed[:, :, 1] / total[:, :, 0]
+
+    def part(self, i: int) -> Categorical:
+        """Return the distribution of one column of categories, a batch of classes."""
+        return Categorical(probabilities=self.shares(i))
 
     def log_unseen(self, i: int) -> np.ndarray:
         """Return log α / (n_k + α (C + 1)), (K,): what a category has that would have been declared."""

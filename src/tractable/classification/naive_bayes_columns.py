@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from inspect import signature
 from typing import Any
 
@@ -89,8 +90,16 @@ class NaiveColumns:
 
     def where(self, *kinds: str) -> np.ndarray:
         """Return the positions of the columns of some likelihoods."""
-        found = [j for j, kind in enumerate(self.likelihoods) if isinstance(kind, str) and kind in kinds]
-        return np.array(found, dtype=np.int64)
+        found = [self._places[kind] for kind in kinds if kind in self._places]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def _places(self) -> dict[str, np.ndarray]:
+        found: dict[str, list[int]] = {}
+        for j, kind in enumerate(self.likelihoods):
+            if isinstance(kind, str):
+                found.setdefault(kind, []).append(j)
+        return {kind: np.array(places, dtype=np.int64) for kind, places in found.items()}
 
     def of_families(self) -> list[int]:
         """Return the positions of the columns whose likelihood is a family or a model of the user's."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.distributions import Normal, Poisson, Product
+from tractable.distributions import Bernoulli, Normal, Poisson, Product
 from tractable.value import value
 
 __all__ = ["FittedColumns"]
@@ -20,11 +20,14 @@ class FittedColumns:
     ----------
     parts : tuple
         The distribution of each column, a batch of K classes; None where the arrays say it.
-    normal, counted : arrays of int
-        Positions of the normal columns that are estimated, and of those that share a row's total.
+    normal, counted, binary : arrays of int
+        Positions of the normal columns that are estimated, of those that share a row's total, and of those of
+        zeros and ones.
     mean, variance : arrays (K, number of `normal`)
     rate : array (K, number of `counted`)
         Of the Poisson distributions that shares of totals are.
+    probability : array (K, number of `binary`)
+        Of ones.
     log_unseen : array (K, d)
         What a category has that was not declared; NaN of other columns.
     """
@@ -35,6 +38,8 @@ class FittedColumns:
     variance: np.ndarray
     counted: np.ndarray
     rate: np.ndarray
+    binary: np.ndarray
+    probability: np.ndarray
     log_unseen: np.ndarray
 
     def product(self, names: tuple[Any, ...] | None) -> Product:
@@ -44,5 +49,7 @@ class FittedColumns:
             parts[j] = Normal(mean=self.mean[:, i], variance=self.variance[:, i])
         for i, j in enumerate(self.counted):
             parts[j] = Poisson(rate=self.rate[:, i])
+        for i, j in enumerate(self.binary):
+            parts[j] = Bernoulli(probability=self.probability[:, i])
         named = names is not None and all(isinstance(name, str) for name in names)
         return Product(parts=parts, names=names if named else None)

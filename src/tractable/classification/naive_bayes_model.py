@@ -74,7 +74,7 @@ def fitted_columns(
     unseen = np.full((K, d), np.nan)
     none = np.zeros(0, dtype=np.int64)
     arrays = {"normal": none, "mean": np.zeros((K, 0)), "variance": np.zeros((K, 0))}
-    arrays |= {"counted": none, "rate": np.zeros((K, 0))}
+    arrays |= {"counted": none, "rate": np.zeros((K, 0)), "binary": none, "probability": np.zeros((K, 0))}
     for i, (kinds, where) in enumerate(_blocks(layout)):
         own = _parts_of(found, i, kinds, where)
         _check_observed(own, where, layout)
@@ -85,8 +85,10 @@ def fitted_columns(
             arrays |= {"counted": where, "rate": multinomial_rates(own, how)}
         elif "categorical" in kinds:
             tallies = Tallies(layout, where, own, how)
-            unseen[:, where] = np.stack([tallies.log_unseen(n) for n in range(len(where))], axis=1)
-            _place(parts, where, [tallies.part(n) for n in range(len(where))])
+            binary = layout.where("bernoulli")
+            arrays |= {"binary": binary, "probability": tallies.probabilities(binary)}
+            for n in np.flatnonzero(~np.isin(where, binary)).tolist():
+                parts[where[n]], unseen[:, where[n]] = tallies.part(n), tallies.log_unseen(n)
         else:
             _place(parts, where, _distributions(kinds, where, own, layout, how, classes))
     return FittedColumns(parts=tuple(parts), log_unseen=unseen, **arrays)

@@ -45,7 +45,7 @@ class LogScores:
         ]
         self.tables = np.vstack(tables) if tables else np.zeros((0, self.n_classes))
         self.starts = np.cumsum([0, *(len(table) for table in tables)])[:-1]
-        p = np.array([self.fitted.parts[j].probability for j in self.bernoulli]).T
+        p = self.fitted.probability
         self.log_yes, self.log_no = np.log(p), np.log1p(-p)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
