@@ -36,8 +36,9 @@ $(VENV)/docs.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[docs]'
 	@touch $@
 
-demo: $(VENV)/run.stamp ## set up, fit a density to a bundled table, leave a table and a picture in demo/
-	@$(BIN)/python examples/demo.py
+demo: $(VENV)/run.stamp ## set up, write a report on a bundled table of penguins: open demo/report.html
+	@mkdir -p demo
+	@$(BIN)/tractable report --target species -o demo/report.html
 
 test: lint ## set up, then lint, types, layers, doctests, README and the laws
 	@$(BIN)/python -m pytest -n auto -m 'not slow'
