@@ -115,8 +115,9 @@ def class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
 
 
 def _calibration(curve: Any, caption: str) -> Picture:
-    with canvas(height=4.0) as (figure, ax):
+    with canvas(width=4.4, height=4.2) as (figure, ax):
         plot(curve, ax=ax)
+        ax.legend(frameon=False, fontsize="small", loc="upper left")
         return picture_of(
             figure, alt="How often predictions held, beside how often they promised", caption=caption
         )

@@ -78,7 +78,7 @@ def chance_variance(n_rows: int, n_columns: int) -> float:
 
     Examples
     --------
-    >>> chance_variance(400, 4)
+    >>> round(chance_variance(400, 4), 12)
     1.21
     """
     return float((1.0 + np.sqrt(n_columns / n_rows)) ** 2)
