@@ -113,3 +113,22 @@ def test_batches_that_differ_are_refused(penguins):
     dates = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
     with pytest.raises(ValueError, match="'day' holds dates"):
         NaiveBayes().fit([(dates, [0, 1])])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_predictions_of_files_with_text(kind, penguins, tmp_path):
+    path, out = tmp_path / f"rows.{kind}", tmp_path / "out.parquet"
+    (penguins.to_parquet if kind == "parquet" else penguins.to_csv)(path, index=False)
+    X = penguins.drop(columns=["species", "times"])
+    numbers = ["bill_length_mm", "body_mass_g"]
+    for model, asked in [(NaiveBayes().fit(X, penguins["species"]), X), (GaussianNB(), X[numbers])]:
+        model.fit(asked, penguins["species"])
+        tractable.predict_to(
+            model, tractable.scan(path), out, method="predict_proba", columns=["island", "body_mass_g"]
+        )
+        found = pd.read_parquet(out)
+        assert found["island"].tolist() == penguins["island"].tolist()
+        np.testing.assert_array_equal(found["body_mass_g"], penguins["body_mass_g"])
+        np.testing.assert_allclose(found.iloc[:, 2:], model.predict_proba(asked), atol=1e-10)
+    with pytest.raises(ValueError, match="not numeric: 'species'"):
+        tractable.predict_to(GaussianNB().fit(np.zeros((2, 9)), [0, 1]), tractable.scan(path), out)

@@ -11,6 +11,7 @@ import numpy as np
 from tractable.data.atomic import replacing
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source
+from tractable.data.file_source import FileSource
 from tractable.data.source import MAX_BATCH_ROWS, Source
 
 __all__ = ["predict_to"]
@@ -68,18 +69,15 @@ def predict_to(
     [1.0, 5.0, 9.0]
     """
     target = _target(path)
-    source = as_source(source)
+    source = source if isinstance(source, FileSource) else as_source(source)
     _check_estimator(estimator, method, interval)
-    carried = _carried(source, columns)
-    features = _features(estimator, source)
+    rows = _asked(estimator, source, columns)
     if target.resolve() in [file.resolve() for file in getattr(source, "paths", ())]:
         raise ValueError(f"path: {target} is a file that is being read")
 
     def answers() -> Iterator[dict[str, np.ndarray]]:
-        for batch in source.batches():
-            if batch.n_rows:
-                X = features(batch.X)
-                given = {name: batch.X[:, j] for name, j in carried.items()}
+        for X, given in rows():
+            if len(X):
                 yield _joined(given, _answers(estimator, X, method), _ends(estimator, X, interval))
 
     with replacing(target) as file:
@@ -107,6 +105,34 @@ def _check_estimator(estimator: Any, method: str, interval: float | None) -> Non
             raise ValueError(f"method: {type(estimator).__name__} has no {name}{hint}")
     if interval is not None and not 0 < interval < 1:
         raise ValueError(f"interval is a coverage between 0 and 1; got {interval!r}")
+
+
+def _asked(
+    estimator: Any, source: Source, columns: Sequence[str] | None
+) -> Callable[[], Iterator[tuple[Any, dict[str, Any]]]]:
+    """Return what walks the rows as the model takes them, with the columns to carry along."""
+    wanted = getattr(estimator, "feature_names_in_", None)
+    carried = _carried(source, columns)
+    if isinstance(source, FileSource) and source.text and wanted is not None:
+        check_known(wanted, source.feature_names or (), "source", "the source")
+        return lambda: _tables(source, list(wanted), list(carried))
+    features = _features(estimator, source)
+    if isinstance(source, FileSource):
+        source.check_numbers()
+
+    def walk() -> Iterator[tuple[Any, dict[str, Any]]]:
+        for batch in source.batches():
+            yield features(batch.X), {name: batch.X[:, j] for name, j in carried.items()}
+
+    return walk
+
+
+def _tables(
+    source: FileSource, wanted: list[str], carried: list[str]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Walk files with text as frames; the model says which of it are categories."""
+    for table in source.tables():
+        yield table.select(wanted).to_pandas(), {name: table.column(name) for name in carried}
 
 
 def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, int]:
