@@ -76,3 +76,10 @@ def test_seeds_reproduce_and_bad_numbers_are_refused():
     for bad in (0, -1, 2.5, True, None):
         with pytest.raises(ValueError, match="n must be"):
             make_height_vocabulary_age(bad)
+
+
+def test_categories_are_public():
+    X, y = tractable.datasets.make_height_vocabulary_age(200, random_state=0)
+    assert tuple(X["height"].cat.categories) == tractable.datasets.HEIGHTS
+    assert tuple(X["vocabulary"].cat.categories) == tractable.datasets.VOCABULARIES
+    assert set(y) <= set(tractable.datasets.AGES)
