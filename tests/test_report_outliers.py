@@ -130,3 +130,13 @@ def test_bundled_table(rng):
     found = section(table_of(tractable.datasets.load("penguins").frame), rng=rng)
     assert found.findings["positions"][0] == 185  # the bill of 59.6 mm
     assert found.findings["columns"][0] == ["bill_length_mm"]
+
+
+def test_rows_are_judged_though_holes_are_everywhere(rng):
+    x = rng.normal(size=(300, 6))
+    x[rng.uniform(size=x.shape) < 0.2] = np.nan
+    x[17] = [0.0, 9.0, np.nan, 0.0, 0.0, np.nan]
+    found = section(table_of(pd.DataFrame(x, columns=list("abcdef"))), rng=rng)
+    assert found.findings["positions"][0] == 17
+    assert found.findings["columns"][0] == ["b"]
+    assert not any("not judged" in note for note in found.notes)
