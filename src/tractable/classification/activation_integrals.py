@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sigmoid, sigmoid
 
-__all__ = ["hermite", "in_blocks", "legendre", "log_expected_probit", "log_expected_sigmoid"]
+__all__ = ["drawn_in", "hermite", "in_blocks", "legendre", "log_expected_probit", "log_expected_sigmoid"]
 
 #: Up to this standard deviation Hermite's nodes follow a sigmoid; beyond it, a step and what it lacks.
 MOST_HERMITE = 1.0
@@ -15,6 +15,8 @@ N_HERMITE = 40
 #: What a sigmoid lacks to a step is e^-t, times e^(t/2) at most where it is used.
 PANELS = (0.0, 1.0, 3.0, 7.0, 15.0, 40.0, 80.0)
 N_LEGENDRE = 16
+#: Rows farther out than this are drawn in.
+_FARTHEST = 1e8
 #: Numbers that stay in cache.
 BLOCK = 100_000
 
@@ -122,3 +124,12 @@ def _lack() -> tuple[np.ndarray, np.ndarray]:
     half = 0.5 * (high - low)
     t = (0.5 * (low + high) + half * nodes).ravel()
     return t, (half * widths).ravel() * sigmoid(-t)
+
+
+def drawn_in(z: np.ndarray) -> np.ndarray:
+    """Return rows (n, p), in standard units, with those beyond 1e8 drawn in along their own directions.
+
+    So far out a sigmoid is a step, whose average depends on the direction alone but for a part of 1e-8.
+    """
+    far = np.max(np.abs(z), axis=1, keepdims=True, initial=0.0)
+    return z / np.maximum(far / _FARTHEST, 1.0)

@@ -17,7 +17,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
-from tractable.classification.activation_integrals import log_expected_probit, log_expected_sigmoid
+from tractable.classification.activation_integrals import drawn_in, log_expected_probit, log_expected_sigmoid
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.laplace import LaplacePosterior, PlaneProblem, laplace, most_evident
 from tractable.classification.link_expansion import LINKS
@@ -222,13 +222,14 @@ class BayesianLogisticRegression(ScoredClasses, Estimator):
         """Return log p(C_k | x, data)."""
         if len(self.classes_) > 2:
             return log_expected_softmax(*self._activations(X), self.contrasts_)
-        mean, spread = self.predict_activation(X)
+        z = drawn_in(self._columns(X))
+        mean, spread = z @ self.mode_, np.linalg.norm(z @ self.root_, axis=1)
         share = log_expected_sigmoid if self.link == "logit" else log_expected_probit
         return np.column_stack([share(-mean, spread), share(mean, spread)])
 
     def _activations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the means (n, m) of the contrasts and roots (n, m, m) of their covariances."""
-        z = self._columns(X)
+        z = drawn_in(self._columns(X))
         m, p = self.contrasts_.shape[1], z.shape[1]
         spread = np.einsum("np,mpq->nmq", z, self.root_.reshape(m, p, m * p), optimize=True)
         sizes, axes = np.linalg.eigh(spread @ np.swapaxes(spread, 1, 2))
