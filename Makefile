@@ -8,10 +8,10 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench docs index constraints clean
+.PHONY: help demo test test-all test-browser lint bench docs index constraints clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 # The environment is renewed when what it is made from changes, and only then.
 $(VENV)/bin/python:
@@ -45,6 +45,9 @@ test: lint ## set up, then lint, types, layers, doctests, README and the laws
 
 test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto
+
+test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
+	@$(BIN)/python tools/browser_check.py
 
 lint: $(VENV)/dev.stamp ## formatting, lint, types, the layer contract
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -1,6 +1,5 @@
 """Columns of categories and of yes-or-no, class by class."""
 
-
 import numpy as np
 
 from tractable.classification.naive_bayes_columns import NaiveColumns
