@@ -12,18 +12,15 @@ from tractable.primitives.pattern_scores import pattern_scores
 
 __all__ = ["many_incomplete_rows"]
 
-#: Fewer rows are measured by marginal distributions before a compiled loop is loaded.
-MANY_ROWS = 64
-
 
 def many_incomplete_rows(x: Array, mean: Array, structure: Covariance) -> Any:
     """Return log N(x_o | μ_o, Σ_oo) of rows, by one factor for each pattern of what is there; or None.
 
     Rows (n, d) of one distribution, or (n, 1, d) of a batch of K, held by NumPy in double precision: the
-    answer is (n,) or (n, K). None says that they are others, few, or that a factor was lost in rounding.
+    answer is (n,) or (n, K). None says that they are others, or that a factor was lost in rounding.
     """
     n_batch = mean.ndim - 1
-    fits = x.ndim == 2 + n_batch and n_batch <= 1 and len(x) >= MANY_ROWS and x.shape[1:-1] == (1,) * n_batch
+    fits = x.ndim == 2 + n_batch and n_batch <= 1 and x.shape[1:-1] == (1,) * n_batch
     held = is_numpy_array(x) and x.dtype == mean.dtype == np.float64
     if not (fits and held and isinstance(structure, Full)):
         return None

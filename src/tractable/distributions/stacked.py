@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution, broadcast_batches
+from tractable.distributions.univariate import Univariate
 from tractable.value import value
 
 __all__ = ["Stacked"]
@@ -122,6 +123,23 @@ class Stacked(Distribution):
     def icdf(self) -> Callable[[Any], Array]:
         """The quantiles of numbers, as a function of q; there is none where a member has none."""
         return self._function("icdf")
+
+    @property
+    def survival(self) -> Callable[[Any], Array]:
+        """P(X > x) of numbers, as a function of x; there is none where a member has none."""
+        return self._function("survival")
+
+    @property
+    def probability_between(self) -> Callable[[Any, Any], Array]:
+        """P(low < X ≤ high) of numbers, as a function of both; there is none where a member has none."""
+        self._function("survival")
+        return partial(Univariate.probability_between, self)  # type: ignore[arg-type]
+
+    @property
+    def interval(self) -> Callable[..., tuple[Array, Array]]:
+        """The equal-tailed interval of numbers, as a function of its coverage; see `Univariate.interval`."""
+        self._function("icdf")
+        return partial(Univariate.interval, self)  # type: ignore[arg-type]
 
     def _function(self, name: str) -> Callable[[Any], Array]:
         if not all(hasattr(member, name) for member in self.members):
