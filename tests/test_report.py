@@ -89,7 +89,14 @@ def test_the_bundled_table(bundled):
     assert summary.findings["dependence"]["of_target"][0]["columns"] == ["species", "flipper_length_mm"]
 
 
-@pytest.mark.parametrize("name", [name for name in datasets.names() if name != "penguins"])
+OTHERS = [
+    pytest.param(name, marks=() if name == "iris" else pytest.mark.slow)
+    for name in datasets.names()
+    if name != "penguins"
+]
+
+
+@pytest.mark.parametrize("name", OTHERS)
 def test_no_section_fails_on_the_other_bundled_tables(report, name):
     table = datasets.load(name)
     summary, _ = report(table.frame, target=table.target_name)

@@ -6,7 +6,13 @@ import pytest
 from tractable.distributions import SmoothedEmpirical
 
 NUMBERS = np.array([0.1, 0.4, 2.0, 2.5, 7.0])
-DOMAINS = [{}, {"bounds": (0, 10)}, {"bounds": (0, None)}, {"period": 3.0}, {"bounds": (0.0, 1e9)}]
+DOMAINS = [
+    {},
+    {"period": 3.0},
+    pytest.param({"bounds": (0, 10)}, marks=pytest.mark.slow),
+    pytest.param({"bounds": (0, None)}, marks=pytest.mark.slow),
+    pytest.param({"bounds": (0.0, 1e9)}, marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize("window", ["gaussian", "biweight"])

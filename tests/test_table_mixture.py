@@ -203,6 +203,7 @@ def test_what_is_imputed_is_the_mean_and_the_likeliest():
     assert full[i, 2] == np.argmax(given.log_prob([[0.0], [1.0], [2.0]]))
 
 
+@pytest.mark.slow
 def test_draws_of_holes_follow_the_conditional_distribution():
     x = table()
     model = tractable.TableMixture(3, kinds=KINDS, random_state=0).fit(x)

@@ -142,7 +142,7 @@ LEARNERS = [row for row in DISTRIBUTIONS if hasattr(row.make(), "fit") and not r
 
 
 @pytest.mark.spec("DIST-30")
-@pytest.mark.parametrize("row", LEARNERS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", first_of_each_family(LEARNERS))
 def test_fits_in_every_library(row, backend, rng):
     d = row.make()
     X, weight = d.sample(80, rng=rng), rng.integers(1, 4, 80).astype(float)

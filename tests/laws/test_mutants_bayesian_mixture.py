@@ -75,9 +75,9 @@ def gives_sticks_what_comes_before(self, sums):
     ("name", "mutant"),
     [
         ("_log_weights", forgets_that_means_are_uncertain),
-        ("_log_weights", plugs_weights_in),
-        ("_log_weights", plugs_precisions_in),
-        ("divergence", forgets_the_prior_of_means),
+        pytest.param("_log_weights", plugs_weights_in, marks=pytest.mark.slow),
+        pytest.param("_log_weights", plugs_precisions_in, marks=pytest.mark.slow),
+        pytest.param("divergence", forgets_the_prior_of_means, marks=pytest.mark.slow),
         ("divergence", forgets_the_divergence),
     ],
 )

@@ -1,5 +1,7 @@
 """Everything `tractable.plot` draws, with the options it takes."""
 
+from functools import cache
+
 import numpy as np
 
 from rows.compound import PAIR
@@ -184,7 +186,7 @@ PICTURES = [
     ),
     row(
         "MixtureOfExperts",
-        lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS),
+        cache(lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS)),  # slow, and a value
         grid=ROWS[:, 0],
     ),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
