@@ -22,6 +22,7 @@ def run(name):
         plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("CLS-29")
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")
 def test_generative_models_win_with_few_rows_and_discriminative_ones_with_many():

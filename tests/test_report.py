@@ -120,6 +120,7 @@ def test_a_file(report, tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_same_number_gives_the_same_page(report):
     frame = columns(300)
     first, second = (report(frame, random_state=3)[1].text for _ in range(2))

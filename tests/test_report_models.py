@@ -50,6 +50,7 @@ def test_planted_classes_are_found(rng):
     assert {one.name: one.mean for one in scope["found"]} == pytest.approx(found.findings["scores"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_without_a_relation_the_mean_wins(rng):
     frame = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdey"))
     found = section(table_of(frame), target="y", rng=rng)
@@ -180,6 +181,7 @@ def test_no_target_no_section(rng):
     assert section(table_of(linear(rng)), rng=rng) is None
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows(rng):
     x = rng.normal(size=(40, 70))
     frame = pd.DataFrame(x, columns=[f"c{j}" for j in range(70)])

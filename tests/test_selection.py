@@ -83,6 +83,7 @@ def test_richer_models_trade_bias_for_variance(measured):
     assert variance[0] < variance[1] < variance[2]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("ASSESS-01")
 def test_standard_errors_are_what_repetition_shows(rng):
     """The spread of whole measurements, repeated, is the standard error that each of them states."""
