@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base.validation import Rows, check_rows, refuse_foreign
-from tractable.data import Batch, Source, is_streamed
+from tractable.data import Batch, PassedOn, Source, is_streamed
 from tractable.statistics.label_codes import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace
 
@@ -89,30 +89,15 @@ def _categorical(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return classes, code[own]
 
 
-class LabelledSource(Source):
+class LabelledSource(PassedOn):
     """A source whose batches all have labels, and none that are missing."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-
-    @property
-    def n_rows(self) -> int | None:
-        """See `Source.n_rows`."""
-        return self._source.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """See `Source.n_features`."""
-        return self._source.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """See `Source.feature_names`."""
-        return self._source.feature_names
+        self.source = source
 
     def batches(self) -> Iterator[Batch]:
         """See `Source.batches`."""
-        for batch in self._source.batches():
+        for batch in self.source.batches():
             if batch.y is None:
                 raise ValueError("y is missing: the source has no target; name its column")
             yield replace(batch, y=as_labels(batch.y))

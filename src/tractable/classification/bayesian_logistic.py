@@ -21,6 +21,7 @@ from tractable.classification.activation_integrals import drawn_in, log_expected
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.laplace import LaplacePosterior, PlaneProblem, laplace, most_evident
 from tractable.classification.link_expansion import LINKS
+from tractable.classification.logistic_errors import gaussian_interval
 from tractable.classification.softmax_integrals import log_expected_softmax
 from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
@@ -167,12 +168,8 @@ class BayesianLogisticRegression(ScoredClasses, Estimator):
         -------
         array of the shape of `coef_`, and 2
         """
-        from scipy.special import ndtri
-
         check_fitted(self)
-        check_number("coverage", coverage, above=0.0, below=1.0)
-        reach = float(ndtri(0.5 + 0.5 * coverage)) * self.coef_std_errors_
-        return np.stack([self.coef_ - reach, self.coef_ + reach], axis=-1)
+        return gaussian_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def sample_functions(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
         """Draw planes from the posterior, and return the probabilities of the classes at all rows by each.

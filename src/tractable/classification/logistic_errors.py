@@ -8,7 +8,7 @@ from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.base import check_columns, check_fitted, check_number
 from tractable.distributions import Normal
 
-__all__ = ["WaldErrors", "covariance_of"]
+__all__ = ["WaldErrors", "covariance_of", "gaussian_interval"]
 
 #: Eigenvalues this small, times their number and the machine's rounding, count as none.
 LOST = 10.0
@@ -96,7 +96,7 @@ class WaldErrors:
         array of shape (n_planes, n_features, 2)
         """
         check_fitted(self)
-        return _interval(self.coef_, self.coef_std_errors_, coverage)
+        return gaussian_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval that holds each intercept with the given confidence (Wald's).
@@ -110,7 +110,7 @@ class WaldErrors:
         array of shape (n_planes, 2)
         """
         check_fitted(self)
-        return _interval(self.intercept_, self.intercept_std_errors_, coverage)
+        return gaussian_interval(self.intercept_, self.intercept_std_errors_, coverage)
 
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """Return the interval that holds the probability of each class with the given confidence (Wald's).
@@ -165,7 +165,8 @@ def _variance(parts: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     return np.where(np.any(parts[..., open_] != 0.0, axis=-1), np.inf, np.maximum(found, 0.0))
 
 
-def _interval(estimate: np.ndarray, error: np.ndarray, coverage: float) -> np.ndarray:
+def gaussian_interval(estimate: np.ndarray, error: np.ndarray, coverage: float) -> np.ndarray:
+    """Return the interval (..., 2) that holds a Gaussian of such means and errors with a probability."""
     check_number("coverage", coverage, above=0.0, below=1.0)
     reach = _quantile(coverage) * error
     return np.stack([estimate - reach, estimate + reach], axis=-1)

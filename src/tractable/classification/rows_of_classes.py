@@ -14,7 +14,7 @@ from tractable.classification.tables import (
     some_rows,
     with_all_categories,
 )
-from tractable.data import Batch, Source, is_frame
+from tractable.data import Batch, PassedOn, Source, is_frame
 from tractable.statistics.label_codes import label_codes, union_of_labels
 from tractable.value import value
 
@@ -37,21 +37,16 @@ class RowsOfClass:
         return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
 
 
-class OfClass(Source):
+class OfClass(PassedOn):
     """The rows of one class of a source."""
 
     def __init__(self, source: Source, label: Any) -> None:
-        self._source, self._label = source, label
+        self.source, self._label = source, label
 
     @property
     def n_rows(self) -> None:
         """Unknown: only a pass can tell."""
         return
-
-    @property
-    def n_features(self) -> int:
-        """See `Source.n_features`."""
-        return self._source.n_features
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -60,7 +55,7 @@ class OfClass(Source):
 
     def batches(self) -> Iterator[Batch]:
         """See `Source.batches`."""
-        for batch in self._source.batches():
+        for batch in self.source.batches():
             mine = np.asarray(batch.y) == self._label
             if np.any(mine):
                 weights = None if batch.weights is None else batch.weights[mine]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.source import Batch, Source
+from tractable.data.source import Batch, PassedOn, Source
 from tractable.value import replace
 
 __all__ = ["MissingEntries", "WatchedRows", "as_whole", "missing_entries", "missing_target"]
 
 
-class WatchedRows(Source):
+class WatchedRows(PassedOn):
     """A source whose rows are counted; rows that a model cannot take are left out, or are an error.
 
     Parameters
@@ -47,14 +47,6 @@ class WatchedRows(Source):
     @property
     def n_rows(self) -> int | None:
         return None if self.drop else self.source.n_rows
-
-    @property
-    def n_features(self) -> int:
-        return self.source.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.source.feature_names
 
     def batches(self) -> Iterator[Batch]:
         counted = dropped = 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.source import Batch, Source
+from tractable.data.source import Batch, PassedOn, Source
 from tractable.value import replace, value
 
 __all__ = ["mapped"]
@@ -17,21 +17,9 @@ def mapped(data: Any, of: Callable[[np.ndarray], np.ndarray]) -> Any:
 
 
 @value
-class _Mapped(Source):
+class _Mapped(PassedOn):
     source: Source
     of: Callable[[np.ndarray], np.ndarray]
-
-    @property
-    def n_rows(self) -> int | None:
-        return self.source.n_rows
-
-    @property
-    def n_features(self) -> int:
-        return self.source.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.source.feature_names
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.source.batches():

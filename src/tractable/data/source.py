@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["MAX_BATCH_ROWS", "Batch", "Source", "batch_rows", "row_slices"]
+__all__ = ["MAX_BATCH_ROWS", "Batch", "PassedOn", "Source", "batch_rows", "row_slices"]
 
 #: No batch has more rows, whatever the file's row groups are.
 MAX_BATCH_ROWS = 131_072
@@ -74,6 +74,24 @@ class Source(ABC):
             f"y and weights: {type(self).__name__} carries its own targets and weights; "
             "give them where it is made"
         )
+
+
+class PassedOn(Source):
+    """Another source's rows, changed on the way: as many and as wide as there unless it is said otherwise."""
+
+    source: Source
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.source.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.source.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.source.feature_names
 
 
 def batch_rows(n_features: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.namespace import Array, is_foreign_array
+from tractable.arrays.namespace import is_foreign_array
 from tractable.base import (
     DensityMixin,
     Estimator,
@@ -14,11 +14,11 @@ from tractable.base import (
     NotYetDetermined,
     OnePassMixin,
     check_choice,
-    check_columns,
 )
 from tractable.base.validation import check_rows
 from tractable.density.bin_edges import choose_edges, known_edges
 from tractable.density.bin_spec import as_bounds, as_column_bins, edges_are_known
+from tractable.density.one_column import OneColumn
 from tractable.distributions import HistogramDensity
 from tractable.engines import fold
 from tractable.statistics import BinCounts, Bins
@@ -32,7 +32,7 @@ def _one_pass(estimator: Any) -> bool:
     return edges_are_known(estimator.bins, estimator.bounds)
 
 
-class Histogram(OnePassMixin, DensityMixin, Estimator):
+class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
     """A density that is constant in bins: p(x) = n_i / (N V_i), with n_i of N rows in bin i of volume V_i.
 
     The maximum of the likelihood over all such densities. Narrow bins follow the noise, wide ones lose the
@@ -135,27 +135,6 @@ class Histogram(OnePassMixin, DensityMixin, Estimator):
     def from_statistic(self, statistic: BinCounts) -> Self:
         """See `OnePassMixin.from_statistic`: where the bins are known in advance."""
         return super().from_statistic(statistic)
-
-    def cdf(self, X: Any) -> Array:
-        """Return the probability below each row of one column.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, 1)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._numbers().cdf(check_columns(self, X)[:, 0])
-
-    def icdf(self, q: Any) -> Array:
-        """Return the quantiles of one column, of the shape of the probabilities q."""
-        return self._numbers().icdf(q)
-
-    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Return the ends of the interval that holds one column with probability `coverage`."""
-        return self._numbers().interval(coverage)
 
     def _numbers(self) -> Any:
         d = self._density()

@@ -4,17 +4,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze
+from tractable.arrays.namespace import freeze
 from tractable.base import (
     DensityMixin,
     Estimator,
     ModelTags,
     all_or_nothing,
-    check_columns,
     check_count,
     check_fitted,
 )
 from tractable.base.stored_rows import check_stored_rows
+from tractable.density.one_column import OneColumn
 from tractable.density.windowed_rows import WindowedRows
 from tractable.distributions import SmoothedEmpirical
 from tractable.distributions.folded_domain import as_ends
@@ -30,7 +30,7 @@ METHODS = ("silverman", "scott", "isj", "loo", "lscv")
 ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
-class KernelDensity(DensityMixin, Estimator):
+class KernelDensity(OneColumn, DensityMixin, Estimator):
     """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
 
     General and simple, at the price of keeping all rows: a score costs a pass over them, on one column
@@ -163,27 +163,6 @@ class KernelDensity(DensityMixin, Estimator):
     def evaluation_error_(self) -> float:
         """How far off a density may be, as a part of it."""
         return self.distribution_.evaluation_error
-
-    def cdf(self, X: Any) -> Array:
-        """Return the probability below each row of one column.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, 1)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._numbers().cdf(check_columns(self, X)[:, 0])
-
-    def icdf(self, q: Any) -> Array:
-        """Return the quantiles of one column, of the shape of the probabilities q."""
-        return self._numbers().icdf(q)
-
-    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Return the ends of the interval that holds one column with probability `coverage`."""
-        return self._numbers().interval(coverage)
 
     def evaluate_grid(
         self, n: int = 1024, *, low: float | None = None, high: float | None = None
