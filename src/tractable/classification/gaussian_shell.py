@@ -63,10 +63,10 @@ class GaussianClasses(GenerativeClasses, OnePassClassifier):
         )
 
     def _adopt(self, moments: Moments) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say what it learns from moments")
 
     def _believe(self, prior: Any, moments: Moments) -> ClassBeliefs:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say what it believes after moments")
 
     def _check_parameters(self) -> None:
         check_shrinkage(self.shrinkage)

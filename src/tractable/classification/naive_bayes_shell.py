@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import GenerativeClasses, ModelTags, check_answerable, check_columns, refuse_foreign
-from tractable.base.labels import check_class_rows, check_labels
+from tractable.base.labels import check_class_rows
 from tractable.classification.naive_bayes_categories import check_counted
 from tractable.classification.naive_bayes_columns import NaiveColumns, learn_naive_columns, some_columns
 from tractable.classification.naive_bayes_estimation import Estimation
@@ -93,10 +93,7 @@ class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
             names = getattr(subject, "feature_names_in_", None)
             subject.layout_ = self._layout(names=names, width=subject.n_features_in_)
         found = fold(self._of(subject.layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
-        if classes is None:
-            check_labels(found.labels)
-            return found
-        return found.named(classes)
+        return found if classes is None else found.named(classes)
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as numbers; what else there is, as it was."""

@@ -7,7 +7,7 @@ second of which multiplies by the power of two that the first wrote as exponent 
 import numpy as np
 from numba import njit
 
-__all__ = ["softmax_columns"]
+__all__ = ["exp_below_top", "exp_in_place", "softmax_columns"]
 
 _TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(12, -1, -1))
 #: Below exp(-230) a responsibility counts for nothing; denormals would make products a hundred times slower.
@@ -32,21 +32,28 @@ def exp_in_place(x, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
+    """Turn columns of scores, (K, B), into exp(score - top), and write their tops and sums."""
+    K, B = scores.shape
+    top[:] = scores[0]
+    for k in range(1, K):
+        for j in range(B):
+            top[j] = max(top[j], scores[k, j])
+    total[:] = 0.0
+    for k in range(K):
+        scores[k] -= top
+        exp_in_place(scores[k], bits)
+        total += scores[k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
 def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of log p(x, k), (K, B), into weighted responsibilities; return the sum of w log p(x).
 
     Columns from n on are padding and become zero. An empty `w` counts every row once.
     """
     K, B = log_joint.shape
-    top[:] = log_joint[0]
-    for k in range(1, K):
-        for j in range(B):
-            top[j] = max(top[j], log_joint[k, j])
-    total[:] = 0.0
-    for k in range(K):
-        log_joint[k] -= top
-        exp_in_place(log_joint[k], bits)
-        total += log_joint[k]
+    exp_below_top(log_joint, top, total, bits)
     evidence = 0.0
     if w.size == 0:
         product = 1.0

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, types
 
-from tractable.primitives._compiled.softmax import exp_in_place
+from tractable.primitives._compiled.softmax import exp_below_top
 
 __all__ = ["fill", "softmax_curvature", "softmax_loss"]
 
@@ -23,21 +23,6 @@ def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
         for i in range(d):
             features[j, first + i] = (x[start + j, i] - shift[i]) * scale[i]
     features[n:] = 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _softmax(scores, top, total, bits):  # type: ignore[no-untyped-def]
-    """Turn columns of scores into exp(score - top), and write their sums."""
-    K, B = scores.shape
-    top[:] = scores[0]
-    for k in range(1, K):
-        for j in range(B):
-            top[j] = max(top[j], scores[k, j])
-    total[:] = 0.0
-    for k in range(K):
-        scores[k] -= top
-        exp_in_place(scores[k], bits)
-        total += scores[k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
@@ -101,7 +86,7 @@ def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignor
         fill(features, x, start, n, shift, scale)
         np.dot(coef, features.T, scores)
         _behind(scores, n, start, codes, shares, w, behind, mass)
-        _softmax(scores, top, total, bits)
+        exp_below_top(scores, top, total, bits)
         loss += _block_loss(behind, mass, total, n, bool(w.size or shares.size))
         for j in range(block):
             total[j] = mass[j] / total[j] if j < n else 0.0
@@ -156,7 +141,7 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
         n = min(block, n_rows - start)
         fill(features, x, start, n, shift, scale)
         np.dot(coef, features.T, scores)
-        _softmax(scores, top, total, bits)
+        exp_below_top(scores, top, total, bits)
         for j in range(block):
             weight = mass[start + j] if mass.size and j < n else 1.0
             top[j] = weight / (total[j] * total[j]) if j < n else 0.0
