@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from numpydoc.docscrape_sphinx import SphinxDocString
+from sphinx_gallery.sorting import ExplicitOrder
 
 import tractable
 
@@ -35,6 +36,13 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": ExplicitOrder(
+        [
+            f"../examples/{room}"
+            for room in ("belief", "linear_models", "clusters", "densities", "classification", "data")
+        ]
+    ),
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"demo\.py|__init__\.py",
     "capture_repr": (),

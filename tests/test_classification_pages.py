@@ -12,7 +12,7 @@ import pytest
 
 import tractable
 
-PAGES = Path(__file__).parent.parent / "examples"
+PAGES = Path(__file__).parent.parent / "examples" / "classification"
 
 
 def run(name):

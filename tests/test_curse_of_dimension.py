@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parent.parent / "examples" / "plot_curse_of_dimension.py"
+PAGE = Path(__file__).parent.parent / "examples" / "densities" / "plot_curse_of_dimension.py"
 
 
 @pytest.mark.spec("CLS-37")

@@ -211,7 +211,9 @@ class TestLeastSquares:
 
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")
 def test_the_page_on_masking_shows_it():
-    page = runpy.run_path(str(Path(__file__).parent.parent / "examples" / "plot_least_squares_masking.py"))
+    page = runpy.run_path(
+        str(Path(__file__).parent.parent / "examples" / "classification" / "plot_least_squares_masking.py")
+    )
     plt.close("all")
     masked, seen = (page["models"][name] for name in ("least squares", "linear discriminant"))
     assert np.mean(masked.predict(page["X"]) == "middle") < 0.05

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parent.parent / "examples" / "plot_logistic_regression.py"
+PAGE = Path(__file__).parent.parent / "examples" / "classification" / "plot_logistic_regression.py"
 
 
 @pytest.mark.spec("CLS-18", "E004-21")

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parent.parent / "examples" / "plot_naive_bayes.py"
+PAGE = Path(__file__).parent.parent / "examples" / "classification" / "plot_naive_bayes.py"
 
 
 @pytest.mark.spec("CLS-20", "CLS-23", "CLS-30")
