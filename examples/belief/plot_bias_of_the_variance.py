@@ -34,10 +34,12 @@ for name, found in estimates.items():
     )
 
 # %%
-fig, ax = plt.subplots()
-for name, found in estimates.items():
-    ax.hist(found, bins=80, range=(0, 16), density=True, histtype="step", label=name)
-ax.axvline(variance, color="0.5", linewidth=0.8)
-ax.set(xlabel="estimated variance", ylabel="density")
-ax.legend()
+fig, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")
+for (name, found), colour in zip(estimates.items(), ("#0072B2", "#E69F00"), strict=True):
+    ax.hist(found, bins=60, range=(0, 16), density=True, histtype="step", color=colour, label=name)
+    ax.axvline(found.mean(), color=colour, linestyle="--", linewidth=0.8)
+ax.axvline(variance, color="0.3", linewidth=0.8, label="truth")
+ax.set(xlabel="estimated variance (dashed: its mean)", ylabel="density", xlim=(0, 16))
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False)
 plt.show()

@@ -7,6 +7,8 @@ imaginary throw to each face, which is the expected share under a flat Dirichlet
 one under Dirichlet(2, …, 2).
 """
 
+from fractions import Fraction
+
 import matplotlib.pyplot as plt
 
 import tractable
@@ -18,7 +20,10 @@ die = CategoricalModel.laplace(6)
 counts = die.summarize(labels)
 after = die.update(counts)
 print("maximum likelihood", die.maximum_likelihood(counts).round(3))
-print("with pseudocounts ", after.predictive().probabilities.round(3))
+shares = after.predictive().probabilities
+print(
+    "with pseudocounts ", shares.round(3), "=", *(Fraction(float(p)).limit_denominator(100) for p in shares)
+)
 print("mode, Dir(2, …, 2)", CategoricalModel.from_pseudocounts([2.0] * 6).update(counts).mode().round(3))
 
 # %%

@@ -16,19 +16,25 @@ from tractable.distributions import Normal, NormalGamma
 hours = np.array([3.0, 5.0, 7.0, 9.0, 10.0])
 model = NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0)).update_rows(hours)
 predictive = model.predictive()
-print(f"mean {model.mean().mean:.4f}, precision {model.mean().precision:.4f}")
-print(f"next row: Student-t with {predictive.dof:g} degrees of freedom, p(6) = {predictive.prob(6.0):.6f}")
+belief = model.prior
+print(f"location {belief.location:.6f} with the strength of {belief.strength:g} rows")
+print(f"precision: shape {belief.shape:g}, rate {belief.rate:.6f}")
+print(
+    f"next row: Student-t with {predictive.dof:g} degrees of freedom, scale² {predictive.scale**2:.6f}; "
+    f"p(6) = {predictive.prob(6.0):.6f}"
+)
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 tractable.plot(model, ax=axes[0])
 x = np.linspace(-8, 18, 400)
 plugged = Normal.fit(hours)
-axes[1].plot(x, predictive.prob(x), label="predictive, Student-t")
-axes[1].plot(x, plugged.prob(x), label="maximum likelihood, plugged in")
+axes[1].plot(x, predictive.prob(x), color="#0072B2", label="predictive, Student-t")
+axes[1].plot(x, plugged.prob(x), color="#E69F00", label="maximum likelihood, plugged in")
 axes[1].plot(hours, np.zeros_like(hours), "|", color="0.3", markersize=12)
-axes[1].set(xlabel="x", ylabel="density", ylim=(0, 0.2))
-axes[1].legend(frameon=False)
+axes[1].set(xlabel="x", ylabel="density", ylim=(0, 0.21))
+axes[1].spines[["top", "right"]].set_visible(False)
+axes[1].legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%

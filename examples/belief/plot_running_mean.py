@@ -1,0 +1,57 @@
+"""
+A mean, one number at a time
+============================
+
+A mean needs no memory of the rows: move 1/N of the way to the N-th. The same steps come out of a method for
+finding where a function crosses zero when it is only seen through noise, due to Robbins and Monro: climb the
+log-likelihood of one row at a time, by steps that shrink as σ²/N. What the steps do matters.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tractable import Moments
+from tractable.engines import StepSize, sequential_mle
+
+rng = np.random.default_rng(15)
+variance = 4.0
+rows = rng.normal(4.0, np.sqrt(variance), size=2000)
+
+
+def score(mean, x):
+    """The slope of log N(x; mean, variance) in the mean."""
+    return (x - mean) / variance
+
+
+# %%
+# Three ways to one number. The start, 123, is gone after the first step, which goes all the way to the first
+# row.
+running = Moments.of(rows[:1, None])
+for x in rows[1:]:
+    running = running + Moments.of(np.array([[x]]))
+climbed = sequential_mle(score, 123.0, rows, step=StepSize(scale=variance))
+print(f"all rows at once       {rows.mean():.12f}")
+print(f"running mean           {running.mean[0]:.12f}")
+print(f"Robbins–Monro from 123 {float(climbed.x):.12f}")
+
+# %%
+# Steps must be able to go any distance (their sum is infinite) and must tire out the noise (the sum of their
+# squares is finite). Steps a fifth as long still forget the start, but only as N to the power of -1/5; steps
+# that never shrink keep wandering; steps that shrink as 1/√N settle slowly.
+steps = {
+    "σ²/N": StepSize(scale=variance),
+    "σ²/5N": StepSize(scale=variance / 5),
+    "σ²/√N": StepSize(scale=variance, power=0.5, unchecked=True),
+    "constant": StepSize(scale=0.1 * variance, power=0.0, unchecked=True),
+}
+fig, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+n = np.arange(1, len(rows) + 1)
+for (name, step), colour in zip(steps.items(), ("#0072B2", "#E69F00", "#009E73", "0.7"), strict=True):
+    path = sequential_mle(score, 10.0, rows, step=step).history[1:]
+    ax.plot(n, path, lw=1.2, color=colour, label=name, zorder=1 if name == "constant" else 2)
+    print(f"step {name:8s} ends {path[-1] - 4.0:+.3f} from the truth")
+ax.axhline(4.0, color="0.3", lw=0.8)
+ax.set(xscale="log", xlabel="rows seen", ylabel="mean")
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False, loc="upper right", title="step")
+plt.show()

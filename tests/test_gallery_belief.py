@@ -1,0 +1,92 @@
+"""The pages on belief print the numbers that they should."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gallery_pages import numbers, page, pages
+
+page = partial(page, "belief")
+
+
+@pytest.mark.parametrize("name", pages("belief"))
+def test_every_page_runs_and_draws(name):
+    assert page(name).n_axes >= 1
+
+
+@pytest.mark.spec("W-06")
+def test_the_die():
+    line = page("plot_die").lines[1]
+    assert line.endswith("= 1/6 1/12 1/6 1/4 1/6 1/6")
+    assert numbers(line.split("=")[0]) == [0.167, 0.083, 0.167, 0.25, 0.167, 0.167]
+
+
+@pytest.mark.spec("W-07", "E001-35")
+def test_the_mean_in_batches():
+    own, known = np.split(np.array([numbers(x)[-2:] for x in page("plot_mean_in_batches").lines]), [4])
+    # The last is what a variance taken for a standard deviation gives.
+    expected = [(0.0, 1.0), (2.77347, 0.55614), (4.531049, 0.287335), (4.01791, 0.20345)]
+    np.testing.assert_allclose(own, expected, atol=5.1e-6)
+    np.testing.assert_allclose(own[2], expected[2], atol=5.1e-7)
+    expected = [(4.463271, 0.285714), (5.274308, 0.166667), (5.274308, 0.166667)]
+    np.testing.assert_allclose(known, expected, atol=5.1e-7)
+
+
+@pytest.mark.spec("W-15", "SEQ-09")
+def test_the_running_mean_from_any_start():
+    at_once, running, climbed = (numbers(line)[-1] for line in page("plot_running_mean").lines[:3])
+    assert at_once == pytest.approx(page("plot_running_mean").names["rows"].mean(), abs=1e-12)
+    assert running == pytest.approx(at_once, abs=2e-12)
+    assert climbed == pytest.approx(at_once, abs=2e-12)
+
+
+@pytest.mark.spec("W-23", "DIST-50", "DIST-51")
+def test_neither_mean_nor_variance():
+    first, second, third, last = (
+        numbers(line.replace("scale²", "scale")) for line in page("plot_unknown_mean_and_variance").lines
+    )
+    assert (first, second) == ([5.666667, 6.0], [4.5, 38.666667])
+    assert third == [9.0, 10.024691, 6.0, 0.121804]
+    assert last[0] == pytest.approx(last[1], abs=1e-9)
+
+
+@pytest.mark.spec("W-25")
+def test_the_variance_that_comes_out_too_small():
+    mean, ml, unbiased = (numbers(line) for line in page("plot_bias_of_the_variance").lines)
+    assert mean[1] == 0.8
+    assert (ml[2], ml[4]) == (-0.8, 5.12)
+    assert (unbiased[2], unbiased[4]) == (0.0, 8.0)
+    # 20,000 samples, to four standard errors; of a χ² with four degrees of freedom the variance is found to a
+    # share of √(5/20,000) of itself.
+    share = 4 * np.sqrt(5 / 20_000)
+    assert abs(mean[0] - 0.8) < 4 * 0.8 * np.sqrt(2 / 20_000) + 5e-4
+    for (_, bias, truth, spread, variance, error), squared in ((ml, 5.76), (unbiased, 8.0)):
+        assert abs(bias - truth) < 4 * np.sqrt(variance / 20_000) + 5e-4
+        assert abs(spread / variance - 1.0) < share
+        assert abs(error / squared - 1.0) < share
+
+
+@pytest.mark.spec("PROB-26", "DIST-05")
+def test_the_prior_holds_few_tosses_back():
+    lines = [numbers(line) for line in page("plot_prior_and_likelihood").lines[:3]]
+    for n, best, mode, _, low, high in lines:
+        heads = round(best * n)
+        assert mode == pytest.approx((heads + 4) / (n + 8), abs=5.1e-4)
+        assert low < mode < high
+        assert abs(mode - 0.5) < abs(best - 0.5)
+
+
+@pytest.mark.spec("PROB-25")
+def test_the_likelier_distribution_is_named():
+    names = page("plot_which_distribution").names
+    assert names["found"].best == "wide, at 2"
+    assert names["judged"].best == "StudentT"
+
+
+@pytest.mark.spec("DIST-45")
+def test_a_wild_point_moves_the_normal_alone():
+    moves = {line.split()[0]: numbers(line)[-2:] for line in page("plot_wild_point").lines}
+    shifts = {name: abs(after - before) for name, (before, after) in moves.items()}
+    assert shifts["normal"] > 1.0
+    assert max(shifts["Laplace"], shifts["Student-t"]) < 0.2
