@@ -105,7 +105,9 @@ def robust_search(
         noise = replace(found.params.noise, smooth=smooth)
         params = replace(found.params, noise=noise.refitted(r, w, w, floor))
         left = max(max_iter - len(trace), 1)
-        found = em(expect, maximize, params, tol=tol, max_iter=left, label="RobustRegression")
+        # Nothing is gained by climbing nearer to the top of a rounded likelihood than the rounding moves it.
+        near = tol if stage == _STAGES[-1] else max(tol, 0.01 * stage)
+        found = em(expect, maximize, params, tol=near, max_iter=left, label="RobustRegression")
         trace = (*trace, *found.trace)
         if found.interrupted:
             break
