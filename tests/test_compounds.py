@@ -43,11 +43,22 @@ def test_a_mixture_of_numbers_is_univariate():
     np.testing.assert_array_equal(d.weights, [0.5, 0.5])
     pair = Mixture(components=PAIR)
     assert type(pair) is Mixture
-    for name in ("cdf", "icdf", "interval"):
+    for name in ("cdf", "icdf"):
         assert not hasattr(pair, name)
     with pytest.raises(AttributeError, match="marginal"):
         d.marginal([0])
     assert not hasattr(d, "covariance")
+
+
+def test_each_coordinate_of_vectors_has_an_interval():
+    """What lies below and above it is as likely, by the distribution function of that coordinate."""
+    d = Mixture(weights=[0.3, 0.7], components=PAIR)
+    low, high = d.condition(["a"], [[1.0], [2.0], [3.0]]).interval(0.8)
+    assert low.shape == high.shape == (3, 1)
+    for j, (a, b) in enumerate(zip(*d.interval(0.8), strict=True)):
+        number = Mixture(weights=d.weights, components=Normal(mean=PAIR.mean[:, j], variance=1.0))
+        np.testing.assert_allclose(number.cdf([a, b]), [0.1, 0.9], rtol=1e-12)
+    assert not hasattr(Mixture(components=Wishart(dof=[4.0, 5.0], scale=np.eye(2))), "interval")
 
 
 def test_conditioning_chooses_components():

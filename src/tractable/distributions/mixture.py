@@ -6,15 +6,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.covariance.rows import as_reals, batch_index
-from tractable.distributions.checks import check_shares
+from tractable.distributions.component_weights import as_component_weights
+from tractable.distributions.coordinate_intervals import coordinate_intervals
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
 from tractable.distributions.members import over_batch
 from tractable.distributions.mixture_draws import averaged_over_draws, draw, log_ratio
-from tractable.distributions.shares import as_shares, log_or_minus_inf
+from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.multivariate_student_t import MultivariateStudentT
+from tractable.distributions.shares import log_or_minus_inf
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.vectors import split_mapping
 from tractable.engines.blocks import map_rows
@@ -31,7 +34,7 @@ class Mixture(Distribution):
     """p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
 
     The components are one batched distribution, of which the last batch axis is k. A mixture of numbers is
-    made as a `UnivariateMixture`, which has `cdf`, `icdf` and `interval` too. Where components integrate out
+    made as a `UnivariateMixture`, which has `cdf` and `icdf` too. Where components integrate out
     missing entries (NaN), so does the mixture, exactly.
 
     Parameters
@@ -67,7 +70,7 @@ class Mixture(Distribution):
     def __init__(self, *, components: Distribution, weights: Any = None) -> None:
         if not isinstance(components, Distribution) or not components.batch_shape:
             raise ValueError(f"components must be one distribution with a batch of them, got {components!r}")
-        weights = _as_weights(weights, components)
+        weights = as_component_weights(weights, components)
         batch = broadcast_batches(weights=tuple(weights.shape), components=components.batch_shape)
         components = components if components.batch_shape == batch else components.expand(batch)
         object.__setattr__(self, "weights", namespace_of(weights).broadcast_to(weights, batch))
@@ -208,6 +211,16 @@ class Mixture(Distribution):
             return Mixture(weights=self.weights, components=given)
         return Mixture(weights=self._shares(components.marginal(dims).log_prob(spread)), components=given)
 
+    @property
+    def interval(self) -> Callable[..., tuple[Array, Array]]:
+        """The equal-tailed interval of each coordinate by itself, as a function of its coverage.
+
+        There is none where the coordinates of the components have none.
+        """
+        if not isinstance(self.components, MultivariateNormal | MultivariateStudentT):
+            raise AttributeError("the components have no intervals", name="interval", obj=self)
+        return partial(coordinate_intervals, self)
+
     def sample_labelled(self, n_samples: int = 1, *, rng: Any = None) -> tuple[Array, Array]:
         """Draw events and the components they come from, (n, *batch, *event) and (n, *batch)."""
         return draw(self, as_count(n_samples), as_generator(rng))
@@ -278,19 +291,3 @@ class Mixture(Distribution):
 
     def _beside_components(self, x: Array) -> Array:
         return x[(..., None, *(slice(None),) * len(self.event_shape))]
-
-
-def _as_weights(weights: Any, components: Distribution) -> Array:
-    """Return weights (*batch, K) of the components' library and dtype, frozen."""
-    like = components.mean
-    xp = namespace_of(like)
-    k = components.batch_shape[-1]
-    if weights is None:
-        return freeze(xp.full(components.batch_shape, 1.0 / k, dtype=like.dtype, device=device(like)))
-    if hasattr(weights, "dtype") and namespace_of(weights, like) is not xp:
-        raise ValueError("weights and components must be arrays of one library")
-    weights = as_reals("weights", weights, like)
-    if weights.ndim < 1 or weights.shape[-1] != k:
-        raise ValueError(f"weights must have shape (*batch, {k}), got {tuple(weights.shape)}")
-    check_shares("weights", weights)
-    return freeze(as_shares(xp.astype(weights, like.dtype)))

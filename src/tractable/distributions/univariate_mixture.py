@@ -25,6 +25,8 @@ class UnivariateMixture(Mixture, Univariate):
     array([-1.999,  1.999])
     """
 
+    interval = Univariate.interval
+
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
         return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
