@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-browser lint bench docs index constraints clean
+.PHONY: help demo test test-all test-browser lint bench bench-page docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,8 +55,11 @@ lint: $(VENV)/dev.stamp ## formatting, lint, types, the layer contract
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; make bench ONLY=name for some rows
-	@$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
+bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; ONLY=name or SKIP=name for some rows, PAIRS=3, MINUTES=20
+	@set -f; $(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY)) $(if $(SKIP),--skip $(SKIP)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(MINUTES),--minutes $(MINUTES))
+
+bench-page: $(VENV)/dev.stamp ## write docs/benchmarks.md and the table of README.md from what make bench measured
+	@$(BIN)/python -m benchmarks.page
 
 docs: $(VENV)/docs.stamp ## build the documentation, gallery included, into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from statistics import median
 
 from benchmarks.clock import measure
@@ -52,6 +53,8 @@ class Outcome:
     memory: dict = field(default_factory=dict)  # bytes above the baseline, by contender
     problem: str = ""
     note: str = ""
+    seconds: float = 0.0  # that the row took, everything included
+    measured: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")  # when it began
 
     def met(self, duel):
         """Whether the duel reached its target; None without a target, or where the pairs cannot say."""

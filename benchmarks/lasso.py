@@ -75,4 +75,5 @@ def row(*, name, shows, size, targets, limit, peers=("scikit-learn", "celer")):
         check=check,
         targets={peer: target for peer, target in targets.items() if peer in here},
         limit=limit,
+        absent=[peer for peer in peers if peer not in here],
     )

@@ -6,8 +6,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.clock import SEES_OTHERS
+from benchmarks.peers import PACKAGES as PEERS
 
-PACKAGES = ("tractable", "numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+PACKAGES = dict.fromkeys(("tractable", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", *PEERS.values()))
 
 
 def machine():

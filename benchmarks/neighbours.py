@@ -93,6 +93,7 @@ def row(name, shows, dim, peers, targets, limit, memory_limit_mb=None):
         targets={peer: at_least(times) for peer, times in targets.items() if peer in wanted},
         memory_limit_mb=memory_limit_mb,
         limit=limit,
+        absent=[peer for peer in peers if peer not in wanted],
     )
 
 

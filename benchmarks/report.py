@@ -39,8 +39,12 @@ def show(outcomes, *, console=None):
     console.print(table)
     for outcome in outcomes:
         console.print(f"[bold]{outcome.row.name}[/]: {outcome.row.shows} Bounded by: {outcome.row.limit}")
-        if outcome.note:
-            console.print(f"    {outcome.note}")
+        for words in (
+            outcome.note,
+            *(f"{peer} is not installed: make bench installs it" for peer in outcome.row.absent),
+        ):
+            if words:
+                console.print(f"    {words}")
     console.print(machine_line(machine()), style="dim")
 
 
@@ -106,13 +110,18 @@ def _count(outcome, duel):
     return f"{len(duel.pairs)} kept, {duel.discarded} discarded{noisy}"
 
 
+def named_after_now():
+    """Return a path in `benchmarks/results/` for a run that begins."""
+    return RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+
+
 def write(outcomes, path):
-    """Write the JSON file; without a path it is named after the moment, in `benchmarks/results/`."""
-    path = Path(path) if path else RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+    """Write the JSON file, whole or not at all: a run writes it again after every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     document = {"machine": machine(), "rows": [as_json(outcome) for outcome in outcomes]}
-    path.write_text(json.dumps(document, indent=1) + "\n")
-    return path
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(document, indent=1) + "\n")
+    part.replace(path)
 
 
 def as_json(outcome):
@@ -120,8 +129,12 @@ def as_json(outcome):
     row = outcome.row
     return {
         "name": row.name,
+        "measured": outcome.measured,
+        "seconds": outcome.seconds,
         "shows": row.shows,
         "limit": row.limit,
+        "reason": row.reason,
+        "absent": list(row.absent),
         "problem": outcome.problem,
         "note": outcome.note,
         "first_call_seconds": outcome.first_call,

@@ -88,6 +88,8 @@ class Row:
     note: Callable[[Mapping[str, Any]], str] | None = None
     memory: bool = True  # whether peak memory means something here
     memory_limit_mb: float | None = None  # of ours, above the baseline
+    absent: Sequence[str] = ()  # peers that are not installed here
+    reason: str = ""  # why a target is missed, where that is known
 
     @property
     def contenders(self):

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import __main__ as command
 from benchmarks import contest as contest_module
-from benchmarks.__main__ import chosen, main
+from benchmarks.__main__ import chosen, main, remarks
 from benchmarks.clock import Sample, cpu_seconds, foreign_share, measure, n_cores
 from benchmarks.contest import Duel, Outcome, contest
 from benchmarks.memory import peak_above_baseline
@@ -113,6 +114,65 @@ def test_a_note_compares_the_answers_in_words(tmp_path, capsys):
     assert outcome.note in capsys.readouterr().out
 
 
+class Rows:
+    """A run of toy rows: what it writes, and the rows of which one breaks."""
+
+    def __init__(self, monkeypatch, tmp_path, **rows):
+        monkeypatch.setattr(command, "all_rows", lambda: rows)
+        monkeypatch.setattr(command, "peak_above_baseline", lambda *_, **__: 1e6)
+        self.path = tmp_path / "out.json"
+
+    def run(self, *options):
+        return main(["--dry-run", "--json", str(self.path), *options])
+
+    @property
+    def written(self):
+        return {row["name"]: row for row in json.loads(self.path.read_text())["rows"]}
+
+
+def raises(error):
+    def contender(_data):
+        raise error
+
+    return contender
+
+
+def test_a_broken_row_does_not_end_a_run(monkeypatch, tmp_path, capsys):
+    broken = toy(name="broken", ours=raises(OSError("no room left")))
+    rows = Rows(monkeypatch, tmp_path, broken=broken, toy=toy())
+    assert rows.run() == 1
+    assert rows.written["broken"]["problem"] == "broken: OSError: no room left"
+    assert rows.written["toy"]["duels"][0]["ratio"] > 0
+    assert "no room left" in capsys.readouterr().err
+
+
+def test_a_run_that_is_broken_off_keeps_what_it_has(monkeypatch, tmp_path, capsys):
+    rows = Rows(monkeypatch, tmp_path, toy=toy(), slow=toy(name="slow", ours=raises(KeyboardInterrupt())))
+    assert rows.run() == 1
+    assert list(rows.written) == ["toy"]
+    assert rows.written["toy"]["seconds"] > 0
+    assert "not run: slow" in capsys.readouterr().out
+
+
+def test_no_row_begins_after_the_time_given(monkeypatch, tmp_path, capsys):
+    rows = Rows(monkeypatch, tmp_path, toy=toy())
+    assert rows.run("--minutes", "-1") == 1
+    assert not rows.path.exists()
+    assert "not run: toy" in capsys.readouterr().out
+
+
+def test_rows_that_take_long_are_named():
+    outcomes = [Outcome(row=toy(), seconds=150.0), Outcome(row=toy(name="quick"), seconds=100.0)]
+    assert list(remarks(outcomes, [])) == ["more than two minutes: toy 2.5 min"]
+
+
+def test_peers_that_are_not_installed_are_named(tmp_path, capsys):
+    outcome = contest(toy(absent=("faiss",)), tmp_path, dry=True)
+    show([outcome])
+    assert "faiss is not installed" in capsys.readouterr().out
+    assert as_json(outcome)["absent"] == ["faiss"]
+
+
 def test_digits_that_are_promised_are_asserted():
     row = all_rows()["least_squares_digits"]
     data = row.setup(row.size, None)
@@ -183,6 +243,7 @@ def test_peak_memory_is_measured_in_a_fresh_process(tmp_path):
 
 def test_rows_are_chosen_by_name():
     assert [row.name for row in chosen(["import_*"])] == ["import_model", "import_time"]
+    assert [row.name for row in chosen(["import_*"], ["*_time"])] == ["import_model"]
     assert len(chosen([])) == len(all_rows())
     with pytest.raises(SystemExit, match="no row is called nonsense; there are"):
         chosen(["nonsense"])

@@ -58,4 +58,5 @@ ROW = Row(
     check=check,
     targets=TARGETS,
     limit="checking and copying the numbers once, and sharing each between two nodes.",
+    absent=() if "KDEpy" in PEERS else ("KDEpy",),
 )

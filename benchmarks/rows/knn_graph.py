@@ -76,4 +76,5 @@ ROW = Row(
     targets=TARGETS,
     note=note,
     limit="reading rows in the order of trees, all pairs of leaves, and the neighbours of neighbours.",
+    absent=() if "pynndescent" in PEERS else ("pynndescent",),
 )

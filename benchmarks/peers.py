@@ -1,0 +1,21 @@
+"""Which package a peer is, so that its version can be said."""
+
+#: What a peer's name holds, and the package behind it.
+PACKAGES = {
+    "scikit-learn": "scikit-learn",
+    "sklearn": "scikit-learn",
+    "scipy": "scipy",
+    "faiss": "faiss-cpu",
+    "celer": "celer",
+    "kdepy": "KDEpy",
+    "pynndescent": "pynndescent",
+    "read_table": "pyarrow",
+    "numpy": "numpy",
+    "np.": "numpy",
+    "x.t @ x": "numpy",
+}
+
+
+def package_of(peer):
+    """Return the package of a peer; None where the peer is a yardstick of our own, or Python itself."""
+    return next((package for part, package in PACKAGES.items() if part in peer.lower()), None)

@@ -1,0 +1,135 @@
+"""The page of results, room by room."""
+
+from benchmarks.behind import behind
+from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
+from benchmarks.machine import machine_line
+from benchmarks.peers import package_of
+from benchmarks.rooms import in_rooms
+
+INTRODUCTION = """\
+# How fast
+
+Every row below runs our code and other people's on the same data, for the same answer. This page is written
+by `make bench-page` from what `make bench` measured: nobody edits its numbers, and rows we lose are listed
+like rows we win.
+
+## How it is measured
+
+- **Same answer first.** Before any time counts, answers are compared to the tolerance that the row states. A
+  row whose answers differ gets no figure.
+- **In turn.** Ours and the peers run one after the other, and each round begins with another of them, so that
+  a slow minute hits everyone. *Times faster* is the median, over pairs, of the peer's time over ours, with
+  its range: above one ours is faster, below one slower.
+- **CPU** is the same ratio in processor seconds of all threads. A row that is good in time and poor in CPU
+  was bought with cores.
+- **Peak memory** is what a call holds at once above the data and the imports, each contender in a fresh
+  process.
+- **Disturbed pairs are discarded** and played again: those in which other processes used more than a tenth of
+  the machine. Where too few are left, the row says so and nothing is judged.
+- **Peers get their best**: their fastest public call, data in the layout they like, the same accuracy.
+- **Targets** are what the project promises. *At least 2×* is a speed-up, *within 2×* a slow-down we allow
+  ourselves, often against a yardstick of our own: forty bandwidths beside *one evaluation*, say.
+
+Two cores that others use as well are a humble place to measure. Take a ratio within a tenth of one for a tie,
+and look at the range before the median. Other processors, more cores or another BLAS give other ratios; the
+last section says how to find yours.
+"""
+AGAIN = """\
+## Do it again
+
+```sh
+make bench                      # every row; it takes long, and saves row by row
+make bench ONLY='kmeans_*'      # some of them
+make bench SKIP='lasso_*' PAIRS=3 MINUTES=20
+make bench-page                 # this page, from the results
+```
+
+{doc}`developer/benchmarks` says how to read the printed table and how to add a row.
+"""
+HEAD = "| row | against | times faster | times less CPU | target |\n|---|---|---|---|---|"
+
+
+def page(known, names):
+    """Return the page, in Markdown."""
+    rows = known["rows"]
+    parts = [INTRODUCTION, machines(known), behind(rows)]
+    for room, there in in_rooms(names).items():
+        have = [name for name in there if name in rows]
+        parts.append(f"## {room}\n")
+        if have:
+            parts.append(
+                "\n".join([HEAD, *(line for name in have for line in lines(name, rows[name]))]) + "\n"
+            )
+        parts.append("\n".join(item(name, rows.get(name), known) for name in there) + "\n")
+    return "\n".join([*parts, AGAIN])
+
+
+def machines(known):
+    """Say where and when."""
+    dates = sorted(row["measured"][:10] for row in known["rows"].values())
+    if not dates:
+        return "Nothing has been measured yet.\n"
+    when = f"on {dates[0]}" if dates[0] == dates[-1] else f"between {dates[0]} and {dates[-1]}"
+    where = "\n".join(f"- {machine_line(machine)}" for machine in known["machines"])
+    return f"Measured {when} on\n\n{where}\n"
+
+
+def lines(name, row):
+    """Return the table's lines of one row, one for each peer."""
+    if row["problem"]:
+        return [f"| `{name}` | | no figure | | |"]
+    return [
+        f"| {'' if number else f'`{name}`'} | {duel['peer']} | {times(duel)} "
+        f"| {factor(duel['cpu_ratio']) if duel['cpu_ratio'] else ''} | {judged(duel)} |"
+        for number, duel in enumerate(row["duels"])
+    ]
+
+
+def item(name, row, known):
+    """Say all there is to say of a row."""
+    if row is None:
+        return f"- `{name}`: **not measured**."
+    said = [f"- `{name}`: {row['shows']}"]
+    if row["problem"]:
+        return f"{said[0]} **{row['problem']}**."
+    packages = known["machines"][row["machine"]]["packages"]
+    said += [duration(row, packages), memory(row), row["note"], f"What bounds it: {row['limit']}"]
+    if any(duel["met"] is False for duel in row["duels"]):
+        said.append(f"Why a target is missed: {row['reason'] or 'the row does not say.'}")
+    if row["absent"]:
+        said.append(f"Not installed then: {joined(row['absent'])}.")
+    return " ".join(part for part in said if part)
+
+
+def duration(row, packages):
+    """Seconds of everyone, with versions, and how many pairs."""
+    told = [duel for duel in row["duels"] if duel["ratio"]]
+    if not told:
+        return ""
+    peers = joined(
+        f"{seconds(duel['peer_wall'])} of {duel['peer']}{version(duel['peer'], packages)}" for duel in told
+    )
+    pairs, gone = min(duel["pairs"] for duel in told), max(duel["discarded"] for duel in told)
+    counted = f"{pairs} pair{'s' * (pairs > 1)}" + (f", {gone} discarded" if gone else "")
+    return f"{seconds(told[0]['ours_wall'])}, against {peers} ({counted})."
+
+
+def version(peer, packages):
+    """The version of a peer, in brackets after a blank."""
+    package = package_of(peer)
+    if package is None:
+        return ""
+    number = packages.get(package, "version not recorded")
+    return f" ({number})" if package.lower() in peer.lower() else f" ({package} {number})"
+
+
+def memory(row):
+    """Peak memory of everyone, and whether a promise about it was kept."""
+    if "ours" not in row["peak_mb"]:
+        return ""
+    peers = [f"{megabytes(size)} of {who}" for who, size in row["peak_mb"].items() if who != "ours"]
+    limit = row["memory_limit_mb"]
+    kept = {True: "met", False: "**missed**", None: "not judged"}[row["memory_met"]]
+    promise = f" (at most {limit:.0f} MB promised: {kept})" if limit else ""
+    against = f", against {joined(peers)}" if peers else ""
+    return f"Peak memory {megabytes(row['peak_mb']['ours'])}{promise}{against}."
