@@ -153,6 +153,14 @@ def test_three_parts_are_disjoint_and_everything():
         train_val_test_split()
 
 
+@pytest.mark.spec("ASSESS-12")
+@pytest.mark.parametrize("share", [0.05, 0.07, 0.15, 0.2, 0.29])
+def test_equal_shares_are_equally_many_rows(share):
+    parts = train_val_test_split(list(range(100)), val=share, test=share, random_state=0)
+    each = round(100 * share)
+    assert [len(part) for part in parts] == [100 - 2 * each, each, each]
+
+
 @pytest.mark.spec("ASSESS-09", "ASSESS-10")
 def test_a_grid_is_searched_by_folds_inside_the_training_part(rng):
     X = rng.uniform(0, 1, (120, 1))

@@ -1,5 +1,6 @@
 """Rows to learn from, to choose with, and to judge by."""
 
+import math
 from typing import Any
 
 from sklearn.model_selection import train_test_split
@@ -45,8 +46,15 @@ def train_val_test_split(
     if not (0.0 < val < 1.0 and 0.0 < test < 1.0 and val + test < 1.0):
         raise ValueError(f"val and test must be shares that together are below 1, got {val!r} and {test!r}")
     with_labels = (*arrays, *(() if stratify is None else (stratify,)))
-    apart = train_test_split(*with_labels, test_size=test, stratify=stratify, random_state=random_state)
+    n_val, n_test = (_rows_of(share, arrays[0]) for share in (val, test))
+    apart = train_test_split(*with_labels, test_size=n_test, stratify=stratify, random_state=random_state)
     rest, tests = apart[0::2], apart[1::2]
     labels = None if stratify is None else rest[-1]
-    again = train_test_split(*rest, test_size=val / (1.0 - test), stratify=labels, random_state=random_state)
+    again = train_test_split(*rest, test_size=n_val, stratify=labels, random_state=random_state)
     return [part for i in range(len(arrays)) for part in (again[2 * i], again[2 * i + 1], tests[i])]
+
+
+def _rows_of(share: float, array: Any) -> int:
+    """Return how many rows a share is, rounded up; 0.07 of 100 is seven, whatever its last bit says."""
+    n = array.shape[0] if hasattr(array, "shape") else len(array)
+    return math.ceil(round(share * n, 9))
