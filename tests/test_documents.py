@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "docs" / "index.md",
+    ROOT / "docs" / "coming_from_scikit_learn.md",
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
