@@ -169,7 +169,7 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        self.statistic_ = statistic = self._checked(statistic)
+        self.statistic_ = statistic = self._checked(statistic, some=True)
         located = int(bool(self.fit_intercept))
         units = Units.of(statistic, fit_intercept=bool(located), common=False)
         plain = units.without(statistic)

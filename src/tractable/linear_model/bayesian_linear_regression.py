@@ -170,7 +170,7 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        self.statistic_ = statistic = self._checked(statistic)
+        self.statistic_ = statistic = self._checked(statistic, some=self.noise_variance == "ml")
         check_squares(statistic, small=isinstance(self.noise_variance, str))
         located = int(bool(self.fit_intercept))
         n_free = 0 if self.penalize_intercept else located

@@ -164,7 +164,7 @@ class BayesianRidge(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        self.statistic_ = statistic = self._checked(statistic)
+        self.statistic_ = statistic = self._checked(statistic, some=True)
         located = int(bool(self.fit_intercept))
         units = Units.of(statistic, fit_intercept=bool(located), common=True)
         plain = units.without(statistic)

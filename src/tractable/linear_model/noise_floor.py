@@ -45,9 +45,9 @@ def check_squares(statistic: LinearFactor, *, small: bool) -> None:
 
 
 def target_variance(statistic: LinearFactor) -> float:
-    """Return the variance of the targets, with the weight of the rows for divisor."""
+    """Return the variance of the targets, with the weight of the rows for divisor; zero of no rows."""
     xp = namespace_of(statistic.mean)
-    return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / float(statistic.weight)
+    return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / (float(statistic.weight) or 1.0)
 
 
 def target_spread(statistic: LinearFactor) -> float:

@@ -22,8 +22,11 @@ class OneTargetMixin(OnePassMixin):
         self._statistic()
         return factor_of(rows)
 
-    def _checked(self, statistic: Any) -> LinearFactor:
+    def _checked(self, statistic: Any, *, some: bool = False) -> LinearFactor:
+        """Return a factor of one target; with `some`, refuse that of no rows, which says nothing of noise."""
         found = check_factor(statistic)
+        if some and not found.weight > 0:
+            raise ValueError("statistic must be of some rows: the noise cannot be learned from none")
         if found.n_targets != 1:
             raise ValueError(f"y must be one target, got {found.n_targets}")
         return found
