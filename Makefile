@@ -47,7 +47,7 @@ test-all: lint ## the same with the heavier checks and wide, random Hypothesis e
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto
 
 test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
-	@$(BIN)/python tools/browser_check.py
+	@$(BIN)/python -m tools.browser_check
 
 lint: $(VENV)/dev.stamp ## formatting, lint, types, the layer contract
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -1,29 +1,33 @@
 """Open a report in headless Chromium and see that it is as it should be.
 
-    python tools/browser_check.py [report.html]
+    python -m tools.browser_check [report.html]
 
-Without a file the report on the bundled table is made first. Nothing may be fetched, nothing may be said on
-the console, every figure must be seen and its letters be legible, and nothing may stick out at the width of a
-desk or of a phone. Chromium is spoken to through a pipe: nothing but Debian's package `chromium` is needed.
+Without a file the report on the bundled table is made first, and has to have all its sections. Nothing may be
+fetched, nothing may be said on the console, every figure must be seen and its letters be legible, and nothing
+may stick out at the width of a desk or of a phone. Pages with one fault each are looked at first: a check
+that does not find their faults is worth nothing.
 """
 
-import json
-import os
-import shutil
-import subprocess
+import base64
+import io
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-WIDTHS = (1200, 768, 400, 360)
+from tools.broken_pages import GOOD, broken_pages
+from tools.browser import Browser, BrowserError, Page, running
+
+WIDTHS = (1200, 768, 375, 360)
+PAINTED_AT = (1200, 375)  # widths at which pixels are looked at
 MOST_BYTES = 5_000_000
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SECTIONS = ("overview", "dependence", "clusters", "map", "outliers", "models")
 
 #: Asked of the page at each width.
-QUESTIONS = """(() => {
+QUESTIONS = """(async () => {
+  const width = WIDTH;
+  await new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 50));
   const box = e => e.getBoundingClientRect();
   const figures = [...document.querySelectorAll(".drawing > *")];
   const seen = e => box(e).width > 100 && box(e).height > 50 && (e.tagName !== "IMG" || e.naturalWidth > 0)
@@ -31,129 +35,78 @@ QUESTIONS = """(() => {
   const letters = figures.flatMap(f => [...f.querySelectorAll("text")])
     .map(t => t.getScreenCTM().a * parseFloat(getComputedStyle(t).fontSize)).filter(s => s > 0);
   const out = [...document.querySelectorAll("body *")]
-    .filter(e => !e.closest(".scroll, .drawing, pre") && box(e).right > innerWidth + 1);
+    .filter(e => !e.closest(".scroll, .drawing, pre") && box(e).right > width + 1);
   const links = [...document.querySelectorAll("nav a")];
   return {
-    width: innerWidth,
+    width: width,
     page: document.documentElement.scrollWidth,
-    sections: document.querySelectorAll("section").length,
+    sections: [...document.querySelectorAll("section")].filter(s => box(s).height > 0).map(s => s.id),
     links: links.length,
     broken: links.filter(a => !document.querySelector(a.getAttribute("href"))).length,
     figures: figures.length,
+    drawings: document.querySelectorAll("figure").length,
     unseen: figures.filter(f => !seen(f)).length,
+    boxes: figures.map(f => [box(f).x + scrollX, box(f).y + scrollY, box(f).width, box(f).height]),
     smallest: letters.length ? Math.min(...letters) : null,
     out: out.slice(0, 3).map(e => e.tagName + "." + e.className),
   };
 })()"""
 
-
-class Browser:
-    """One page of a browser, spoken to in DevTools' language, and what it said."""
-
-    def __init__(self, write: int, read: int) -> None:
-        self.write, self.read, self.rest, self.number = write, read, b"", 0
-        self.events: list[dict[str, Any]] = []
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command and return its answer; events that come in between are kept."""
-        self.number += 1
-        message: dict[str, Any] = {"id": self.number, "method": method, "params": params}
-        if hasattr(self, "session"):
-            message["sessionId"] = self.session
-        os.write(self.write, json.dumps(message).encode() + b"\0")
-        while (found := self._next()).get("id") != self.number:
-            self.events.append(found)
-        if "error" in found:
-            raise RuntimeError(f"{method}: {found['error']}")
-        return found["result"]
-
-    def wait(self, method: str) -> None:
-        """Wait for an event."""
-        while not any(event.get("method") == method for event in self.events):
-            self.events.append(self._next())
-
-    def _next(self) -> dict[str, Any]:
-        while b"\0" not in self.rest:
-            part = os.read(self.read, 2**20)
-            if not part:
-                raise RuntimeError("the browser went away")
-            self.rest += part
-        text, _, self.rest = self.rest.partition(b"\0")
-        return json.loads(text)
+#: What comes late comes within this time.
+SETTLED = "new Promise(done => setTimeout(done, 500))"
 
 
-@contextmanager
-def browser() -> Iterator[Browser]:
-    """Start a browser, and end it afterwards."""
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if program is None:
-        sys.exit("Chromium is needed: apt-get install chromium")
-    to_child, to_parent = os.pipe(), os.pipe()
-
-    def pipes() -> None:  # DevTools' pipe is at 3 and 4
-        os.dup2(os.dup(to_child[0]), 3)
-        os.dup2(os.dup(to_parent[1]), 4)
-
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        flags = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--remote-debugging-pipe",
-            f"--user-data-dir={home}",
-        ]
-        command = [program, *flags]
-        child = subprocess.Popen(  # noqa: S603
-            command,
-            preexec_fn=pipes,  # noqa: PLW1509  (no threads here)
-            close_fds=False,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield Browser(to_child[1], to_parent[0])
-        finally:
-            child.terminate()
-            child.wait(20)
-
-
-def problems(path: Path) -> list[str]:
+def problems(browser: Browser, path: Path, sections: Sequence[str] = ()) -> list[str]:
     """Return what is wrong with a page, a sentence each."""
-    found = (
-        [f"{path.stat().st_size:,} bytes, more than {MOST_BYTES:,}"]
-        if path.stat().st_size > MOST_BYTES
-        else []
-    )
-    with browser() as page:
-        for domain in ("Page", "Network", "Runtime", "Log"):
-            page.ask(f"{domain}.enable")
-        page.ask("Page.navigate", url=path.resolve().as_uri())
-        page.wait("Page.loadEventFired")
-        for width in WIDTHS:
-            page.ask(
-                "Emulation.setDeviceMetricsOverride",
-                width=width,
-                height=900,
-                deviceScaleFactor=1,
-                mobile=width < 500,
-            )
-            answer = page.ask("Runtime.evaluate", expression=QUESTIONS, returnByValue=True)["result"]["value"]
-            print(json.dumps(answer))
-            found += [f"at {width} pixels: {what}" for what in _wrong(answer)]
-        found += [what for event in page.events if (what := _said(event, path))]
-    return found
+    size = path.stat().st_size
+    found = [f"{size:,} bytes, more than {MOST_BYTES:,}"] if size > MOST_BYTES else []
+    page = Page(browser)
+    page.open(path)
+    for width in WIDTHS:
+        page.resize(width)
+        answer = page.evaluate(QUESTIONS.replace("WIDTH", str(width)))
+        found += [f"at {width} pixels: {what}" for what in _wrong(answer, sections)]
+        if width in PAINTED_AT:
+            found += [f"at {width} pixels: {what}" for what in _unpainted(page, answer["boxes"])]
+    page.evaluate(SETTLED)
+    found += [what for event in page.events if (what := _said(event, path))]
+    page.close()
+    return list(dict.fromkeys(found))
 
 
-def _wrong(answer: dict[str, Any]) -> Iterator[str]:
+def _wrong(answer: dict[str, Any], sections: Sequence[str]) -> Iterator[str]:
     if answer["page"] > answer["width"] or answer["out"]:
         yield f"the page is {answer['page']} wide; sticking out: {answer['out']}"
-    if not answer["figures"] or answer["unseen"]:
-        yield f"{answer['unseen']} of {answer['figures']} figures are not to be seen"
-    if not answer["sections"] or answer["links"] != answer["sections"] or answer["broken"]:
-        yield f"{answer['links']} links to {answer['sections']} sections, {answer['broken']} of them broken"
+    if not answer["figures"] or answer["unseen"] or answer["figures"] != answer["drawings"]:
+        yield (
+            f"{answer['drawings']} figures, {answer['figures']} drawings, {answer['unseen']} not to be seen"
+        )
+    if missing := [key for key in sections if key not in answer["sections"]]:
+        yield f"sections are missing: {', '.join(missing)}"
+    there = len(answer["sections"])
+    if not there or answer["links"] != there or answer["broken"]:
+        yield f"{answer['links']} links to {there} sections, {answer['broken']} of them broken"
     if answer["smallest"] is not None and answer["smallest"] < 6:
         yield f"letters of {answer['smallest']:.1f} pixels in a figure"
+
+
+def _unpainted(page: Page, boxes: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Photograph every figure: one of a single colour was not painted."""
+    for number, (x, y, width, height) in enumerate(boxes, 1):
+        if width >= 1 and height >= 1:
+            clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+            photo = page.ask("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
+            if _other_pixels(base64.b64decode(photo["data"])) < 0.002:
+                yield f"figure {number} is blank"
+
+
+def _other_pixels(png: bytes) -> float:
+    """Return the share of pixels that have not the most common colour."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(png)).convert("L")
+    counts = image.histogram()
+    return 1.0 - max(counts) / sum(counts)
 
 
 def _said(event: dict[str, Any], path: Path) -> str | None:
@@ -162,26 +115,62 @@ def _said(event: dict[str, Any], path: Path) -> str | None:
     if method == "Network.requestWillBeSent":
         url = params["request"]["url"]
         return None if url.startswith("data:") or url == path.resolve().as_uri() else f"fetched: {url[:200]}"
+    if method == "Network.webSocketCreated":
+        return f"fetched: {params['url'][:200]}"
     if method == "Runtime.exceptionThrown":
-        return f"an error: {params['exceptionDetails']['text']}"
+        details = params["exceptionDetails"]
+        return f"an error: {details.get('exception', {}).get('description', details['text'])[:200]}"
     if method == "Runtime.consoleAPICalled":
-        return f"said on the console: {params['args']}"
-    return f"logged: {params['entry']['text']}" if method == "Log.entryAdded" else None
+        words = [str(arg.get("value", arg.get("description"))) for arg in params["args"]]
+        return f"said on the console: {' '.join(words)[:200]}"
+    return f"logged: {params['entry']['text'][:200]}" if method == "Log.entryAdded" else None
 
 
-def main() -> None:
+def blind_spots(browser: Browser, folder: Path) -> list[str]:
+    """Look at a page without fault and at pages with one each, and return what was seen wrongly."""
+    path = folder / "page.html"
+    path.write_text(GOOD, encoding="utf-8")
+    blind = [f"a page without fault is refused: {what}" for what in problems(browser, path, ("one",))]
+    for fault, (text, sign) in broken_pages().items():
+        path.write_text(text, encoding="utf-8")
+        found = problems(browser, path, ("one",))
+        if not any(sign in what for what in found):
+            blind.append(f"not found: {fault} (found: {found or 'nothing'})")
+    return blind
+
+
+def main() -> int:
+    """Return 0 where all is well, 1 where a page is not, 2 where the browser or the check is not."""
     with tempfile.TemporaryDirectory() as folder:
-        if len(sys.argv) > 1:
-            path = Path(sys.argv[1])
-        else:
-            from tractable.report import make_report
+        try:
+            with running() as browser:
+                if blind := blind_spots(browser, Path(folder)):
+                    return _say("the check itself is blind", blind, 2)
+                print(f"{len(broken_pages())} pages with a fault each: all refused")
+                path, sections = _report(Path(folder))
+                found = problems(browser, path, sections)
+        except BrowserError as error:
+            return _say("the browser cannot be asked", [str(error)], 2)
+        if found:
+            return _say(path.name, found, 1)
+        print(f"{path.name}: {path.stat().st_size:,} bytes, seen at {', '.join(map(str, WIDTHS))} pixels")
+    return 0
 
-            path = Path(make_report(target="species", path=Path(folder) / "report.html").path)
-        found = problems(path)
+
+def _report(folder: Path) -> tuple[Path, Sequence[str]]:
+    """Return the page to look at, and the sections it must have."""
+    if len(sys.argv) > 1:
+        return Path(sys.argv[1]), ()
+    from tractable.report import make_report
+
+    return Path(make_report(target="species", path=folder / "report.html").path), SECTIONS
+
+
+def _say(where: str, found: Sequence[str], code: int) -> int:
     for what in found:
-        print(f"error: {what}")
-    sys.exit(bool(found))
+        print(f"error: {where}: {what}")
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
