@@ -26,10 +26,10 @@ print(found)
 fig, axes = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
 for ax, criterion in zip(axes.flat, every, strict=False):
     tractable.plot(found, criterion=criterion, ax=ax)
-labels, middles = found.best_fit.labels, found.best_fit.centers
-axes[1, 2].scatter(*X.T, s=8, c=labels, cmap="viridis", alpha=0.7)
-axes[1, 2].plot(*middles.T, "x", ms=10, mew=3, color="#D55E00")
-axes[1, 2].set(xlabel="x0", ylabel="x1", title=f"{found.best} clusters", aspect="equal")
+labels = found.best_fit.labels
+tractable.plot(tractable.KMeans(found.best, init=found.best_fit.centers).fit(X), data=X, ax=axes[1, 2])
+axes[1, 2].set_title(f"{found.best} clusters")
+axes[1, 2].get_legend().remove()
 plt.show()
 
 # %%
@@ -49,7 +49,7 @@ few = tractable.select_n_clusters(points, range(2, 8), n_init=20, random_state=0
 print(few)
 for k, inertia in zip(few.n_clusters, few.inertias, strict=True):
     best = tractable.best_partition(points, k)
-    print(f"K = {k}: {inertia:.4f}, the best of {best.n_partitions} partitions: {best.inertia:.4f}")
-print(f"partitions of eight points: {tractable.bell(8)}; of seventy-one: {tractable.bell(71):.4e}")
+    index = tractable.calinski_harabasz_score(points, best.labels)
+    print(f"K = {k}: J {inertia:.5f}, least of {best.n_partitions:4} {best.inertia:.5f}, index {index:.5f}")
 tractable.plot(few)
 plt.show()

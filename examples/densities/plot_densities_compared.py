@@ -28,13 +28,13 @@ for column, (name, make) in zip(axes.T, models.items(), strict=True):
     for rows in samples:
         p = np.exp(make().fit(rows).score_samples(x[:, None]))
         for ax in column:
-            ax.plot(x, p, color="tab:blue", lw=0.8, alpha=0.7)
+            ax.plot(x, p, color="#0072B2", lw=0.8, alpha=0.7)
     for ax in column:
         ax.plot(x, truth.prob(x), color="0.2", lw=1.5, ls="--")
     column[0].set(title=name, xlim=(-0.6, 0.6), ylim=(0.0, 3.2))
-    column[1].set(xlim=(1.0, 11.0), ylim=(0.0, 0.25))
-axes[0, 0].set_ylabel("the crowd")
-axes[1, 0].set_ylabel("the sparse part")
+    column[1].set(xlim=(1.0, 11.0), ylim=(0.0, 0.25), xlabel="x")
+axes[0, 0].set_ylabel("density, in the crowd")
+axes[1, 0].set_ylabel("density, where rows are sparse")
 
 # %%
 # In numbers, over a hundred samples: what is expected of each estimate, and how much it varies, in parts of

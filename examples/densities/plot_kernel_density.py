@@ -14,7 +14,7 @@ from tractable.smoothing import loo_nll, lscv
 
 rng = np.random.default_rng(0)
 sample = rng.standard_normal((100, 1))
-x = np.linspace(-4, 4, 400)
+x = np.linspace(-6, 6, 601)
 truth = tractable.Normal(mean=0.0, stddev=1.0)
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained", sharey=True)
@@ -23,7 +23,19 @@ for ax, h in zip(axes, (0.05, 0.337, 2.0), strict=True):
     ax.plot(x, truth.prob(x), color="0.7", lw=4, label="truth")
     ax.plot(x, np.exp(model.score_samples(x[:, None])), label=f"h = {h}")
     ax.plot(sample[:, 0], np.zeros(100), "|", color="0.4")
-    ax.legend(frameon=False)
+    ax.set(xlabel="x", xlim=(-4, 4), ylim=(-0.02, 0.85))
+    ax.legend(frameon=False, loc="upper left")
+axes[0].set_ylabel("density")
+
+# %%
+# How far from the truth is each, on average? The squared difference, integrated over x, for fifty samples.
+
+step = x[1] - x[0]
+samples = rng.standard_normal((50, 100, 1))
+for h in (0.05, 0.337, 2.0):
+    fits = (tractable.KernelDensity(bandwidth=h).fit(rows) for rows in samples)
+    errors = [np.sum((np.exp(fit.score_samples(x[:, None])) - truth.prob(x)) ** 2) * step for fit in fits]
+    print(f"h = {h:5}: mean integrated squared error {np.mean(errors):.4f}")
 
 # %%
 # Which is best can be found without the truth. Ten rows that fall into two groups: the likelihood of each row
@@ -42,6 +54,8 @@ for ax, criterion, best, what in (
     ax.semilogx(widths, [criterion(ten, h) for h in widths])
     ax.axvline(best.bandwidth_[0], color="0.6", ls="--")
     ax.set(xlabel="bandwidth", ylabel=what, title=f"best: {best.bandwidth_[0]:.4f}")
+    ax.set_xticks([0.2, 0.5, 1, 2, 4], ["0.2", "0.5", "1", "2", "4"])
+    ax.minorticks_off()
 
 # %%
 # Rules by formula take the rows for one Gaussian, and smooth the two groups into each other; the improved
@@ -63,6 +77,7 @@ for name, bounds in (("free", None), ("wall at 0", (0.0, np.inf))):
     ax.plot(
         t, np.exp(model.score_samples(t[:, None])), label=f"{name}: P(x < 0) = {model.cdf([[0.0]])[0]:.3f}"
     )
+ax.set(xlabel="waiting time", ylabel="density")
 ax.legend(frameon=False)
 
 # %%

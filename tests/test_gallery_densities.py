@@ -1,0 +1,100 @@
+"""The pages about densities print the right numbers of the worked examples, and show what they say."""
+
+import re
+import runpy
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+ROOM = Path(__file__).parent.parent / "examples" / "densities"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a page; return its names, what it printed, and how many figures it drew."""
+
+    def page(name):
+        try:
+            found = runpy.run_path(str(ROOM / f"plot_{name}.py"))
+            return found, capsys.readouterr().out, len(plt.get_fignums())
+        finally:
+            plt.close("all")
+
+    return page
+
+
+WORKED = [
+    pytest.param(
+        "windows",
+        [
+            "Gaussian, h = 0.5  0.21576965  0.17339735  0.00000000  0.30390526",
+            "Gaussian, h = 1.0  0.14381389  0.12747503  0.00029261  0.20883294",
+            "Epanechnikov, h = 1.0  0.23635387  0.16432212  0.00000000  0.31945350",
+            "flat, h = 1.0  0.20000000  0.15000000  0.00000000  0.30000000",
+            "epanechnikov:  h = 0.25: inf  h = 0.5: inf  h = 0.9: 1.859575  h = 1: 1.809206",
+            "h = 1.2: 1.800219",
+        ],
+        marks=pytest.mark.spec("W-18", "DENS-08", "DENS-09", "DENS-10"),
+    ),
+    pytest.param(
+        "ten_points",
+        [
+            "counts  [3. 1. 0. 0. 2. 4.]",
+            "heights [0.15 0.05 0.   0.   0.1  0.2 ]",
+            "p(0.5) = 0.275028",
+            "p(5.0) = 0.037931",
+            "p(9.0) = 0.367287",
+            "h = 0.25: left-out −log p 2.209377, squared error -0.035076",
+            "h =  0.5: left-out −log p 1.843168, squared error -0.144346",
+            "h =  1.0: left-out −log p 1.984147, squared error -0.154440",
+            "h =  2.0: left-out −log p 2.478221, squared error -0.100926",
+            "loo_nll: best at h = 0.571448, where it is 1.834510",
+            "lscv: best at h = 0.750815, where it is -0.162293",
+            "h = 0.5: summits at 0.421574 and 9.299108",
+            "h = 1.0: summits at 0.447967 and 9.186041",
+            "h = 5.0: summits at 7.154460\n",
+        ],
+        marks=pytest.mark.spec("W-18", "DENS-01", "DENS-15", "DENS-17", "DENS-19", "DENS-20"),
+    ),
+    pytest.param(
+        "mean_shift",
+        ["[9.299108 0.421574]", "[9.186041 0.447967]", "[7.15446]"],
+        marks=pytest.mark.spec("W-18", "DENS-19"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "lines"), WORKED)
+def test_worked_examples_print_the_right_numbers(name, lines, run):
+    _, printed, figures = run(name)
+    assert [line for line in lines if line not in printed] == []
+    assert figures > 0
+
+
+@pytest.mark.spec("W-14", "DENS-14")
+def test_the_middle_bandwidth_is_best(run):
+    """Mean squared errors of fifty samples are 0.0549, 0.0071 and 0.0828, give or take a tenth."""
+    _, printed, _ = run("kernel_density")
+    found = [float(number) for number in re.findall(r"integrated squared error ([\d.]+)", printed)]
+    np.testing.assert_allclose(found, [0.0549, 0.0071, 0.0828], rtol=0.15)
+    assert np.argmin(found) == 1
+
+
+def test_altered_rows_are_found_and_their_entries_blamed(run):
+    found, printed, _ = run("outliers")
+    assert set(found["altered"]) <= set(found["flagged"])
+    assert len(found["flagged"]) == 4
+    for line in (
+        "row 10: bill_depth_mm 13.2",
+        "row 200: body_mass_g 3100",
+        "row 300: flipper_length_mm 222",
+    ):
+        assert line in printed
+    ranges = found["birds"].drop(found["altered"]).agg(["min", "max"])
+    odd = found["birds"].loc[found["altered"]]
+    assert np.all((odd > ranges.loc["min"]) & (odd < ranges.loc["max"]))
