@@ -11,7 +11,6 @@ fresh data.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import tractable
 
@@ -20,14 +19,14 @@ def wave(x):
     return np.sin(2 * np.pi * x[:, 0])
 
 
-x, points = np.linspace(0, 1, 25)[:, None], np.linspace(0, 1, 100)[:, None]
+x, points = np.linspace(0, 1, 25)[:, None], np.linspace(0, 1, 50)[:, None]
 found = {}
 for degree in (1, 3, 8):
-    model = make_pipeline(StandardScaler(), PolynomialFeatures(degree), tractable.LinearRegression())
-    found[degree] = tractable.bias_variance(model, wave, 0.3, x, points=points, n_repeats=300, rng=0)
+    model = make_pipeline(tractable.PolynomialBasis(degree), tractable.LinearRegression())
+    found[degree] = tractable.bias_variance(model, wave, 0.3, x, points=points, n_repeats=200, rng=0)
     parts = found[degree].average
     print(
-        f"degree {degree}: bias² {parts.bias2.value:.4f} ± {parts.bias2.standard_error:.4f}, "
+        f"degree {degree}: bias² {parts.bias2.value:.5f} ± {parts.bias2.standard_error:.5f}, "
         f"variance {parts.variance.value:.4f} ± {parts.variance.standard_error:.4f}, "
         f"with noise {parts.total:.4f}; measured {parts.error.value:.4f} ± {parts.error.standard_error:.4f}"
     )

@@ -219,7 +219,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             return
         phi, w = self._first(rows)
         if self.step >= stable_step(phi, w):
-            raise ValueError(f"step is too large: got {self.step!r}. {_bound(phi, w)}")
+            raise ValueError(f"step is too large: got {float(self.step)!r}. {_bound(phi, w)}")
 
     def _check_course(self, rows: Rows) -> None:
         """Compare the last epoch with what the targets themselves amount to."""
