@@ -1,4 +1,4 @@
-"""What the documents show is true: the guide's code blocks run, and quoted files still say what is quoted."""
+"""What the documents show is true: the code on their pages runs, and quoted files say what is quoted."""
 
 import doctest
 import re
@@ -11,6 +11,7 @@ PAGES = [
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "coming_from_scikit_learn.md",
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    *sorted((ROOT / "docs" / "courses").glob("*.md")),
 ]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
