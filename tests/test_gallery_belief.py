@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 from gallery_pages import numbers, page, pages
 
@@ -90,3 +91,27 @@ def test_a_wild_point_moves_the_normal_alone():
     shifts = {name: abs(after - before) for name, (before, after) in moves.items()}
     assert shifts["normal"] > 1.0
     assert max(shifts["Laplace"], shifts["Student-t"]) < 0.2
+
+
+def test_small_clinics_are_pulled_to_the_others():
+    errors = dict(zip(("own", "pulled", "same"), page("plot_many_clinics").lines[1:], strict=True))
+    errors = {name: numbers(line)[-1] for name, line in errors.items()}
+    assert errors["pulled"] < min(errors["own"], errors["same"])
+    names = page("plot_many_clinics").names
+    # The prior that the clinics were drawn from is worth 20 patients, with a mean of 0.7.
+    assert abs(names["a"] / (names["a"] + names["b"]) - 0.7) < 0.05
+    pulls = (names["means"] - names["shares"]) * (names["sizes"] + names["a"] + names["b"])
+    expected = names["a"] - (names["a"] + names["b"]) * names["shares"]
+    np.testing.assert_allclose(pulls, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.spec("PROB-14")
+def test_a_prior_of_two_humps():
+    found = [numbers(line) for line in page("plot_prior_of_any_shape").lines]
+    for heads, tails, share, evidence in found[:3]:
+        fair = 0.8 * np.exp(betaln(60 + heads, 60 + tails) - betaln(60, 60))
+        bent = 0.2 * np.exp(betaln(36 + heads, 4 + tails) - betaln(36, 4))
+        assert evidence == pytest.approx(fair + bent, abs=5.1e-6)
+        # A little of the bent hump is below 0.7, and of the fair one nothing above.
+        assert share == pytest.approx(bent / (fair + bent), abs=2e-3)
+    assert found[3][0] == pytest.approx(found[3][1], abs=1e-9)

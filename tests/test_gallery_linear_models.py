@@ -158,3 +158,29 @@ def test_digits_are_lost_and_found():
     assert least["QR, rows streamed"] > 6.0
     assert least["QR, refined"] >= 15.0
     assert of("plot_digits", "condition of the columns")[0] > 1e14
+
+
+@pytest.mark.spec("ASSESS-13", "LIN-42")
+def test_training_errors_fall_and_the_other_judges_turn_around():
+    rows = np.array(page("plot_how_rich_a_model").numbers("degree"))
+    assert np.all(np.diff(rows[:, 1]) < 1e-4)
+    assert [int(rows[np.argmin(rows[:, 2]), 0]), int(rows[np.argmax(rows[:, 3]), 0])] == [3, 3]
+    assert of("plot_how_rich_a_model", "least error on rows left out: degree") == [3]
+    assert of("plot_how_rich_a_model", "most evidence: degree") == [3]
+
+
+@pytest.mark.spec("BLR-19", "BLR-20")
+def test_more_rows_decide_more():
+    decided = [numbers(line)[1] for line in page("plot_what_rows_decide").lines]
+    assert 0 < decided[0] < decided[1] < decided[2] < 12
+
+
+@pytest.mark.spec("LIN-06", "LIN-09")
+def test_a_matrix_in_three_steps():
+    names, lines = page("plot_turn_stretch_turn").names, page("plot_turn_stretch_turn").lines
+    # The product of the singular values is the determinant, the sum of their squares that of the entries.
+    S = np.array(of("plot_turn_stretch_turn", "singular values")[:2])
+    assert np.prod(S) == pytest.approx(abs(np.linalg.det(names["A"])), abs=3e-4)
+    assert np.sum(S**2) == pytest.approx(np.sum(names["A"] ** 2), abs=3e-4)
+    np.testing.assert_allclose(list(names["steps"].values())[-1], names["A"], atol=1e-14)
+    assert numbers(lines[1]) == numbers(lines[2])
