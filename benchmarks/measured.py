@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 MEASURED = Path(__file__).with_name("measured.json")
-KEPT = ("shows", "limit", "reason", "absent", "problem", "note", "first_call_seconds", "memory_limit_mb")
+KEPT = ("size", "absent", "problem", "note", "memory_limit_mb", "memory_met")
 
 
 def read(path=MEASURED):
@@ -18,22 +18,22 @@ def write(known, path=MEASURED):
     path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
 
-def merged(known, files, names):
-    """Return what is kept with the results of some files: the newest of each row that there still is.
+def merged(known, files, today):
+    """Return what is kept with the results of some files: the newest of each row, as the rows are today.
 
-    A row that a busy machine gave no figure does not replace one that has figures; a row whose answers
-    differ, or that broke, does.
+    Rows that are gone, or have another size now, are dropped. A row that a busy machine gave no figure does
+    not replace one that has figures; a row whose answers differ, or that broke, does.
     """
     rows = {
         name: {**row, "machine": known["machines"][row["machine"]]}
         for name, row in known["rows"].items()
-        if name in names
+        if fits(row, today.get(name))
     }
     for path in files:
         document = json.loads(path.read_text())
         for raw in document["rows"]:
             found = compact(raw, document["machine"], path)
-            if raw["name"] in names and replaces(found, rows.get(raw["name"])):
+            if fits(found, today.get(raw["name"])) and replaces(found, rows.get(raw["name"])):
                 rows[raw["name"]] = found
     machines = []
     for row in rows.values():
@@ -46,6 +46,11 @@ def merged(known, files, names):
             name: {**row, "machine": machines.index(row["machine"])} for name, row in sorted(rows.items())
         },
     }
+
+
+def fits(found, row):
+    """Whether a measurement is of a row as it is today; older files do not say its size."""
+    return row is not None and found["size"] in {None, repr(row.size)}
 
 
 def replaces(found, known):
@@ -64,7 +69,6 @@ def compact(raw, machine, path):
     row = {key: raw.get(key) for key in KEPT}
     row["machine"] = machine
     row["measured"] = raw.get("measured") or moment(path)
-    row["memory_met"] = raw["memory_met"]
     row["first_call_seconds"] = {who: short(s) for who, s in raw["first_call_seconds"].items()}
     row["peak_mb"] = {who: short(size / 1e6) for who, size in raw["peak_bytes_above_baseline"].items()}
     row["duels"] = [compact_duel(duel) for duel in raw["duels"]]

@@ -43,8 +43,8 @@ def main(arguments=None):
 
 def texts(known):
     """Yield what the page, and then the README, should be."""
-    yield PAGE, page(known, list(all_rows()))
-    yield README, inserted(README.read_text(encoding="utf-8"), front_table(known))
+    yield PAGE, page(known, all_rows())
+    yield README, inserted(README.read_text(encoding="utf-8"), front_table(known, all_rows()))
 
 
 def renewed(path, text, *, write):

@@ -49,18 +49,18 @@ make bench-page                 # this page, from the results
 HEAD = "| row | against | times faster | times less CPU | target |\n|---|---|---|---|---|"
 
 
-def page(known, names):
-    """Return the page, in Markdown."""
+def page(known, today):
+    """Return the page, in Markdown: figures as they were measured, words as the rows have them today."""
     rows = known["rows"]
     parts = [INTRODUCTION, machines(known), behind(rows)]
-    for room, there in in_rooms(names).items():
+    for room, there in in_rooms(today).items():
         have = [name for name in there if name in rows]
         parts.append(f"## {room}\n")
         if have:
             parts.append(
                 "\n".join([HEAD, *(line for name in have for line in lines(name, rows[name]))]) + "\n"
             )
-        parts.append("\n".join(item(name, rows.get(name), known) for name in there) + "\n")
+        parts.append("\n".join(item(today[name], rows.get(name), known) for name in there) + "\n")
     return "\n".join([*parts, AGAIN])
 
 
@@ -85,17 +85,17 @@ def lines(name, row):
     ]
 
 
-def item(name, row, known):
+def item(told, row, known):
     """Say all there is to say of a row."""
+    said = [f"- `{told.name}`: {told.shows}"]
     if row is None:
-        return f"- `{name}`: **not measured**."
-    said = [f"- `{name}`: {row['shows']}"]
+        return f"{said[0]} **Not measured.**"
     if row["problem"]:
         return f"{said[0]} **{row['problem']}**."
     packages = known["machines"][row["machine"]]["packages"]
-    said += [duration(row, packages), memory(row), row["note"], f"What bounds it: {row['limit']}"]
+    said += [duration(row, packages), memory(row), row["note"], f"What bounds it: {told.limit}"]
     if any(duel["met"] is False for duel in row["duels"]):
-        said.append(f"Why a target is missed: {row['reason'] or 'the row does not say.'}")
+        said.append(f"Why a target is missed: {told.reason or 'the row does not say.'}")
     if row["absent"]:
         said.append(f"Not installed then: {joined(row['absent'])}.")
     return " ".join(part for part in said if part)

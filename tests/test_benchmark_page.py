@@ -1,6 +1,7 @@
 """The page of results says what was measured, wins and losses alike, and nothing else."""
 
 import json
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -34,8 +35,7 @@ def raw(name="kmeans_16", *, peer="faiss", ratios=(2.0, 3.0, 4.0), met=True, **c
     row = {
         "name": name,
         "measured": "2026-01-02T00:00:00Z",
-        "shows": "Twenty iterations.",
-        "limit": "a matrix product.",
+        "size": repr(all_rows()[name].size) if name in all_rows() else None,
         "problem": "",
         "note": "ours finds 99 %, faiss 98 %",
         "first_call_seconds": {"ours": 0.5, peer: 0.001},
@@ -45,6 +45,12 @@ def raw(name="kmeans_16", *, peer="faiss", ratios=(2.0, 3.0, 4.0), met=True, **c
         "duels": [duel],
     }
     return {**row, **changes}
+
+
+def today(**changes):
+    """The rows as they are, down to one."""
+    told = replace(all_rows()["kmeans_16"], shows="Twenty iterations.", limit="a matrix product.", **changes)
+    return {"kmeans_16": told}
 
 
 @pytest.fixture
@@ -67,35 +73,43 @@ def test_every_row_is_in_one_room():
 
 
 def test_the_page_is_what_the_tool_writes_from_what_is_kept():
-    assert page_module.PAGE.read_text(encoding="utf-8") == page(measured.read(), list(all_rows()))
+    assert page_module.PAGE.read_text(encoding="utf-8") == page(measured.read(), all_rows())
+
+
+def test_the_table_of_the_readme_is_too():
+    text = page_module.README.read_text(encoding="utf-8")
+    assert text == inserted(text, front_table(measured.read(), all_rows()))
 
 
 def test_what_is_kept_is_of_rows_that_there_are():
     known = measured.read()
-    assert set(known["rows"]) <= set(all_rows())
+    assert all(measured.fits(row, all_rows().get(name)) for name, row in known["rows"].items())
     assert {row["machine"] for row in known["rows"].values()} == set(range(len(known["machines"])))
 
 
 def test_a_row_is_told_in_full(kept):
-    text = page(kept([raw()]), ["kmeans_16"])
+    text = page(kept([raw()]), today())
     assert "| `kmeans_16` | faiss | **3.00** (2.00 to 4.00) | 1.50 | at least 2×: met |" in text
     version = machine()["packages"].get("faiss-cpu", "version not recorded")
-    assert f"Twenty iterations. 100 ms, against 300 ms of faiss (faiss-cpu {version}) (3 pairs)." in text
+    assert (
+        f"`kmeans_16`: Twenty iterations. 100 ms, against 300 ms of faiss (faiss-cpu {version}) (3 pairs)."
+        in text
+    )
     assert "Peak memory 50 MB (at most 60 MB promised: met), against 3 MB of faiss." in text
     assert "ours finds 99 %, faiss 98 % What bounds it: a matrix product." in text
 
 
 def test_rows_without_a_measurement_are_said_not_to_have_one(kept):
-    text = page(kept(), ["kmeans_16"])
-    assert "`kmeans_16`: **not measured**." in text
+    text = page(kept(), today())
+    assert "`kmeans_16`: Twenty iterations. **Not measured.**" in text
     assert "Nothing has been measured yet." in text
-    assert front_table(kept()).count("not measured") == len(TELLING)
+    assert front_table(kept(), all_rows()).count("not measured") == len(TELLING)
 
 
 def test_losses_are_told_like_wins(kept):
-    lost = raw(ratios=(0.4, 0.5, 0.6), met=False, memory_met=False, reason="Our product is slow.")
+    lost = raw(ratios=(0.4, 0.5, 0.6), met=False, memory_met=False)
     known = kept([lost])
-    text = page(known, ["kmeans_16"])
+    text = page(known, today(reason="Our product is slow."))
     assert "**0.50** (0.40 to 0.60) | 1.50 | at least 2×: **missed** |" in text
     assert "Why a target is missed: Our product is slow." in text
     section = behind(known["rows"])
@@ -115,7 +129,7 @@ def test_the_front_table_has_a_row_where_a_rival_is_furthest_ahead(kept):
             raw("kde_loo", peer="one evaluation", ratios=(0.1,)),
         ]
     )
-    lines = front_table(known).splitlines()
+    lines = front_table(known, all_rows()).splitlines()
     assert "| import sklearn.base | **0.90** (0.90 to 0.90) |" in lines[2 + len(TELLING)]
     assert not any("one evaluation" in line for line in lines)
     assert "Of 6 promises about time and memory, 6 are kept and 0 are not." in lines
@@ -123,7 +137,7 @@ def test_the_front_table_has_a_row_where_a_rival_is_furthest_ahead(kept):
 
 def test_a_busy_machine_gives_no_figure_and_takes_none_away(kept):
     busy = raw(ratios=(), met=None, measured="2026-01-03T00:00:00Z")
-    text = page(kept([busy]), ["kmeans_16"])
+    text = page(kept([busy]), today())
     assert "no figure: the machine was too busy, 21 pairs discarded" in text
     assert "at least 2×: not judged" in text
     assert kept([raw()], [busy])["rows"]["kmeans_16"]["duels"][0]["ratio"] == 3.0
@@ -134,6 +148,7 @@ def test_the_newest_counts_and_rows_that_are_gone_do_not(kept):
     for files in ([raw()], [newer]), ([newer], [raw()]):
         assert kept(*files)["rows"]["kmeans_16"]["duels"][0]["ratio"] == 5.0
     assert not kept([raw("no_such_row")])["rows"]
+    assert not kept([raw(size="another")])["rows"]
     unnamed = raw()
     del unnamed["measured"]
     assert kept([unnamed])["rows"]["kmeans_16"]["measured"] == "2026-01-01T00:00:00Z"
@@ -142,7 +157,7 @@ def test_the_newest_counts_and_rows_that_are_gone_do_not(kept):
 def test_answers_that_differ_replace_an_older_figure(kept):
     wrong = raw(problem="the answers differ: 1 and 2", duels=[], measured="2026-01-03T00:00:00Z")
     known = kept([raw()], [wrong])
-    assert "no figure" in page(known, ["kmeans_16"])
+    assert "no figure" in page(known, today())
     assert "`kmeans_16`: the answers differ: 1 and 2." in behind(known["rows"])
 
 

@@ -57,7 +57,7 @@ def check(mine, theirs):
 
 ROW = Row(
     name="bayesian_gmm",
-    shows="Ten iterations of variational Bayes: 100,000 × 16, K = 10, each its own covariance.",
+    shows="Ten iterations of a Bayesian Gaussian mixture: 100,000 × 16, K = 10, each its own covariance.",
     setup=setup,
     size=(100_000, 16, 10),
     dry_size=(400, 3, 2),

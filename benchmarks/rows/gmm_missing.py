@@ -62,7 +62,7 @@ def check(mine, theirs):
 
 ROW = Row(
     name="gmm_missing",
-    shows="One E-step, full covariances, 100,000 × 8, K = 10, 20 % of the entries missing.",
+    shows="One E-step of a Gaussian mixture, 100,000 × 8, K = 10, 20 % of the entries missing.",
     setup=setup,
     size=(100_000, 8, 10),
     dry_size=(300, 3, 2),

@@ -74,7 +74,7 @@ def check(mine, theirs):
 
 ROW = Row(
     name="gmm_whitened",
-    shows="One EM iteration, full covariances, 100,000 × 16, K = 10, about each component's own mean.",
+    shows="One EM iteration of a Gaussian mixture, 100,000 × 16, K = 10, about each component's own mean.",
     setup=setup,
     size=(100_000, 16, 10),
     dry_size=(300, 3, 2),

@@ -15,7 +15,7 @@ PROMISED = {
 
 ROW = row(
     "least_squares_digits_refined",
-    "The same with refine=True: the rows are read again, and residuals computed in double-double arithmetic.",
+    "The same problems with refine=True: rows are read again, residuals taken in double-double arithmetic.",
     lambda X, y: tractable.LinearRegression(refine=True).fit(X, y),
     PROMISED | {"Longley": 14},
     "float64, in which the coefficients are returned.",

@@ -27,7 +27,7 @@ def merged(X, y):
 
 ROW = row(
     "least_squares_digits_streamed",
-    "The same from blocks of seven rows, each fitted alone and then merged; peers have all rows in memory.",
+    "The same problems from blocks of seven rows, fitted alone and merged; peers have all rows in memory.",
     merged,
     PROMISED,
     "float64: triangular factors merge by a QR, and means are kept apart.",
