@@ -22,15 +22,10 @@ models = {
     "least squares": tractable.LeastSquaresClassifier().fit(X, y),
     "linear discriminant": tractable.LinearDiscriminant().fit(X, y),
 }
-grid = np.stack(np.meshgrid(np.linspace(-7, 7, 201), np.linspace(-7, 7, 201)), axis=-1)
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained", sharey=True)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
-    decided = np.searchsorted(model.classes_, model.predict(grid.reshape(-1, 2))).reshape(201, 201)
-    ax.contourf(grid[..., 0], grid[..., 1], decided, levels=[-0.5, 0.5, 1.5, 2.5], alpha=0.25)
-    for label in model.classes_:
-        ax.plot(*X[y == label].T, ".", ms=3, label=label)
-    ax.set(title=f"{name}: {model.score(X, y):.0%} right", aspect="equal")
-axes[0].legend(frameon=False)
+    tractable.plot(model, data=X, y=y, limits=((-7, 7), (-7, 7)), levels=(), ax=ax)
+    ax.set_title(f"{name}: {model.score(X, y):.0%} right")
 
 # %%
 # Along the line through the classes, the outputs of least squares are straight, and one in sum; the middle
@@ -42,8 +37,10 @@ outputs = models["least squares"].outputs(line)
 print("sums of the outputs:", np.ptp(outputs.sum(axis=1)).round(12) == 0.0)
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-axes[0].plot(t, outputs, label=models["least squares"].classes_)
-axes[0].set(title="outputs of least squares", xlabel="along the line")
+for k, (label, colour) in enumerate(zip(model.classes_, ("#0072B2", "#E69F00", "#009E73"), strict=True)):
+    axes[0].plot(t, outputs[:, k], color=colour, label=label)
+    axes[1].plot(t, models["linear discriminant"].predict_proba(line)[:, k], color=colour)
+axes[0].set(title="outputs of least squares", xlabel="along the line", ylabel="output")
+axes[1].set(title="p(class | x) of the discriminant", xlabel="along the line", ylabel="probability")
 axes[0].legend(frameon=False)
-axes[1].plot(t, models["linear discriminant"].predict_proba(line))
-axes[1].set(title="p(class | x) of the discriminant", xlabel="along the line")
+plt.show()

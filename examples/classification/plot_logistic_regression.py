@@ -51,5 +51,6 @@ for C, colour in ((10.0, "#E69F00"), (1.0, "#009E73"), (0.1, "#0072B2")):
     right.plot(grid, penalised.predict_proba(grid)[:, 1], color=colour, label=f"C = {C:g}")
 right.scatter(x, parted, s=14, color="0.4")
 right.set(xlabel="x", title="Classes that a threshold parts")
+right.set_xlim(-5, 9)
 right.legend(frameon=False, loc="center right")
 plt.show()

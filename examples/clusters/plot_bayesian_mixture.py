@@ -51,11 +51,11 @@ plt.show()
 # The lower bound of the log evidence never falls; it climbs whenever a component gives up. Unlike a
 # likelihood, which every component raises, it is highest where there are as many as the rows need.
 search = tractable.BayesianGaussianMixture(6, tol=1e-9, random_state=0).fit(frame)
-counts = range(1, 9)
+counts = range(1, 7)
 bounds, likelihoods = [], []
 for k in counts:
     prior = {"weight_concentration_prior_type": "dirichlet_distribution", "weight_concentration_prior": 1.0}
-    bayes = tractable.BayesianGaussianMixture(k, n_init=5, random_state=0, **prior).fit(frame)
+    bayes = tractable.BayesianGaussianMixture(k, n_init=2, random_state=0, **prior).fit(frame)
     bounds.append(len(X) * bayes.lower_bound_)
     ml = tractable.GaussianMixture(k, n_init=5, random_state=0).fit(frame)
     likelihoods.append(len(X) * ml.score(frame))

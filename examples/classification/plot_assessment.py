@@ -1,0 +1,71 @@
+"""
+Which classes are confused, and are the probabilities true?
+===========================================================
+
+A share of right answers says little. Which class is taken for which? Of the cases that were called 80 % sure,
+were four in five so? And if one class matters more, where should the threshold be?
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tractable
+
+# %%
+# Three classes in twelve columns that depend on each other. Naive Bayes takes them as independent, and counts
+# the same evidence several times; a discriminant with full covariances does not.
+rng = np.random.default_rng(0)
+d = 12
+spread = 0.7 + 0.3 * np.eye(d)
+means = np.array([np.zeros(d), np.linspace(0.0, 1.5, d), np.linspace(1.5, 0.0, d)])
+names = np.array(["ash", "birch", "cedar"])
+
+
+def trees(n):
+    """Rows and their classes."""
+    which = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    return means[which] + rng.multivariate_normal(np.zeros(d), spread, n), names[which]
+
+
+X, y = trees(600)
+fresh, truth = trees(5000)
+models = {
+    "naive Bayes": tractable.GaussianNB().fit(X, y),
+    "linear discriminant": tractable.LinearDiscriminant().fit(X, y),
+}
+
+# %%
+# Rows of the table are what was there, columns what was said.
+fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for ax, (name, model) in zip(axes, models.items(), strict=True):
+    found = tractable.confusion_matrix(truth, model.predict(fresh))
+    tractable.plot(found, ax=ax)
+    ax.set_title(f"{name}: {found.accuracy:.1%} right", fontsize="medium")
+    print(f"{name:>20}: recall {found.recall.round(3)}, precision {found.precision.round(3)}")
+
+# %%
+# Calibration: among the rows whose most probable class was given a probability of so much, the share that
+# were right. Naive Bayes is not only wrong more often: it does not know when. Log loss counts that too.
+fig, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+for ax, (name, model) in zip(axes, models.items(), strict=True):
+    p = model.predict_proba(fresh)
+    tractable.plot(tractable.class_calibration(truth, p, classes=model.classes_), ax=ax)
+    ax.set_title(name, fontsize="medium")
+    print(f"{name:>20}: log loss {tractable.log_loss(truth, p, classes=model.classes_):.3f} nats a row")
+
+# %%
+# Is it a cedar? Every threshold of the probability finds some cedars and takes some others for one. The curve
+# through all thresholds is that of the order of the probabilities; the dot is the threshold of a half.
+fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
+cedar = truth == "cedar"
+for (name, model), colour in zip(models.items(), ("#D55E00", "#0072B2"), strict=True):
+    p = model.predict_proba(fresh)[:, 2]
+    order = np.argsort(-p)
+    caught, alarms = np.cumsum(cedar[order]) / cedar.sum(), np.cumsum(~cedar[order]) / (~cedar).sum()
+    area = float(np.trapezoid(caught, alarms))
+    ax.plot(alarms, caught, color=colour, label=f"{name}, area {area:.3f}")
+    ax.plot(np.mean(p[~cedar] > 0.5), np.mean(p[cedar] > 0.5), "o", color=colour)
+ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
+ax.set(xlabel="other trees taken for cedars", ylabel="cedars found", aspect="equal")
+ax.legend(frameon=False, loc="lower right")
+plt.show()
