@@ -2,10 +2,11 @@
 
 import io
 import re
-import runpy
 import warnings
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,15 +44,36 @@ def pages(room: str) -> list[str]:
 
 @cache
 def page(room: str, name: str) -> Page:
-    """Run a page, with every warning but that of a window that cannot be shown an error."""
-    out = io.StringIO()
+    """Run a page as the documentation does: each part in turn, its figures taken when it ends.
+
+    Every warning is an error, but that of a window that cannot be shown.
+    """
+    path, out, n_axes = EXAMPLES / room / f"{name}.py", io.StringIO(), 0
+    names: dict[str, Any] = {"__name__": "__main__"}
     try:
         with redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", message=".*non-interactive.*")
             warnings.filterwarnings("ignore", message=".*cannot cache function.*")
-            names = runpy.run_path(str(EXAMPLES / room / f"{name}.py"))
-        n_axes = sum(len(plt.figure(n).axes) for n in plt.get_fignums())
+            for part in parts(path.read_text(encoding="utf-8")):
+                exec(compile(part, str(path), "exec"), names)
+                n_axes += drawn(path)
     finally:
         plt.close("all")
     return Page(names, out.getvalue().splitlines(), n_axes)
+
+
+def parts(source: str) -> Iterator[str]:
+    """Yield the parts of a page, each at the lines where it stands."""
+    lines = source.splitlines()
+    starts = [0, *(i for i, line in enumerate(lines) if line.startswith("# %%")), len(lines)]
+    for start, stop in pairwise(starts):
+        yield "\n" * start + "\n".join(lines[start:stop])
+
+
+def drawn(path: Path) -> int:
+    """Close the figures of a part and return how many axes they have, none of which may be empty."""
+    axes = [ax for n in plt.get_fignums() for ax in plt.figure(n).axes]
+    assert all(ax.has_data() for ax in axes), f"{path.name} has axes that are empty when their part ends"
+    plt.close("all")
+    return len(axes)

@@ -17,24 +17,26 @@ clean = rng.normal(10.0, 1.0, size=20)
 rows = np.append(clean, 40.0)
 
 x = np.linspace(0.0, 42.0, 800)
-fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", gridspec_kw={"width_ratios": [3, 2]})
+fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 families = {"normal": Normal, "Laplace": Laplace, "Student-t": StudentT}
 for (name, family), colour in zip(families.items(), ("#E69F00", "#009E73", "#0072B2"), strict=True):
     before, after = family.fit(clean), family.fit(rows)
     print(f"{name:9s} mode {float(before.mode):6.2f} without it, {float(after.mode):6.2f} with it")
-    axes[0].plot(x, after.prob(x), color=colour, label=name)
-axes[0].plot(rows, np.zeros_like(rows), "|", color="0.3", ms=12)
-axes[0].set(xlabel="x", ylabel="density", ylim=(0, None), title="fitted to all rows")
-axes[0].legend(frameon=False)
+    ax.plot(x, after.prob(x), color=colour, label=name)
+ax.plot(rows, np.zeros_like(rows), "|", color="0.3", ms=12)
+ax.set(xlabel="x", ylabel="density", ylim=(0, None))
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False)
 
 # %%
 # How far the fit goes when the wild point goes: the normal follows without end, the others let go of it.
 # Each column of the table is a sample of its own, and each is fitted.
 places = np.array([10.0, 12.0, 15.0, 20.0, 30.0, 60.0])
 samples = np.vstack([np.repeat(clean[:, None], len(places), axis=1), places])
+fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for (name, family), colour in zip(families.items(), ("#E69F00", "#009E73", "#0072B2"), strict=True):
-    axes[1].plot(places, family.fit(samples).mode, "o-", ms=3, color=colour, label=name)
-axes[1].set(xlabel="where the wild point is", ylabel="fitted centre")
-for ax in axes:
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.plot(places, family.fit(samples).mode, "o-", ms=3, color=colour, label=name)
+ax.set(xlabel="where the wild point is", ylabel="fitted centre")
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False)
 plt.show()

@@ -33,34 +33,35 @@ models = {
     "least squares": tractable.LinearRegression(fit_intercept=False),
 }
 colours = ("#E69F00", "#56B4E9", "#0072B2", "#009E73", "0.3")
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for (name, model), colour in zip(models.items(), colours, strict=True):
     far = []
     for start in range(0, 3000, 20):
         model.partial_fit(X[start : start + 20], y[start : start + 20])
         far.append(np.linalg.norm(model.coef_ - truth))
-    axes[0].plot(np.arange(20, 3001, 20), far, color=colour, lw=1.1, label=name)
+    ax.plot(np.arange(20, 3001, 20), far, color=colour, lw=1.1, label=name)
     print(f"{name:18s} ends {far[-1]:.4f} from the truth")
-axes[0].set(yscale="log", xlabel="rows seen", ylabel="distance from the truth")
-axes[0].legend(frameon=False, fontsize=8)
+ax.set(yscale="log", xlabel="rows seen", ylabel="distance from the truth")
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False, fontsize=8)
 
 # %%
 # All rows in one batch, where the bound is exact: just below it the way zigzags, and just above it the model
 # refuses and says why.
 w0, w1 = np.meshgrid(np.linspace(-2.2, 3.2, 100), np.linspace(-4.5, 1.5, 100))
 error = np.mean((y - w0[..., None] * X[:, 0] - w1[..., None] * X[:, 1]) ** 2, axis=-1)
-axes[1].contour(w0, w1, error, levels=[0.3, 1, 3, 6, 10], colors="0.8", linewidths=0.8)
+fig, ax = plt.subplots(figsize=(6.0, 4.8), layout="constrained")
+ax.contour(w0, w1, error, levels=[0.3, 1, 3, 6, 10], colors="0.8", linewidths=0.8)
 for share, colour in ((0.25, "#0072B2"), (0.95, "#E69F00")):
     model = tractable.LeastMeanSquares(
         fit_intercept=False, batch_size=None, step=share * 2 / largest, shuffle=False
     )
     way = [np.zeros(2)] + [model.partial_fit(X, y).coef_.copy() for _ in range(25)]
-    axes[1].plot(*np.array(way).T, "o-", ms=3, lw=0.9, color=colour, label=f"{share:g} of the bound")
-axes[1].plot(*exact, "+", ms=10, color="#D55E00", label="least squares")
-axes[1].set(xlabel="first weight", ylabel="second weight")
-axes[1].legend(frameon=False, fontsize=8)
-for ax in axes:
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.plot(*np.array(way).T, "o-", ms=3, lw=0.9, color=colour, label=f"{share:g} of the bound")
+ax.plot(*exact, "+", ms=10, color="#D55E00", label="least squares")
+ax.set(xlabel="first weight", ylabel="second weight")
+ax.legend(frameon=False, fontsize=8)
+ax.spines[["top", "right"]].set_visible(False)
 try:
     model.set_params(step=1.05 * 2 / largest).fit(X, y)
 except ValueError as error:
