@@ -25,15 +25,15 @@ print(f"slope {model.coef_[0, 0]:.2f}, between {low:.2f} and {high:.2f}; p-value
 # %%
 # The band holds the probability with 95% confidence. It is Wald's: the odds are Gaussian, with the inverse of
 # the information for their covariance; carried over to probabilities, it never leaves [0, 1].
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 grid = np.linspace(-5.0, 5.0, 200)[:, None]
 band = model.proba_interval(grid)[:, 1]
-left.fill_between(grid[:, 0], *band.T, color="#0072B2", alpha=0.2, linewidth=0, label="95%, Wald")
-left.plot(grid, model.predict_proba(grid)[:, 1], color="#0072B2", label="p(yes | x)")
-left.plot(grid, 1.0 / (1.0 + np.exp(-1.2 * grid - 0.5)), color="0.6", linewidth=0.8, label="truth")
-left.scatter(x, y, s=14, color="0.4", label="rows")
-left.set(xlabel="x", ylabel="probability of yes", title="Classes that overlap")
-left.legend(frameon=False, loc="center right")
+ax.fill_between(grid[:, 0], *band.T, color="#0072B2", alpha=0.2, linewidth=0, label="95%, Wald")
+ax.plot(grid, model.predict_proba(grid)[:, 1], color="#0072B2", label="p(yes | x)")
+ax.plot(grid, 1.0 / (1.0 + np.exp(-1.2 * grid - 0.5)), color="0.6", linewidth=0.8, label="truth")
+ax.scatter(x, y, s=14, color="0.4", label="rows")
+ax.set(xlabel="x", ylabel="probability of yes", title="Classes that overlap")
+ax.legend(frameon=False, loc="center right")
 
 # %%
 # Where a threshold parts the classes, the likelihood has no maximum: the steeper the curve the better, and
@@ -45,12 +45,13 @@ with warnings.catch_warnings(record=True) as said:
     steep = tractable.LogisticRegression(C=np.inf).fit(x, parted)
 print(f"{said[0].category.__name__}: separable_ is {steep.separable_}, the slope {steep.coef_[0, 0]:.0f}")
 
-right.plot(grid, steep.predict_proba(grid)[:, 1], color="#D55E00", label="no penalty: where it stopped")
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.plot(grid, steep.predict_proba(grid)[:, 1], color="#D55E00", label="no penalty: where it stopped")
 for C, colour in ((10.0, "#E69F00"), (1.0, "#009E73"), (0.1, "#0072B2")):
     penalised = tractable.LogisticRegression(C).fit(x, parted)
-    right.plot(grid, penalised.predict_proba(grid)[:, 1], color=colour, label=f"C = {C:g}")
-right.scatter(x, parted, s=14, color="0.4")
-right.set(xlabel="x", title="Classes that a threshold parts")
-right.set_xlim(-5, 9)
-right.legend(frameon=False, loc="center right")
+    ax.plot(grid, penalised.predict_proba(grid)[:, 1], color=colour, label=f"C = {C:g}")
+ax.scatter(x, parted, s=14, color="0.4")
+ax.set(xlabel="x", ylabel="probability of yes", title="Classes that a threshold parts")
+ax.set_xlim(-5, 9)
+ax.legend(frameon=False, loc="center right")
 plt.show()
