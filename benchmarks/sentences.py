@@ -93,12 +93,17 @@ def item(told, row, known):
     if row["problem"]:
         return f"{said[0]} **{row['problem']}**."
     packages = known["machines"][row["machine"]]["packages"]
-    said += [duration(row, packages), memory(row), row["note"], f"What bounds it: {told.limit}"]
+    said += [duration(row, packages), memory(row), ended(row["note"] or ""), f"What bounds it: {told.limit}"]
     if any(duel["met"] is False for duel in row["duels"]):
         said.append(f"Why a target is missed: {told.reason or 'the row does not say.'}")
     if row["absent"]:
         said.append(f"Not installed then: {joined(row['absent'])}.")
     return " ".join(part for part in said if part)
+
+
+def ended(words):
+    """Give words a full stop, if they are some and have none."""
+    return words if not words or words.endswith(".") else f"{words}."
 
 
 def duration(row, packages):

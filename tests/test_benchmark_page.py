@@ -96,7 +96,7 @@ def test_a_row_is_told_in_full(kept):
         in text
     )
     assert "Peak memory 50 MB (at most 60 MB promised: met), against 3 MB of faiss." in text
-    assert "ours finds 99 %, faiss 98 % What bounds it: a matrix product." in text
+    assert "ours finds 99 %, faiss 98 %. What bounds it: a matrix product." in text
 
 
 def test_rows_without_a_measurement_are_said_not_to_have_one(kept):
