@@ -57,10 +57,6 @@ html_show_sourcelink = False
 # Pages without neighbours give the empty column to their tables.
 html_sidebars = {page: [] for page in ("benchmarks", "changelog", "coming_from_scikit_learn", "method_index")}
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "header_links_before_dropdown": 4}
-#: Pages without pages below them need no empty column for those.
-html_sidebars = dict.fromkeys(
-    ("index", "benchmarks", "changelog", "coming_from_scikit_learn", "method_index"), ()
-)
 
 REFERENCE = "generated/reference.rst"
 INTRODUCTION = """\
