@@ -30,6 +30,14 @@ def test_code_blocks_run(page):
     assert results.failed == 0
 
 
+def test_the_guide_lists_every_page_by_its_task():
+    """A page that the table of tasks leaves out would not be found."""
+    folder = ROOT / "docs" / "guide"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    for page in folder.glob("*.md"):
+        assert page.stem == "index" or f"]({page.name})" in index, page.name
+
+
 def test_contributing_quotes_real_files():
     quotes = blocks(ROOT / "CONTRIBUTING.md", "python")
     assert quotes

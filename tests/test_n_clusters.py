@@ -54,6 +54,7 @@ def test_the_gap_is_its_definition_and_may_choose_one_cluster(rng):
     X = rng.uniform(size=(60, 2))
     found = select_n_clusters(X, range(1, 5), criterion="gap", n_init=3, n_references=20, random_state=0)
     assert found.best == 1
+    assert repr(found).endswith(f"\n1 cluster: {found.rule}")
     gap, error = found.scores["gap"], found.gap_errors
     assert all(gap[i] < gap[i + 1] - error[i + 1] for i in range(found.best - 1))
     assert gap[0] >= gap[1] - error[1]

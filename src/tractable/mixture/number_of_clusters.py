@@ -70,4 +70,5 @@ class NumberOfClusters:
             lines.append((str(k), f"{self.inertias[i]:.4g}", *marks))
         widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
         table = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines]
-        return "\n".join([*(line.rstrip() for line in table), f"{self.best} clusters: {self.rule}"])
+        chosen = f"{self.best} cluster{'s' if self.best > 1 else ''}: {self.rule}"
+        return "\n".join([*(line.rstrip() for line in table), chosen])
