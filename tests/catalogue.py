@@ -28,6 +28,7 @@ from rows import (
     logistic,
     mean_shift,
     mixture_regression,
+    more_pictures,
     multivariate,
     naive_bayes,
     negative_binomial,
@@ -219,4 +220,4 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
-PICTURES = pictures.PICTURES
+PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]

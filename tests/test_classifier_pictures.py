@@ -11,7 +11,13 @@ from matplotlib import pyplot as plt
 from sklearn.naive_bayes import GaussianNB as Peer
 
 import tractable
-from tractable import BayesClassifier, BayesianLogisticRegression, Normal, Perceptron
+from tractable import (
+    BayesClassifier,
+    BayesianLogisticRegression,
+    LinearDiscriminantFunction,
+    Normal,
+    Perceptron,
+)
 from tractable.plotting.style import COLOURS
 
 
@@ -180,8 +186,9 @@ def test_the_legend_of_a_calibration_is_beside_it(rng):
 def test_refusals(rows):
     X, y = rows
     model = BayesianLogisticRegression().fit(X, y)
+    discriminant = LinearDiscriminantFunction(coef=np.eye(3)[:, :2], intercept=np.zeros(3))
     with pytest.raises(ValueError, match="data must be given"):
-        tractable.plot(model)
+        tractable.plot(discriminant)
     with pytest.raises(ValueError, match="y must have one label"):
         tractable.plot(model, data=X, y=y[:3])
     with pytest.raises(ValueError, match="y has the label 'z'"):
@@ -191,5 +198,29 @@ def test_refusals(rows):
     with pytest.raises(ValueError, match="limits"):
         tractable.plot(model, limits=[(1.0, 0.0), (0.0, 1.0)])
     three = BayesianLogisticRegression().fit(np.column_stack([X, X[:, 0] ** 2]), y)
-    with pytest.raises(ValueError, match="two columns"):
-        tractable.plot(three, data=np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="one or two columns"):
+        tractable.plot(three, data=np.zeros((4, 3)), dims=[0, 1, 2])
+
+
+def test_of_more_columns_the_others_are_held_in_the_middle(rows):
+    """The plane that is drawn goes through the medians of the rows."""
+    X, y = rows
+    frame = pd.DataFrame(np.column_stack([X, X[:, 0] ** 2]), columns=["a", "b", "c"])
+    model = BayesianLogisticRegression().fit(frame, y)
+    ax = tractable.plot(model, data=frame, y=y, dims=["b", "c"], n_cells=11)
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("b", "c", "a in the middle")
+    sides = [np.linspace(*limits, 11) for limits in (ax.get_xlim(), ax.get_ylim())]
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    asked = pd.DataFrame({"a": frame["a"].median(), "b": grid[:, 0], "c": grid[:, 1]})
+    colours = np.array([mpl.colors.to_rgb(COLOURS[k]) for k in range(len(model.classes_))])
+    wanted = colours[np.searchsorted(model.classes_, model.predict(asked))].reshape(11, 11, 3)
+    np.testing.assert_allclose(ax.images[0].get_array()[..., :3], wanted)
+
+
+def test_without_rows_a_linear_classifier_is_its_coefficients(rows):
+    X, y = rows
+    model = BayesianLogisticRegression().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    ax = tractable.plot(model)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b"]
+    drawn = [line.get_xdata() for line in ax.get_lines() if line.get_label() in model.classes_]
+    np.testing.assert_allclose(drawn, model.coef_)

@@ -1,4 +1,4 @@
-"""Pictures of regressions on one column."""
+"""Pictures of regressions: bands, predictions beside targets, coefficients."""
 
 import matplotlib as mpl
 import numpy as np
@@ -50,11 +50,40 @@ def test_column_names_and_grids_are_used(data):
 def test_what_has_no_such_picture_is_said(data):
     X, y = data
     model = LinearRegression().fit(X, y)
-    with pytest.raises(ValueError, match="X must be given"):
-        tractable.plot(model)
-    with pytest.raises(ValueError, match="X must be given with y"):
+    with pytest.raises(ValueError, match="data must be given with y"):
+        tractable.plot(model, y=y)
+    with pytest.raises(ValueError, match="data must be given with y"):
         tractable.plot(model, y=y, grid=X)
-    with pytest.raises(ValueError, match="one column"):
-        tractable.plot(LinearRegression().fit(np.hstack([X, X**2]), y), X=np.hstack([X, X**2]))
+    with pytest.raises(ValueError, match="data and X are the same"):
+        tractable.plot(model, data=X, X=X)
+    with pytest.raises(ValueError, match="grid must have one column"):
+        tractable.plot(LinearRegression().fit(np.hstack([X, X**2]), y), grid=np.hstack([X, X**2]))
     with pytest.raises(ValueError, match="one target"):
         tractable.plot(LinearRegression().fit(X, np.column_stack([y, y])), X=X)
+
+
+def test_several_columns_are_drawn_as_predictions_beside_targets(data):
+    X, y = data
+    both = np.hstack([X, X**2])
+    model = LinearRegression().fit(both, y)
+    ax = tractable.plot(model, data=both, y=pd.Series(y, name="price"), coverage=0.8)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted price", "price")
+    points = next(c for c in ax.collections if c.get_label() == "data").get_offsets()
+    order = np.argsort(model.predict(both))
+    np.testing.assert_allclose(points, np.column_stack([model.predict(both), y])[order])
+    bars = next(c for c in ax.collections if c.get_label() == "80%, new targets").get_segments()
+    np.testing.assert_allclose(np.array(bars)[:, :, 1], model.predict_interval(both, 0.8)[order])
+
+
+def test_without_rows_coefficients_are_drawn_with_their_intervals(data):
+    X, y = data
+    both = pd.DataFrame(np.hstack([X, X**2]), columns=["width", "square"])
+    for model in (LinearRegression(), tractable.BayesianLinearRegression()):
+        ax = tractable.plot(model.fit(both, y), coverage=0.8)
+        assert [tick.get_text() for tick in ax.get_yticklabels()] == ["width", "square"]
+        np.testing.assert_allclose(ax.get_lines()[-3].get_xdata(), model.coef_)
+        (bars,) = ax.collections
+        found = np.array(bars.get_segments())[:, :, 0]
+    belief = model.posterior_
+    expected = [belief.marginal([name]).as_univariate().interval(0.8) for name in both.columns]
+    np.testing.assert_allclose(found, expected)

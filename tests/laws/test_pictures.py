@@ -1,5 +1,10 @@
 """Every law of pictures on everything that is drawn."""
 
+import os
+import subprocess
+import sys
+from importlib import import_module
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -17,7 +22,8 @@ from tractable.distributions import (
     grid_posterior,
 )
 from tractable.plotting import plot
-from tractable.plotting.plot import draw
+from tractable.plotting.picture_modules import MODULES
+from tractable.plotting.plot import picture
 from tractable.testing import picture_laws
 from tractable.testing.picture_laws import PICTURE_LAWS, Picture
 from tractable.value import value
@@ -32,11 +38,35 @@ def test_picture_law(law, make, rng):
 
 
 def test_everything_with_a_picture_is_in_the_catalogue():
-    from tractable.plotting import pictures  # noqa: F401
-
+    every_picture()
     shown = [type(row.make().shows) for row in PICTURES]
-    drawn = [kind for kind in draw.registry if kind.__module__.startswith("tractable.")]
+    drawn = [kind for kind in picture.registry if kind.__module__.startswith("tractable.")]
     assert [k.__name__ for k in drawn if not any(issubclass(s, k) for s in shown)] == []
+
+
+def every_picture():
+    """Import all that draws something."""
+    for module in set(MODULES.values()):
+        import_module(f"tractable.plotting.pictures.{module}")
+
+
+def test_the_table_of_pictures_says_where_each_kind_is_drawn():
+    """A kind that the table does not name would be drawn as its parent, or not at all."""
+    every_picture()
+    found = {
+        kind.__name__: drawn.__module__.rpartition(".")[2]
+        for kind, drawn in picture.registry.items()
+        if kind is not object and drawn.__module__.startswith("tractable.plotting.pictures.")
+    }
+    assert found == MODULES
+
+
+def test_drawing_a_gaussian_imports_no_linear_model():
+    code = (
+        "import sys, tractable; tractable.plot(tractable.Normal(mean=0.0, variance=1.0)); "
+        "assert not [m for m in sys.modules if m.startswith(('tractable.linear_model', 'tractable.mixture'))]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "MPLBACKEND": "Agg"})
 
 
 @pytest.mark.parametrize(
@@ -45,14 +75,16 @@ def test_everything_with_a_picture_is_in_the_catalogue():
         (3.0, {}, "x must be something with a picture"),
         (Normal(mean=np.zeros(9), variance=1.0), {}, "at most 8"),
         (Normal(mean=[0.0, 1.0], variance=1.0), {"labels": ["a"]}, "labels"),
-        (MultivariateNormal(mean=np.zeros((2, 2)), covariance=np.eye(2)), {}, "batch"),
+        (MultivariateNormal(mean=np.zeros((9, 2)), covariance=np.eye(2)), {}, "at most 8"),
+        (MultivariateNormal(mean=np.zeros((2, 2)), covariance=np.eye(2)), {"labels": ["a"]}, "labels"),
         (MultivariateNormal(mean=np.zeros(3), covariance=np.eye(3)), {"dims": [0, 1, 2]}, "dims"),
         (MultivariateNormal(mean=np.zeros(3), covariance=np.eye(3)), {"dims": "a"}, "dims"),
         (Product(parts=[Poisson(rate=1.0), Normal(mean=0.0, variance=1.0)]), {"dims": [0, 1]}, "dims"),
-        (Dirichlet(concentration=np.ones(4)), {}, "three shares"),
+        (Normal, {}, "got the class Normal"),
+        (Dirichlet(concentration=np.ones((2, 3))), {}, "batch"),
         (Dirichlet(concentration=np.ones(3)), {"names": ["a"]}, "names"),
         (grid_posterior(np.zeros_like, np.zeros_like, [0.0, 1.0, 2.0]), {"names": ["a", "b"]}, "names"),
-        (MultivariateLaplace(location=[0.0, 0.0], scale=1.0), {}, "something with a picture"),
+        (MultivariateLaplace(location=np.zeros((2, 3)), scale=1.0), {}, "batch"),
     ],
 )
 def test_refusals(shows, options, named):
@@ -68,7 +100,7 @@ def broken(change):
     class Broken:
         pass
 
-    @draw.register
+    @picture.register
     def _broken(x: Broken, ax, **options):
         return change(x, ax, **options)
 

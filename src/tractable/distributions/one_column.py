@@ -9,6 +9,7 @@ from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.normal import Normal
 from tractable.distributions.product import Product
+from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.univariate import Univariate
 
@@ -44,6 +45,11 @@ def _product(x: Product) -> Any:
 @of_one_column.register
 def _mixture(x: Mixture) -> Any:
     return Mixture(weights=x.weights, components=x.components.as_univariate())
+
+
+@of_one_column.register
+def _stacked(x: Stacked) -> Stacked:
+    return Stacked(members=[of_one_column(member) for member in x.members], shape=x.shape)
 
 
 @of_one_column.register

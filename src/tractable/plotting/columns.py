@@ -8,7 +8,15 @@ from tractable.covariance import resolve_dims
 from tractable.data import as_source, is_frame
 from tractable.distributions import Distribution
 
-__all__ = ["as_number", "check_coverages", "check_single", "chosen_columns", "named_columns", "shown_data"]
+__all__ = [
+    "as_number",
+    "check_coverages",
+    "check_single",
+    "chosen_columns",
+    "named_columns",
+    "shown_data",
+    "two_columns",
+]
 
 
 def check_single(x: Any) -> None:
@@ -58,3 +66,13 @@ def check_coverages(coverages: Any) -> list[float]:
 def as_number(x: Distribution) -> Any:
     """Return a distribution of vectors of one entry as one of numbers."""
     return x.as_univariate()
+
+
+def two_columns(x: Any, dims: Any) -> list[int]:
+    """Return the positions of the two columns of a fitted model to draw: the first ones when not given."""
+    names = getattr(x, "feature_names_in_", None)
+    wanted = range(2) if dims is None else dims
+    columns = list(resolve_dims(wanted, x.n_features_in_, None if names is None else tuple(names)))
+    if len(columns) != 2:
+        raise ValueError(f"dims must name two columns, got {dims!r}")
+    return columns

@@ -1,15 +1,34 @@
 """A picture of anything that was fitted."""
 
 from functools import singledispatch
+from importlib import import_module
 from typing import Any
 
+from tractable.plotting.picture_modules import MODULES
 from tractable.plotting.style import axes_for
 
-__all__ = ["draw", "plot"]
+__all__ = ["draw", "picture", "plot"]
 
 
 def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     """Draw a fitted model, a distribution or a result.
+
+    What is drawn:
+
+    - distributions of numbers: a density with its interval, or probabilities as stems; of vectors: regions
+      that hold half, 90 % and 99 %, mixtures with their components; of shares, counts and matrices too;
+    - batches of up to eight of them, each in its colour;
+    - densities that were fitted: the same, over the rows, and histograms with credible bands;
+    - regressions: over one column the prediction in bands of the function and of new targets; over several
+      what was predicted beside what was observed; without rows, the coefficients with their intervals;
+    - classifiers: the regions of the plane that go to each class, or probabilities along one column; of
+      more columns the plane through the middle of the others, of categories the shares of classes;
+    - mixtures and clusters: ellipses of components, centres with their cells, hills with their basins;
+    - beliefs: the prior of a conjugate model, its predictive distribution, and its updates in turn;
+    - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
+      of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
+      grids, searches for bandwidths and bins, the parts of an evidence;
+    - neighbour indexes: the cells of a tree, and what a search looks at.
 
     Parameters
     ----------
@@ -19,10 +38,12 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     **options
         What the picture of this kind of object takes. Distributions: `data`, rows to show behind it; `dims`,
         the one or two columns to show; `coverage` or `coverages`, the probabilities that intervals and
-        regions hold; `label`, what a number is called; `labels`, what the members of a batch are. Regressions
-        on one column: `X` and `y`, the rows to show; `coverage`, of the band; `grid`, where to draw it.
-        Classifiers of one or two columns: `data` and `y`, the rows to show and their classes; `limits`, of
-        each column; `levels`, the probabilities to draw contours of; `n_cells`, along each side.
+        regions hold; `label`, what a number is called; `labels`, what the members of a batch are.
+        Regressions: `data` (or `X`) and `y`, the rows to show; `coverage`, of the band; `grid`, where to draw
+        it. Classifiers: `data` and `y`, the rows to show and their classes; `dims`, the two columns to draw;
+        `limits`, of each; `levels`, the probabilities to draw contours of; `n_cells`, along each side.
+        Mixtures by EM: ``show="climb"``, the likelihood at every step. Conjugate models:
+        ``show="predictive"``.
 
     Returns
     -------
@@ -35,13 +56,29 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     >>> ax.get_ylabel()
     'density'
     """
-    from tractable.plotting import pictures  # noqa: F401  (each module registers what it draws)
-
+    if isinstance(x, type):
+        raise ValueError(f"x must be one of its kind, fitted where it learns, got the class {x.__name__}")
+    _load_pictures(type(x))
+    if picture.dispatch(type(x)) is picture.dispatch(object):
+        picture(x, None)  # refuses, before axes are made that would stay empty
     return draw(x, axes_for(ax), **options)
 
 
+def draw(x: Any, ax: Any, **options: Any) -> Any:
+    """Draw x on the axes and return them."""
+    _load_pictures(type(x))
+    return picture(x, ax, **options)
+
+
 @singledispatch
-def draw(x: Any, ax: Any, **options: Any) -> Any:  # noqa: ARG001
+def picture(x: Any, ax: Any, **options: Any) -> Any:  # noqa: ARG001
     """Draw x on the axes and return them; each kind of object registers its own."""
-    known = sorted(kind.__name__ for kind in draw.registry if kind is not object)
-    raise ValueError(f"x must be something with a picture ({', '.join(known)}), got {type(x).__name__}")
+    known = ", ".join(sorted(MODULES))
+    raise ValueError(f"x must be something with a picture ({known}), got {type(x).__name__}")
+
+
+def _load_pictures(kind: type) -> None:
+    """Import what draws a kind of object, or any it descends from: importing registers it."""
+    for parent in kind.__mro__:
+        if parent.__name__ in MODULES:
+            import_module(f"tractable.plotting.pictures.{MODULES[parent.__name__]}")

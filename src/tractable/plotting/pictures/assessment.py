@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.linear_model import CVCurve
 from tractable.metrics import BiasVariance, CalibrationCurve
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -14,7 +14,7 @@ __all__: list[str] = []
 NAMES = {"loo": "leave-one-out", "gcv": "generalised cross-validation"}
 
 
-@draw.register
+@picture.register
 def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0]) -> Any:
     """Draw the score of every penalty, with one standard error where it is known, and the best."""
     shown = np.isfinite(x.scores)
@@ -47,7 +47,7 @@ def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0])
     return ax
 
 
-@draw.register
+@picture.register
 def _calibration(x: CalibrationCurve, ax: Any, *, label: str = "observed", colour: str = COLOURS[0]) -> Any:
     """Draw the share of targets below each quantile, in a band of two standard errors about the level."""
     ends = np.concatenate([[0.0], x.levels, [1.0]])
@@ -67,7 +67,7 @@ def _calibration(x: CalibrationCurve, ax: Any, *, label: str = "observed", colou
     return ax
 
 
-@draw.register
+@picture.register
 def _bias_variance(x: BiasVariance, ax: Any) -> Any:
     """Draw the parts of the error on top of each other: along the line for one column, else on average."""
     parts = x.pointwise if x.points.shape[1] == 1 else x.average

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from tractable.metrics import ClassCalibration, ConfusionMatrix
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, quiet
 
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _confusion(x: ConfusionMatrix, ax: Any, *, normalize: bool = True) -> Any:
     """Draw how often each class was taken for each: by share of the class, or by count.
 
@@ -36,7 +36,7 @@ def _confusion(x: ConfusionMatrix, ax: Any, *, normalize: bool = True) -> Any:
     return ax
 
 
-@draw.register
+@picture.register
 def _calibration(
     x: ClassCalibration, ax: Any, *, label: str = "observed", colour: str = COLOURS[0], bars: bool = True
 ) -> Any:

@@ -1,5 +1,6 @@
 """Classifiers: the parts of the plane that go to each class, or how probable classes are along a line."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ from sklearn.base import ClassifierMixin
 
 from tractable.base import check_fitted
 from tractable.classification import BayesClassifier, LinearDiscriminantFunction
+from tractable.covariance import resolve_dims
 from tractable.neighbors import KNeighborsClassifier
+from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.column_axes import ColumnAxis, as_places, axes_of, rows_at
 from tractable.plotting.decision_regions import (
     class_colour,
@@ -15,7 +18,8 @@ from tractable.plotting.decision_regions import (
     draw_class_rows,
     draw_region_image,
 )
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
+from tractable.plotting.rows import column_names, rows_like
 from tractable.plotting.style import legend, quiet
 
 __all__: list[str] = []
@@ -23,58 +27,69 @@ __all__: list[str] = []
 LEVELS = (0.75, 0.9, 0.99)
 N_CELLS = 200
 
+#: Shares of the classes at places of the columns that are drawn, and scores whose largest decides.
+Ask = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-@draw.register
+
+@picture.register
 def _classifier(
     x: ClassifierMixin,
     ax: Any,
     *,
     data: Any = None,
     y: Any = None,
+    dims: Any = None,
     limits: Any = None,
     levels: Any = None,
     n_cells: int = N_CELLS,
+    coverage: float = 0.9,
 ) -> Any:
-    """Draw what a classifier of one or two columns says everywhere, over rows `data` of classes `y`.
+    """Draw what a classifier says along one column or over two, over rows `data` of classes `y`.
 
-    Categories are at their codes and counts at whole numbers; rows with holes are not drawn.
+    Of more columns, the others are held in the middle of the rows. Categories are at their codes and counts
+    at whole numbers; rows with holes are not drawn. Without rows, a linear classifier that knows nothing of
+    where they lie is drawn by its coefficients.
     """
     check_fitted(x)
+    names = column_names(x)
     if data is None and isinstance(x, KNeighborsClassifier):
-        axes = axes_of(x, ["x0", "x1"], x.n_features_in_)
-        data, y = rows_at(axes, getattr(x, "feature_names_in_", None), x.index_.points), x.classes_[x.codes_]
+        data, y = rows_like(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
+    if data is None and limits is None and not hasattr(x, "distribution_") and hasattr(x, "coef_"):
+        several = len(np.atleast_2d(x.coef_)) > 1
+        return draw_coefficients(x, ax, coverage, [*map(str, x.classes_)] if several else None)
     if levels is None:  # votes go in steps, whose edges are no contours
         levels = () if isinstance(x, KNeighborsClassifier) else LEVELS
-    names = [str(name) for name in getattr(x, "feature_names_in_", ["x0", "x1"])]
-    options = {"limits": limits, "levels": levels, "n_cells": n_cells}
-    return _drawn(x, ax, x.n_features_in_, names, x.classes_, data, y, **options)
+    options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
+    return _drawn(x, ax, names, x.classes_, data, y, **options)
 
 
-@draw.register
+@picture.register
 def _known(
     x: BayesClassifier,
     ax: Any,
     *,
     data: Any = None,
     y: Any = None,
+    dims: Any = None,
     limits: Any = None,
     levels: Any = LEVELS,
     n_cells: int = N_CELLS,
 ) -> Any:
     """Draw what the best classifier says everywhere, over rows `data` and their classes `y`."""
     shape = x.class_distributions.event_shape
-    names = list(x.distribution.names or (("x0", "x1") if shape else ("x",)))
-    options = {"limits": limits, "levels": levels, "n_cells": n_cells}
-    return _drawn(x, ax, shape[0] if shape else 1, names, np.asarray(x.classes), data, y, **options)
+    names = [f"x{j}" for j in range(shape[0])] if shape else ["x"]
+    options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
+    return _drawn(x, ax, list(x.distribution.names or names), np.asarray(x.classes), data, y, **options)
 
 
-@draw.register
+@picture.register
 def _planes(
     x: LinearDiscriminantFunction,
     ax: Any,
     *,
     data: Any = None,
     y: Any = None,
+    dims: Any = None,
     limits: Any = None,
     n_cells: int = N_CELLS,
 ) -> Any:
@@ -82,9 +97,10 @@ def _planes(
 
     Over one column: what is decided along it.
     """
-    labels = np.asarray(x.classes)
-    _drawn(x, ax, x.coef.shape[1], ["x0", "x1"], labels, data, y, limits=limits, levels=(), n_cells=n_cells)
-    if x.coef.shape[1] == 1:
+    labels, names = np.asarray(x.classes), [f"x{j}" for j in range(x.coef.shape[1])]
+    options = {"dims": dims, "limits": limits, "levels": (), "n_cells": n_cells}
+    _drawn(x, ax, names, labels, data, y, **options)
+    if len(names) != 2 or len(_columns(names, dims)) != 2:
         return ax
     box = ax.viewLim.get_points().copy()
     reach = 2.0 * float(np.linalg.norm(box[1] - box[0]))
@@ -100,32 +116,102 @@ def _planes(
 
 
 def _drawn(
-    x: Any, ax: Any, dim: int, names: list[str], labels: np.ndarray, data: Any, y: Any, **options: Any
+    x: Any,
+    ax: Any,
+    names: list[str],
+    labels: np.ndarray,
+    data: Any,
+    y: Any,
+    *,
+    dims: Any,
+    limits: Any,
+    levels: Any,
+    n_cells: int,
 ) -> Any:
-    if dim not in (1, 2):
-        raise ValueError(f"x must have two columns to be drawn, or one, it has {dim}")
-    axes = axes_of(x, names, dim)
+    axes = axes_of(x, names, len(names))
+    columns = _columns(names, dims)
     rows = None if data is None else as_places(axes, getattr(x, "feature_names_in_", None), data)
     codes = _codes(labels, rows, y)
     if rows is not None:
         complete = np.isfinite(rows).all(axis=1)
         rows, codes = rows[complete], None if codes is None else codes[complete]
-    low, high = _limits(x, axes, rows, options["limits"])
-    if dim == 1:
-        return _line(x, ax, axes[0], labels, rows, codes, low, high)
-    sides = [axes[j].side(low[j], high[j], options["n_cells"]) for j in (0, 1)]
+    seen = _seen(x, axes, rows, needed=limits is None or len(names) > len(columns))
+    shown = [axes[j] for j in columns]
+    low, high = _limits(shown, None if seen is None else seen[:, columns], limits, given=rows is not None)
+
+    def ask(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        full = places if seen is None else np.tile(_middle(axes, seen), (len(places), 1))
+        full[:, columns] = places
+        return _answers(x, axes, full, len(labels))
+
+    over = None if rows is None else rows[:, columns]
+    if len(columns) == 1:
+        _line(x, ax, ask, shown[0], labels, over, codes, low, high)
+    else:
+        _plane(x, ax, ask, shown, labels, over, codes, low, high, levels, n_cells)
+    left = len(names) - len(columns)
+    if left:
+        others = [name for j, name in enumerate(names) if j not in columns]
+        told = f"{others[0]} in the middle" if left == 1 else f"the {left} other columns in the middle"
+        ax.set_title(told, fontsize="medium")
+    return ax
+
+
+def _plane(
+    x: Any,
+    ax: Any,
+    ask: Ask,
+    axes: list[ColumnAxis],
+    labels: np.ndarray,
+    rows: Any,
+    codes: Any,
+    low: np.ndarray,
+    high: np.ndarray,
+    levels: Any,
+    n_cells: int,
+) -> None:
+    """Draw the regions of the plane that go to each class, over rows."""
+    sides = [axes[j].side(low[j], high[j], n_cells) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*sides), axis=-1)
-    shares, scores = _answers(x, axes, grid.reshape(-1, 2), len(labels))
-    shares, scores = (part.reshape(*grid.shape[:2], -1) for part in (shares, scores))
+    shares, scores = (part.reshape(*grid.shape[:2], -1) for part in ask(grid.reshape(-1, 2)))
     draw_region_image(ax, sides, shares)
     # Between steps there is nothing, and so no contour.
     smooth = hasattr(x, "predict_proba") and not any(axis.steps for axis in axes)
-    draw_boundaries(ax, sides, scores, options["levels"] if smooth else ())
+    draw_boundaries(ax, sides, scores, levels if smooth else ())
     draw_class_rows(ax, _apart(axes, rows), codes, labels)
-    ax.set(xlabel=names[0], ylabel=names[1], xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
+    ax.set(xlabel=axes[0].name, ylabel=axes[1].name, xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
     for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
         axis.mark(drawn)
-    return ax
+
+
+def _columns(names: list[str], dims: Any) -> list[int]:
+    """Return the one or two columns to draw over: the first when not told."""
+    wanted = range(min(2, len(names))) if dims is None else dims
+    columns = list(resolve_dims(wanted, len(names), tuple(names)))
+    if not 1 <= len(columns) <= 2:
+        raise ValueError(f"dims must name one or two columns, got {dims!r}")
+    return columns
+
+
+def _seen(x: Any, axes: list[ColumnAxis], rows: Any, *, needed: bool) -> np.ndarray | None:
+    """Return places like those that were seen: the rows, or draws of what the classes are like."""
+    if rows is not None or not needed:
+        return rows
+    if all(axis.categories is not None for axis in axes):
+        return np.zeros((1, len(axes)))
+    known = getattr(x, "distribution_", getattr(x, "distribution", None))
+    if known is None:
+        raise ValueError("data must be given, the rows to draw over; or limits")
+    return np.reshape(np.asarray(known.sample(4000, rng=0), dtype=float), (-1, len(axes)))
+
+
+def _middle(axes: list[ColumnAxis], seen: np.ndarray) -> np.ndarray:
+    """Return where the columns are held that are not drawn: medians, of categories the most common."""
+    middle = np.median(seen, axis=0)
+    for j, axis in enumerate(axes):
+        if axis.categories is not None:
+            middle[j] = np.argmax(np.bincount(seen[:, j].astype(int), minlength=len(axis.categories)))
+    return middle
 
 
 def _apart(axes: list[ColumnAxis], rows: np.ndarray | None) -> np.ndarray | None:
@@ -137,11 +223,19 @@ def _apart(axes: list[ColumnAxis], rows: np.ndarray | None) -> np.ndarray | None
 
 
 def _line(
-    x: Any, ax: Any, axis: ColumnAxis, labels: np.ndarray, rows: Any, codes: Any, low: Any, high: Any
+    x: Any,
+    ax: Any,
+    ask: Ask,
+    axis: ColumnAxis,
+    labels: np.ndarray,
+    rows: Any,
+    codes: Any,
+    low: Any,
+    high: Any,
 ) -> Any:
     """Draw the probability of each class along a line; at categories, in bars."""
     points = np.arange(low[0], high[0] + 0.5) if axis.steps else np.linspace(low[0], high[0], 400)
-    shares, _ = _answers(x, [axis], points[:, None], len(labels))
+    shares, _ = ask(points[:, None])
     wide = 0.8 / len(labels)
     for code, label in enumerate(labels):
         style = {"color": class_colour(code), "label": str(label)}
@@ -190,24 +284,17 @@ def _codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:
     return np.array([places[label] for label in given])
 
 
-def _limits(x: Any, axes: list[ColumnAxis], rows: Any, limits: Any) -> tuple[np.ndarray, np.ndarray]:
+def _limits(axes: list[ColumnAxis], seen: Any, limits: Any, *, given: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners of what is drawn: as told, about the rows, or about what the classes are like."""
-    dim = len(axes)
     if limits is not None:
         box = np.atleast_2d(np.asarray(limits, dtype=float))
-        if box.shape != (dim, 2) or not np.all(box[:, 0] < box[:, 1]):
+        if box.shape != (len(axes), 2) or not np.all(box[:, 0] < box[:, 1]):
             raise ValueError(f"limits must be (low, high) of each column, got {limits!r}")
         low, high = box[:, 0], box[:, 1]
-    elif rows is not None:
-        low, high = rows.min(axis=0), rows.max(axis=0)
-    elif all(axis.categories is not None for axis in axes):
-        low = high = np.zeros(dim)
+    elif given:
+        low, high = seen.min(axis=0), seen.max(axis=0)
     else:
-        known = getattr(x, "distribution_", getattr(x, "distribution", None))
-        if known is None:
-            raise ValueError("data must be given, the rows to draw over; or limits")
-        draws = np.reshape(np.asarray(known.sample(4000, rng=0), dtype=float), (-1, dim))
-        low, high = np.quantile(draws, [0.005, 0.995], axis=0)
+        low, high = np.quantile(seen, [0.005, 0.995], axis=0)
     low, high = (np.array([a.snapped(e) for a, e in zip(axes, ends, strict=True)]) for ends in (low, high))
     for j, axis in enumerate(axes):
         if axis.categories is not None and limits is None:  # all of them, met or not

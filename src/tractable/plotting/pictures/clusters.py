@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.metrics import ClusterReport
 from tractable.mixture.number_of_clusters import NumberOfClusters
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -20,7 +20,7 @@ NAMES = {
 }
 
 
-@draw.register
+@picture.register
 def _report(x: ClusterReport, ax: Any) -> Any:
     """Draw for each cluster how far its rows reach, beside half the way to the nearest other centre."""
     places = np.arange(len(x.labels))[::-1]
@@ -45,7 +45,7 @@ def _report(x: ClusterReport, ax: Any) -> Any:
     return ax
 
 
-@draw.register
+@picture.register
 def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> Any:
     """Draw the score of every number of clusters, and the one that was chosen."""
     name = x.criterion if criterion is None else criterion

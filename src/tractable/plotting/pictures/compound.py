@@ -14,9 +14,12 @@ from tractable.distributions import (
     Univariate,
     UnivariateMixture,
 )
-from tractable.plotting.columns import as_number, check_single, chosen_columns, named_columns, shown_data
+from tractable.plotting.batches import draw_batch
+from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
 from tractable.plotting.curves import curve_points, prob_at
-from tractable.plotting.plot import draw
+from tractable.plotting.draws import draw_draws
+from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.regions import draw_plane
 from tractable.plotting.style import COLOURS
 
@@ -28,7 +31,7 @@ COVERAGES = (0.5, 0.9, 0.99)
 MOST_COMPONENTS = 20
 
 
-@draw.register
+@picture.register
 def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
     """Draw the density, and under it each component times its weight."""
     if not x.batch_shape and x.n_components <= MOST_COMPONENTS:
@@ -38,12 +41,12 @@ def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
             height = float(x.weights[k]) * prob_at(x.components[k], points)
             colour, label = COLOURS[1 + k % (len(COLOURS) - 1)], "components" if k == 0 else None
             ax.plot(points, height, color=colour, label=label, zorder=3, **style)
-    return draw.dispatch(Univariate)(x, ax, **options)
+    return picture.dispatch(Univariate)(x, ax, **options)
 
 
-@draw.register(Mixture)
-@draw.register(Product)
-@draw.register(MultivariateStudentT)
+@picture.register(Mixture)
+@picture.register(Product)
+@picture.register(MultivariateStudentT)
 def _joint(
     x: Distribution,
     ax: Any,
@@ -51,20 +54,38 @@ def _joint(
     data: Any = None,
     dims: Any = None,
     coverages: Sequence[float] = COVERAGES,
+    labels: Sequence[str] | None = None,
 ) -> Any:
     """Draw one column as a curve, or two as regions; of a product the first column when not told."""
-    check_single(x)
-    columns = chosen_columns(x, dims, most=1 if isinstance(x, Product) else 2)
+    dims, most = _told(x, dims), 1 if isinstance(x, Product) else 2
+    if x.batch_shape:
+        told: dict[str, Any] = {"labels": labels, "coverages": coverages, "most": most}
+        return draw_batch(x, ax, data=data, dims=dims, **told)
+    columns = chosen_columns(x, dims, most=most)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
     part: Any = x.marginal(columns)  # type: ignore[attr-defined]
     if len(columns) == 1:
-        ax = draw(as_number(part), ax, data=rows, label=names[0], coverage=max(coverages))
+        number = as_number(part)
+        if isinstance(number, Univariate):
+            ax = draw(number, ax, data=rows, label=names[0], coverage=max(coverages))
+        else:  # components of different families, which have no quantiles together
+            ax = draw_draws(x, ax, columns, names, rows)
     else:
         ax = _pair(part, ax, rows, names, coverages)
     dim = x.event_shape[0]
     if dim > len(columns):
         ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
     return ax
+
+
+def _told(x: Distribution, dims: Any) -> Any:
+    """Return the columns to draw; when not told, and some are counted: two measured ones, or the first."""
+    if dims is not None or not isinstance(x, Mixture) or not _has_counts(x):
+        return dims
+    parts = x.components.parts if isinstance(x.components, Product) else ()
+    measured = [j for j, part in enumerate(parts) if not part.discrete and not part.event_shape]
+    plain = len(parts) == x.event_shape[0]
+    return measured[:2] if plain and len(measured) > 1 else [0]
 
 
 def _pair(
@@ -81,14 +102,14 @@ def _components(x: Mixture, ax: Any) -> None:
     """Draw the half of each component nearest its mean, the fainter the smaller its weight."""
     if x.n_components > MOST_COMPONENTS:
         return  # the first of them would say nothing of the others
-    angle = np.linspace(0, 2 * np.pi, 120)
-    circle = np.sqrt(2 * np.log(2)) * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    lower = np.linalg.cholesky(x.components.covariance)  # type: ignore[attr-defined]
+    components: Any = x.components
+    covariances = np.asarray(components.covariance, dtype=float)
+    covariances = np.broadcast_to(covariances, (x.n_components, 2, 2))
     strength = np.sqrt(x.weights / x.weights.max())
     for k in range(x.n_components):
-        edge = x.components.mean[k] + circle @ lower[k].T
+        ring = edge(components.mean[k], covariances[k], radius_holding(0.5))
         label = "components, 50%" if k == 0 else None
-        ax.plot(*edge.T, color=COLOURS[5], lw=1.0, ls="--", alpha=float(strength[k]), label=label)
+        ax.plot(*ring.T, color=COLOURS[5], lw=1.0, ls="--", alpha=float(strength[k]), label=label)
 
 
 def _has_counts(x: Distribution) -> bool:

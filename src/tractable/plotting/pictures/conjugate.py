@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.conjugate import ConjugateModel, NormalMeanModel, NormalModel, Updates
+from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.dirichlet_belief import DirichletBelief
+from tractable.plotting.bars import draw_bars
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
-from tractable.plotting.plot import draw
-from tractable.plotting.regions import draw_regions, level_holding
+from tractable.plotting.pictures.matrices import draw_gaussians
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -17,24 +18,22 @@ __all__: list[str] = []
 SHOWN = ("belief", "predictive")
 
 
-@draw.register
+@picture.register
 def _model(x: ConjugateModel, ax: Any, *, show: str = "belief", **options: Any) -> Any:
     """Draw the belief about the parameter, or with ``show="predictive"`` the distribution of the next row."""
     if _checked(show) == "predictive":
         return draw(x.predictive(), ax, **options)
     if isinstance(x, DirichletBelief):
         return _shares(x, ax, **options)
-    if isinstance(x, NormalModel):
-        return _plane(x, ax, **options)
-    if x.prior.event_shape and not isinstance(x, NormalMeanModel):
-        raise ValueError(f'the belief of a {type(x).__name__} has no picture; show="predictive" has')
+    if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
+        return _covariances(x, ax, **options)
     ax = draw(x.prior, ax, **options)
     if not x.prior.event_shape:
         ax.set(xlabel=x.unknown)
     return ax
 
 
-@draw.register
+@picture.register
 def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str] | None = None) -> Any:
     """Draw one curve for each step, the later the darker."""
     _checked(show)
@@ -66,27 +65,15 @@ def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str]
 
 def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
     """Draw the expected share of each category, and the interval it lies in."""
-    mean, (low, high) = np.asarray(x.mean()), x.interval(coverage)
-    places = np.arange(x.n_classes)
-    ax.bar(places, mean, color=COLOURS[0], alpha=0.35, label="mean")
-    reach = np.stack([mean - low, high - mean])
-    ax.errorbar(places, mean, reach, fmt="none", ecolor=COLOURS[0], capsize=3, label=f"{coverage:.0%}")
-    ax.set_xticks(places, names if names is not None else [str(k) for k in places])
-    ax.set(xlabel="category", ylabel="probability", ylim=(0, None))
-    quiet(ax)
-    legend(ax)
-    return ax
+    ends = x.interval(coverage)
+    return draw_bars(ax, x.mean(), ends, coverage=coverage, names=names, label="probability")
 
 
-def _plane(x: NormalModel, ax: Any, *, coverages: Sequence[float] = (0.5, 0.9, 0.99)) -> Any:
-    """Draw regions of greatest density of the mean and the precision together."""
-    low, high = x.interval(0.9999)
-    mean = np.linspace(low.mean, high.mean, 241)
-    precision = np.linspace(low.precision, high.precision, 240)
-    density = np.asarray(x.prior.prob(tuple(np.meshgrid(mean, precision))))
-    levels = [level_holding(density, density, coverage) for coverage in coverages]
-    draw_regions(ax, mean, precision, density, levels, coverages)
-    ax.set(xlabel="mean", ylabel="precision")
+def _covariances(x: NormalPrecisionModel, ax: Any, *, coverage: float = 0.5, n_draws: int = 40) -> Any:
+    """Draw the Gaussians about the known mean that are believed possible."""
+    precisions = np.asarray(x.prior.sample(n_draws, rng=0), dtype=float)
+    means = np.broadcast_to(np.asarray(x.known_mean, dtype=float), precisions.shape[:-1])
+    draw_gaussians(ax, means, precisions, x.known_mean, x.prior.mean, coverage)
     quiet(ax)
     legend(ax)
     return ax

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from tractable.linear_model import Diagnosis
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _diagnosis(x: Diagnosis, ax: Any) -> Any:
     """Draw studentized residuals against fitted values, larger where Cook's distance is."""
     ordinary = np.ones(len(x.fitted), dtype=bool)

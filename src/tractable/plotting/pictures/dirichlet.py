@@ -1,13 +1,14 @@
-"""Dirichlet: three shares on a triangle, two as a curve."""
+"""Dirichlet: three shares on a triangle, two as a curve, more as bars."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tractable.distributions import Dirichlet
+from tractable.distributions import Beta, Dirichlet
+from tractable.plotting.bars import draw_bars
 from tractable.plotting.columns import check_single
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend
 
 __all__: list[str] = []
@@ -16,11 +17,11 @@ __all__: list[str] = []
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
-@draw.register
+@picture.register
 def _dirichlet(
     x: Dirichlet, ax: Any, *, data: Any = None, names: Sequence[str] | None = None, coverage: float = 0.9
 ) -> Any:
-    """Draw the density over the triangle of three shares with rows of data as points; of two, a curve."""
+    """Draw the density over the triangle of three shares; two as a curve, more as bars."""
     check_single(x)
     n_shares = x.event_shape[0]
     names = [f"x{k}" for k in range(n_shares)] if names is None else list(names)
@@ -30,7 +31,10 @@ def _dirichlet(
         first = None if data is None else np.asarray(data, dtype=float)[:, 0]
         return draw(x.marginal(0), ax, data=first, label=names[0], coverage=coverage)
     if n_shares != 3:
-        raise ValueError(f"x must have two or three shares to be drawn, got {n_shares}; take a marginal")
+        rows = None if data is None else np.asarray(data, dtype=float)
+        total = x.concentration.sum()
+        ends = Beta(alpha=x.concentration, beta=total - x.concentration).interval(coverage)
+        return draw_bars(ax, x.mean, ends, coverage=coverage, names=names, label="share", data=rows)
     shares = _grid()
     density = np.asarray(x.prob(shares))
     top = np.quantile(density[np.isfinite(density)], 0.995)

@@ -8,15 +8,16 @@ import numpy as np
 from tractable.base import check_fitted
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal
+from tractable.plotting.batches import draw_batch
 from tractable.plotting.columns import (
     as_number,
     check_coverages,
-    check_single,
     chosen_columns,
     named_columns,
     shown_data,
 )
-from tractable.plotting.plot import draw
+from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -24,13 +25,13 @@ __all__: list[str] = []
 COVERAGES = (0.5, 0.9, 0.99)
 
 
-@draw.register
+@picture.register
 def _estimator(x: GaussianDensity, ax: Any, **options: Any) -> Any:
     check_fitted(x)
     return draw(x.distribution_, ax, **options)
 
 
-@draw.register
+@picture.register
 def _multivariate(
     x: MultivariateNormal,
     ax: Any,
@@ -38,9 +39,12 @@ def _multivariate(
     data: Any = None,
     dims: Any = None,
     coverages: Sequence[float] = COVERAGES,
+    labels: Sequence[str] | None = None,
 ) -> Any:
-    check_single(x)
+    """Draw one column as a curve, two as ellipses; of a batch, one of each member."""
     coverages = check_coverages(coverages)
+    if x.batch_shape:
+        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=coverages)
     columns = chosen_columns(x, dims)
     shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(x, data, columns)
     if len(columns) == 1:
@@ -58,14 +62,15 @@ def _ellipses(
 ) -> None:
     if rows is not None:
         ax.scatter(*rows.T, s=9, color="0.6", lw=0, label="data")
-    angle = np.linspace(0, 2 * np.pi, 200)
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    lower = np.linalg.cholesky(x.covariance)
+    mean, covariance = np.asarray(x.mean, dtype=float), np.asarray(x.covariance, dtype=float)
     for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
-        # In two dimensions the squared Mahalanobis radius is exponential.
-        edge = x.mean + np.sqrt(-2 * np.log1p(-coverage)) * circle @ lower.T
-        ax.plot(*edge.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
-    ax.plot(*x.mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
+        ax.plot(
+            *edge(mean, covariance, radius_holding(coverage)).T,
+            color=COLOURS[0],
+            alpha=shade,
+            label=f"{coverage:.0%}",
+        )
+    ax.plot(*mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
     ax.set(xlabel=names[0], ylabel=names[1])
     quiet(ax)
     legend(ax)

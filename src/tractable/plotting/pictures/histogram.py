@@ -1,5 +1,6 @@
 """Histograms: steps with bands of what the counts leave open; two columns as a map."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,25 +9,33 @@ from tractable.arrays.namespace import to_numpy
 from tractable.base import check_fitted
 from tractable.density import BinSearch, Histogram
 from tractable.distributions import HistogramDensity, UnivariateHistogram
-from tractable.plotting.columns import as_number, check_single, chosen_columns, named_columns, shown_data
-from tractable.plotting.plot import draw
+from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
+from tractable.plotting.members import as_members
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _estimator(x: Histogram, ax: Any, **options: Any) -> Any:
     check_fitted(x)
     return draw(x.distribution_, ax, **options)
 
 
-@draw.register
+@picture.register
 def _numbers(
-    x: UnivariateHistogram, ax: Any, *, data: Any = None, label: str = "x", coverage: float = 0.9
+    x: UnivariateHistogram,
+    ax: Any,
+    *,
+    data: Any = None,
+    label: str = "x",
+    labels: Sequence[str] | None = None,
+    coverage: float = 0.9,
 ) -> Any:
     """Draw heights as steps, with a credible band about each; `data` are ticks below."""
-    check_single(x)
+    if x.batch_shape:
+        return _steps(x, ax, label, labels)
     edges = to_numpy(x.edges)
     low, high = (to_numpy(end) for end in x.height_interval(coverage))
     ax.stairs(
@@ -43,12 +52,32 @@ def _numbers(
     return ax
 
 
-@draw.register
+def _steps(x: UnivariateHistogram, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
+    """Draw the heights of each member of a batch."""
+    for member, name, colour in zip(*as_members(x, labels), COLOURS, strict=False):
+        ax.stairs(to_numpy(member.heights), to_numpy(member.edges), color=colour, lw=1.5, label=name)
+    ax.set(xlabel=label or "x", ylabel="density")
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+@picture.register
 def _vectors(
-    x: HistogramDensity, ax: Any, *, data: Any = None, dims: Any = None, coverage: float = 0.9
+    x: HistogramDensity,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    coverage: float = 0.9,
+    labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw one column as steps, or two as a map of their density."""
-    check_single(x)
+    """Draw one column as steps, or two as a map of their density; of a batch, the first as steps."""
+    if x.batch_shape:
+        column = chosen_columns(x, dims, most=1)
+        if len(column) > 1:
+            raise ValueError(f"dims must name one column of a batch, got {dims!r}")
+        return draw(as_number(x.marginal(column)), ax, label=named_columns(x, column)[0], labels=labels)
     columns = chosen_columns(x, dims)
     shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(x, data, columns)
     if len(columns) == 1:
@@ -71,7 +100,7 @@ def _map(x: HistogramDensity, ax: Any, rows: np.ndarray | None, names: list[str]
     legend(ax)
 
 
-@draw.register
+@picture.register
 def _search(x: BinSearch, ax: Any) -> Any:
     """Draw how well each number of bins foretells a row from the others."""
     n, best = x.n_bins.max(axis=1), int(np.argmax(x.scores))

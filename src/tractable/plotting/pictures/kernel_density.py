@@ -7,26 +7,28 @@ from tractable.base import check_fitted
 from tractable.density import KernelDensity
 from tractable.distributions import SmoothedEmpirical, Univariate, UnivariateSmoothedEmpirical
 from tractable.plotting.columns import check_coverages, chosen_columns, named_columns, shown_data
-from tractable.plotting.plot import draw
+from tractable.plotting.draws import draw_draws
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.regions import draw_plane
+from tractable.smoothing import check_window
 
 __all__: list[str] = []
 
 COVERAGES = (0.5, 0.9)
 
 
-@draw.register
+@picture.register
 def _estimator(x: KernelDensity, ax: Any, **options: Any) -> Any:
     check_fitted(x)
     return draw(x.distribution_, ax, **options)
 
 
-@draw.register
+@picture.register
 def _numbers(x: UnivariateSmoothedEmpirical, ax: Any, **options: Any) -> Any:
-    return draw.dispatch(Univariate)(x, ax, **options)
+    return picture.dispatch(Univariate)(x, ax, **options)
 
 
-@draw.register
+@picture.register
 def _smoothed(
     x: SmoothedEmpirical,
     ax: Any,
@@ -37,7 +39,14 @@ def _smoothed(
 ) -> Any:
     columns, coverages = chosen_columns(x, dims), check_coverages(coverages)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
-    shown = x if columns == list(range(x.dim)) else x.marginal(columns)
+    whole = columns == list(range(x.dim))
+    if (
+        not whole and check_window(x.window).name != "gaussian"
+    ):  # other windows are not closed under marginals
+        draw_draws(x, ax, columns, names, rows)
+        ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
+        return ax
+    shown = x if whole else x.marginal(columns)
     if len(columns) > 1:
         return draw_plane(shown, ax, data=rows, names=names, coverages=coverages)
     number, given = shown.as_univariate(), None if rows is None else rows[:, 0]

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import check_fitted
-from tractable.covariance import resolve_dims
+from tractable.base import check_columns, check_fitted
 from tractable.density import MeanShift
-from tractable.plotting.plot import draw
+from tractable.plotting.cluster_line import draw_cluster_line
+from tractable.plotting.columns import two_columns
+from tractable.plotting.plot import picture
+from tractable.plotting.rows import box_of, column_names, rows_like
 from tractable.plotting.style import COLOURS, quiet
 
 __all__: list[str] = []
@@ -15,37 +17,43 @@ __all__: list[str] = []
 ORPHAN = "0.6"
 
 
-@draw.register
-def _mean_shift(x: MeanShift, ax: Any, *, dims: Any = None, n_cells: int = 150) -> Any:
-    """Draw modes over the rows of their clusters; where the model has two columns, their basins too."""
+@picture.register
+def _mean_shift(x: MeanShift, ax: Any, *, data: Any = None, dims: Any = None, n_cells: int = 150) -> Any:
+    """Draw modes over the rows of their clusters; where the model has two columns, their basins too.
+
+    The rows are those it was fitted to, or `data`.
+    """
     check_fitted(x)
-    names = getattr(x, "feature_names_in_", None)
-    first, second = _two_columns(x, dims, names)
-    rows, centers = x.rows_[:, [first, second]], x.cluster_centers_[:, [first, second]]
-    labels = x.predict(_like(x.rows_, names))
+    names = column_names(x)
+    every = x.rows_ if data is None else np.asarray(check_columns(x, data), dtype=float)
+    labels = x.predict(rows_like(x, every))
+    if x.n_features_in_ == 1:
+        edges = _edges(x, every[:, 0])
+        return draw_cluster_line(ax, names[0], x.cluster_centers_[:, 0], edges, every[:, 0], labels, "modes")
+    first, second = two_columns(x, dims)
+    rows, centers = every[:, [first, second]], x.cluster_centers_[:, [first, second]]
     if x.n_features_in_ == 2:
-        low, high = _limits(np.concatenate([rows, centers]))
+        low, high = box_of(np.concatenate([rows, centers]))
         sides = [np.linspace(low[j], high[j], n_cells) for j in (0, 1)]
-        _basins(ax, x, sides, names)
+        _basins(ax, x, sides)
     colours = [ORPHAN if label < 0 else _colour(label) for label in labels]
     ax.scatter(*rows.T, s=9, c=colours, lw=0)
     ax.scatter(*centers.T, s=90, marker="^", c="black", ec="white", lw=1.2, zorder=3, label="modes")
     if np.any(labels < 0):
         ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
-    called = [f"x{j}" if names is None else str(names[j]) for j in (first, second)]
-    ax.set(xlabel=called[0], ylabel=called[1])
+    ax.set(xlabel=names[first], ylabel=names[second])
     quiet(ax)
     ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its mark is no mode
     return ax
 
 
-def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray], names: Any) -> None:
+def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray]) -> None:
     """Shade the points of the plane by the mode they belong to; orphans are left white."""
     from matplotlib.colors import to_rgb
 
     across, up = sides
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    labels = x.predict(_like(grid, names))
+    labels = x.predict(rows_like(x, grid))
     image = np.zeros((len(grid), 4))
     shades = np.asarray([to_rgb(_colour(k)) for k in range(len(x.cluster_centers_))])
     image[:, :3] = shades[labels]
@@ -59,30 +67,13 @@ def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray], names: Any) -> None:
     )
 
 
-def _two_columns(x: MeanShift, dims: Any, names: Any) -> list[int]:
-    if x.n_features_in_ < 2:
-        raise ValueError("x must have two columns to be drawn, it has one")
-    wanted = range(2) if dims is None else dims
-    columns = list(resolve_dims(wanted, x.n_features_in_, None if names is None else tuple(names)))
-    if len(columns) != 2:
-        raise ValueError(f"dims must name two columns, got {dims!r}")
-    return columns
-
-
-def _limits(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = points.min(axis=0), points.max(axis=0)
-    room = 0.08 * np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
-    return low - room, high + room
+def _edges(x: MeanShift, line: np.ndarray) -> list[float]:
+    """Return where along a line the nearest hill changes."""
+    low, high = box_of(line[:, None])
+    points = np.linspace(low[0], high[0], 400)
+    labels = x.predict(rows_like(x, points[:, None]))
+    return points[1:][np.diff(labels) != 0].tolist()
 
 
 def _colour(label: int) -> str:
     return COLOURS[int(label) % len(COLOURS)]
-
-
-def _like(rows: np.ndarray, names: Any) -> Any:
-    """Return rows as the model knows them: with its column names, where it has any."""
-    if names is None:
-        return rows
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=names)

@@ -1,42 +1,21 @@
-"""Fitted mixtures, and how their number of components was chosen."""
+"""Mixtures that EM fitted: the density with its components, or the climb of the likelihood."""
 
 from typing import Any
 
-import numpy as np
-
 from tractable.base import check_fitted
-from tractable.mixture.component_choice import ComponentChoice
 from tractable.mixture.shell import EMMixture
-from tractable.plotting.plot import draw
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.climb import SHOWN, draw_climb
+from tractable.plotting.plot import draw, picture
 
 __all__: list[str] = []
 
 
-@draw.register
-def _mixture(x: EMMixture, ax: Any, **options: Any) -> Any:
+@picture.register
+def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) -> Any:
+    """Draw the density; with ``show="climb"`` what EM reached at each of its steps."""
     check_fitted(x)
+    if show not in SHOWN:
+        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
+    if show == "climb":
+        return draw_climb(ax, x.lower_bounds_, x.converged_, **options)
     return draw(x.distribution_, ax, **options)
-
-
-@draw.register
-def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any:
-    """Draw the criterion of every mixture, one line a covariance type, and the one that was chosen."""
-    name = x.criterion if criterion is None else criterion
-    if name not in x.scores:
-        raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
-    table = x.scores[name]
-    for n, kind in enumerate(x.covariance_types):
-        ax.plot(x.n_components, table[n], ".-", color=COLOURS[n % len(COLOURS)], label=kind)
-    bad = x.collapsed
-    if bad.any():
-        numbers = np.broadcast_to(x.n_components, bad.shape)
-        ax.plot(numbers[bad], table[bad], "x", ms=8, mew=1.5, color="0.4", label="collapsed: left out")
-    i, j = x.place(name)
-    label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
-    ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
-    ax.set(xlabel="number of components", ylabel=f"{name.upper()}, lower is better")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    quiet(ax)
-    legend(ax)
-    return ax

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import check_fitted
+from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
 from tractable.density import AdaptiveKernelDensity, NearestNeighborDensity
-from tractable.plotting.columns import check_coverages
-from tractable.plotting.plot import draw
+from tractable.plotting.columns import check_coverages, two_columns
+from tractable.plotting.plot import picture
 from tractable.plotting.regions import draw_regions
+from tractable.plotting.rows import box_of, column_names, rows_like
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -21,21 +22,42 @@ COVERAGES = (0.5, 0.9)
 BLOCK = 512
 
 
-@draw.register
-def _nearest(x: NearestNeighborDensity, ax: Any, *, n_cells: int = 120, coverages: Any = COVERAGES) -> Any:
-    """Draw the estimate, which is no density, over its one or two columns."""
+@picture.register
+def _nearest(
+    x: NearestNeighborDensity,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    n_cells: int = 120,
+    coverages: Any = COVERAGES,
+) -> Any:
+    """Draw the estimate, which is no density, over one or two columns; of more, the rows by its height."""
     check_fitted(x)
-    return _drawn(x, ax, x.index_.points, x.score_samples, "estimate, no density", n_cells, coverages)
+    rows = _rows(x, x.index_.points, data)
+    if x.n_features_in_ > 2:
+        return _shaded(x, ax, rows, dims)
+    if dims is not None:
+        raise ValueError("dims must not be given: the estimate is no density and has no marginals")
+    return _drawn(x, ax, rows, x.score_samples, "estimate, no density", n_cells, coverages)
 
 
-@draw.register
+@picture.register
 def _adaptive(
-    x: AdaptiveKernelDensity, ax: Any, *, dims: Any = None, n_cells: int = 120, coverages: Any = COVERAGES
+    x: AdaptiveKernelDensity,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    n_cells: int = 120,
+    coverages: Any = COVERAGES,
 ) -> Any:
     """Draw the density over one or two columns; the balloon form, which has no marginals, over its own."""
     check_fitted(x)
-    rows = x.places_.middle + x.places_.spread * x.places_.points
+    rows = _rows(x, x.places_.middle + x.places_.spread * x.places_.points, data)
     if not x.normalized_:
+        if x.n_features_in_ > 2:
+            return _shaded(x, ax, rows, dims)
         if dims is not None:
             raise ValueError("dims must not be given: the balloon form is no density and has no marginals")
         return _drawn(x, ax, rows, x.score_samples, "estimate, no density", n_cells, coverages)
@@ -58,21 +80,17 @@ def _drawn(
     coverages: Any,
     columns: Sequence[int] | None = None,
 ) -> Any:
-    found = getattr(x, "feature_names_in_", None)
     whole = columns is None
     columns = range(rows.shape[1]) if columns is None else columns
-    names = [f"x{j}" if found is None else str(found[j]) for j in columns]
-    if rows.shape[1] > 2:
-        raise ValueError(f"x must have one or two columns to be drawn, it has {rows.shape[1]}")
+    names = [column_names(x)[j] for j in columns]
 
     def heights(points: np.ndarray) -> np.ndarray:
-        asked = _named(points, names) if whole and found is not None else points
+        asked = rows_like(x, points) if whole else points
         parts = [asked[a : a + BLOCK] for a in range(0, len(asked), BLOCK)]
         return np.exp(np.concatenate([np.asarray(scores(part)) for part in parts]))
 
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    room = 0.15 * np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
-    sides = [np.linspace(a - r, b + r, n_cells) for a, b, r in zip(low, high, room, strict=True)]
+    low, high = box_of(rows, 0.15)
+    sides = [np.linspace(a, b, n_cells) for a, b in zip(low, high, strict=True)]
     if rows.shape[1] == 1:
         _curve(ax, rows[:, 0], np.linspace(sides[0][0], sides[0][-1], 8 * n_cells), heights, told)
         ax.set(xlabel=names[0], ylabel=told)
@@ -103,7 +121,23 @@ def _regions(ax: Any, rows: np.ndarray, sides: list[np.ndarray], heights: Any, c
     draw_regions(ax, sides[0], sides[1], np.minimum(found, most), levels.tolist(), coverages[: len(levels)])
 
 
-def _named(points: np.ndarray, names: Sequence[str]) -> Any:
-    import pandas as pd
+def _rows(x: Any, kept: Any, data: Any) -> np.ndarray:
+    """Return the rows to show: those that were kept, or `data`."""
+    return np.asarray(kept if data is None else check_columns(x, data), dtype=float)
 
-    return pd.DataFrame(points, columns=list(names))
+
+def _shaded(x: Any, ax: Any, rows: np.ndarray, dims: Any) -> Any:
+    """Draw rows over two of many columns, the darker the denser they lie among all."""
+    first, second = two_columns(x, dims)
+    parts = [rows[a : a + BLOCK] for a in range(0, len(rows), BLOCK)]
+    scores = np.concatenate([np.asarray(x.score_samples(rows_like(x, part))) for part in parts])
+    finite = np.isfinite(scores)
+    top = scores[finite].max() if finite.any() else 0.0
+    shade = np.minimum(scores, top)
+    marks = ax.scatter(rows[:, first], rows[:, second], c=shade, s=16, cmap="cividis_r", lw=0)
+    ax.figure.colorbar(marks, ax=ax, label="log of the estimate")
+    names = column_names(x)
+    ax.set(xlabel=names[first], ylabel=names[second])
+    ax.set_title(f"{names[first]} and {names[second]}, of {len(names)} columns", fontsize="medium")
+    quiet(ax)
+    return ax

@@ -3,13 +3,13 @@
 from typing import Any
 
 from tractable.neighbors import NeighborCurve
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _curve(x: NeighborCurve, ax: Any, *, label: str = "leave-one-out", colour: str = COLOURS[0]) -> Any:
     """Draw the score of every number of neighbours, with one standard error, and the best."""
     low, high = x.scores - x.standard_errors, x.scores + x.standard_errors

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.plotting.plot import draw
+from tractable.plotting.near_points import draw_points
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, quiet
 from tractable.spatial import Index, KDTree
 from tractable.spatial.plane_cells import plane_cells
@@ -13,9 +14,11 @@ from tractable.spatial.plane_index import PlaneIndex
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
     """Draw the cells of one tree; points kept more than once; what a search for `row` and k sees."""
+    if x.points.shape[1] != 2 or x.metric.rows("points", x.points) is not x.points:
+        return draw_points(x, ax, row, k)
     cells = plane_cells(x, tree)
     _cells(ax, list(cells.values()))
     kept = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
@@ -26,11 +29,11 @@ def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 
     return _finished(ax)
 
 
-@draw.register
+@picture.register
 def _boxes(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
     """Draw the boxes of the leaves, and what a search for `row` and k sees."""
     if x.points.shape[1] != 2 or x.metric.rows("points", x.points) is not x.points:
-        raise ValueError("x must be of points of two columns, neither whitened nor scaled, to be drawn")
+        return draw_points(x, ax, row, k)  # cells of other spaces are no shapes of this plane
     _cells(ax, [_corners(low, high) for low, high in x.cells()])
     _points(ax, x.points, "0.25", "points")
     _search(ax, x, row, k)

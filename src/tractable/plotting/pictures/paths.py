@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from tractable.base import check_fitted
 from tractable.linear_model import LarsPath, LassoCV, LassoLars, LassoPath
-from tractable.plotting.plot import draw
+from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, quiet
 
 __all__: list[str] = []
@@ -15,13 +16,13 @@ __all__: list[str] = []
 NAMED = 7
 
 
-@draw.register
+@picture.register
 def _lasso_path(x: LassoPath, ax: Any, *, against: str = "alpha", named: int = NAMED) -> Any:
     """Draw the coefficients at every penalty, the largest by name."""
     return _lines(x, ax, against=against, named=named)
 
 
-@draw.register
+@picture.register
 def _lars_path(x: LarsPath, ax: Any, *, against: str = "norm", named: int = NAMED) -> Any:
     """Draw the coefficients between knots, straight lines, with a tick mark at every knot."""
     _lines(x, ax, against=against, named=named)
@@ -30,10 +31,17 @@ def _lars_path(x: LarsPath, ax: Any, *, against: str = "norm", named: int = NAME
     return ax
 
 
-@draw.register
-def _lasso_cv(x: LassoCV, ax: Any, *, named: int = NAMED) -> Any:
-    """Draw the path of all rows, and the two penalties that cross-validation offers."""
+@picture.register
+def _lasso_cv(
+    x: LassoCV, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, named: int = NAMED
+) -> Any:
+    """Draw the path of all rows, and the two penalties that cross-validation offers.
+
+    Over rows, predictions.
+    """
     check_fitted(x)
+    if data is not None or X is not None:
+        return picture.dispatch(RegressorMixin)(x, ax, data=data, X=X, y=y)
     _lines(x.path_, ax, against="alpha", named=named)
     for alpha, style, what in ((x.alpha_, "-", "least error"), (x.alpha_1se_, "--", "one standard error")):
         ax.axvline(alpha, color="0.4", lw=1.0, ls=style, label=what)
@@ -41,9 +49,14 @@ def _lasso_cv(x: LassoCV, ax: Any, *, named: int = NAMED) -> Any:
     return ax
 
 
-@draw.register
-def _lasso_lars(x: LassoLars, ax: Any, **options: Any) -> Any:
+@picture.register
+def _lasso_lars(
+    x: LassoLars, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, **options: Any
+) -> Any:
+    """Draw the path; over rows, predictions."""
     check_fitted(x)
+    if data is not None or X is not None:
+        return picture.dispatch(RegressorMixin)(x, ax, data=data, X=X, y=y, **options)
     if isinstance(x.path_, list):
         raise ValueError("x must have one target to be drawn; plot one of its path_")
     return draw(x.path_, ax, **options)

@@ -6,8 +6,12 @@ import numpy as np
 
 from tractable.base import check_fitted
 from tractable.mixture.regression_shell import PlanesEstimator
-from tractable.plotting.pictures.regression import _column, _like, _range_of
-from tractable.plotting.plot import draw
+from tractable.plotting.climb import SHOWN, draw_climb
+from tractable.plotting.coefficients import draw_coefficients
+from tractable.plotting.line_rows import given_rows, line_points
+from tractable.plotting.plot import picture
+from tractable.plotting.predicted import draw_predicted
+from tractable.plotting.rows import column_names, rows_like, target_name
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -16,27 +20,48 @@ __all__: list[str] = []
 N_LEVELS = 200
 
 
-@draw.register
-def _planes(x: PlanesEstimator, ax: Any, *, X: Any = None, y: Any = None, grid: Any = None) -> Any:
-    """Draw p(y | x) over the range of X, or `grid`, and the planes, faint where their shares are small."""
+@picture.register
+def _planes(
+    x: PlanesEstimator,
+    ax: Any,
+    *,
+    data: Any = None,
+    X: Any = None,
+    y: Any = None,
+    grid: Any = None,
+    coverage: float = 0.9,
+    show: str = "density",
+) -> Any:
+    """Draw p(y | x) over the range of the rows, or `grid`, and the planes.
+
+    Planes are faint where their shares are small. Of several columns, targets against predictions.
+    Without rows, the coefficients of the planes. With
+    ``show="climb"``, what EM reached at each of its steps.
+    """
     check_fitted(x)
-    if X is None and grid is None:
-        raise ValueError("X must be given, the rows of one column to draw over; or grid")
-    if y is not None and X is None:
-        raise ValueError("X must be given with y, the rows that the targets belong to")
-    rows = None if X is None else _column(X, "X")
-    points = _range_of(rows) if rows is not None and grid is None else np.sort(_column(grid, "grid"))
-    dist = x.predict_dist(_like(x, points))
+    rows = given_rows(data, X)
+    if show not in SHOWN:
+        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
+    if show == "climb":
+        return draw_climb(ax, x.lower_bounds_, x.converged_)
+    if y is not None and rows is None:
+        raise ValueError("data must be given with y, the rows that the targets belong to")
+    if rows is None and grid is None:
+        return draw_coefficients(x, ax, coverage, [f"plane {k}" for k in range(len(x.coef_))])
+    if x.n_features_in_ > 1 and grid is None:
+        return draw_predicted(x, ax, rows, y, coverage, target_name(y))
+    points, at = line_points(rows, grid)
+    dist = x.predict_dist(rows_like(x, points[:, None]))
     levels = _levels(dist, y)
     with np.errstate(under="ignore"):
         density = dist.prob(levels[:, None])
     # The root of the density: a road less travelled is seen too.
     ax.pcolormesh(points, levels, np.sqrt(density), cmap="Blues", shading="gouraud", rasterized=True)
     if y is not None:
-        ax.scatter(rows, np.reshape(np.asarray(y, dtype=float), -1), s=8, color="0.25", lw=0, label="data")
+        ax.scatter(at, np.reshape(np.asarray(y, dtype=float), -1), s=8, color="0.25", lw=0, label="data")
     for k, (plane, share) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
         _trusted(ax, points, plane, share, COLOURS[1 + k % (len(COLOURS) - 1)], f"plane {k}")
-    ax.set(xlabel=getattr(x, "feature_names_in_", ["x"])[0], ylabel="y", ylim=(levels[0], levels[-1]))
+    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(levels[0], levels[-1]))
     quiet(ax)
     legend(ax)
     return ax

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tractable.distributions import Univariate
+from tractable.plotting.batches import draw_numbers
 from tractable.plotting.curves import curve_points, draw_band, draw_curve, draw_histogram, draw_stems
-from tractable.plotting.plot import draw
+from tractable.plotting.members import as_members
+from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
 
-@draw.register
+@picture.register
 def _univariate(
     x: Univariate,
     ax: Any,
@@ -27,31 +27,15 @@ def _univariate(
     if data is not None:
         draw_histogram(x, ax, data)
     if x.batch_shape:
-        _several(x, ax, labels)
+        members, names = as_members(x, labels)
+        return draw_numbers(members, ax, names, label)
+    points = curve_points(x)
+    told = "probability" if x.discrete else "density"
+    if x.discrete:
+        draw_stems(x, ax, points, color=COLOURS[0], label=told, coverage=coverage)
     else:
-        points = curve_points(x)
-        told = "probability" if x.discrete else "density"
-        if x.discrete:
-            draw_stems(x, ax, points, color=COLOURS[0], label=told, coverage=coverage)
-        else:
-            draw_band(x, ax, points, coverage)
-            draw_curve(x, ax, points, color=COLOURS[0], label=told)
-    return _finished(x, ax, label)
-
-
-def _several(x: Univariate, ax: Any, labels: Sequence[str] | None) -> None:
-    members = [x[i] for i in np.ndindex(x.batch_shape)]
-    if len(members) > len(COLOURS):
-        raise ValueError(f"x must be at most {len(COLOURS)} distributions, got {len(members)}")
-    names = [str(i + 1) for i in range(len(members))] if labels is None else list(labels)
-    if len(names) != len(members):
-        raise ValueError(f"labels must have {len(members)} entries, got {len(names)}")
-    points = np.unique(np.concatenate([curve_points(d) for d in members]))
-    for d, name, colour in zip(members, names, COLOURS, strict=False):
-        (draw_stems if x.discrete else draw_curve)(d, ax, points, color=colour, label=name)
-
-
-def _finished(x: Univariate, ax: Any, label: str) -> Any:
+        draw_band(x, ax, points, coverage)
+        draw_curve(x, ax, points, color=COLOURS[0], label=told)
     ax.set(xlabel=label or "x", ylabel="probability" if x.discrete else "density")
     ax.set_ylim(bottom=0)
     quiet(ax)

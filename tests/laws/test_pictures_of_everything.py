@@ -1,0 +1,159 @@
+"""Whatever is in the catalogue has a picture: a new row without one fails here.
+
+The laws of `test_pictures` examine each kind of picture; these ask of every row that it has one, that the
+axes carry the names of columns, and that drawing leaves the model and all other axes as they were.
+"""
+
+import pickle
+import warnings
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.base import is_classifier, is_regressor
+
+import tractable
+from catalogue import CONJUGATE_MODELS, DISTRIBUTIONS, ESTIMATORS
+from rows.indexes import ROWS as INDEXES
+from rows.plane_indexes import ROWS as PLANE_INDEXES
+
+mpl.use("Agg")
+
+#: What has no picture, and why.
+WITHOUT = {
+    "Dirichlet-batch": "triangles are drawn one at a time",
+    "Wishart-batch": "ellipses of draws are drawn for one belief at a time",
+    "InverseWishart-batch": "ellipses of draws are drawn for one belief at a time",
+    "NormalWishart-batch": "ellipses of draws are drawn for one belief at a time",
+    "NormalGamma-batch": "planes of parameters are drawn one at a time",
+    "Multinomial-batch": "bars of counts are drawn for one distribution at a time",
+    "DirichletMultinomial-batch": "bars of counts are drawn for one distribution at a time",
+    "MultivariateLaplace-l1-batch": "three columns that have no marginals are shown by draws, one at a time",
+    "Empirical-matrices": "events are matrices of numbers without a geometry",
+    "toy-Standardiser": "a toy of the tests, which maps rows to rows",
+}
+COUNTED = ("Categorical", "Multinomial", "Bernoulli")
+#: Drawn without rows by paths, links between rows, or predictions of several columns at once.
+UNNAMED = ("Lasso", "NearestNeighbors", "KNeighborsRegressor")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(x, **options):
+    """Draw on the second of two axes, with everything that a picture must leave alone looked at."""
+    figure, (other, ax) = plt.subplots(1, 2)
+    before, state = len(other.get_children()), pickle.dumps(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tractable.plot(x, ax=ax, **options) is ax
+        figure.canvas.draw()
+    assert len(other.get_children()) == before, "other axes were drawn on"
+    assert pickle.dumps(x) == state, "drawing changed what was drawn"
+    assert ax.has_data()
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    limits = [*ax.get_xlim(), *ax.get_ylim()]
+    assert np.isfinite(limits).all()
+    return ax
+
+
+def words(ax):
+    """All that is written on the axes."""
+    ticks = [tick.get_text() for tick in [*ax.get_yticklabels(), *ax.get_xticklabels()]]
+    return " ".join([ax.get_xlabel(), ax.get_ylabel(), ax.get_title(), *ticks])
+
+
+def first_of_families(rows):
+    """Rows as parameters; all but the first of a family wait for `make test-all`."""
+    seen, params = set(), []
+    for row in rows:
+        family = row.name.split("-")[0]
+        params.append(pytest.param(row, id=row.name, marks=[pytest.mark.slow] if family in seen else []))
+        seen.add(family)
+    return params
+
+
+def table(name, columns, scale=1.0):
+    rng = np.random.default_rng(0)
+    rows = np.abs(2.0 * rng.standard_normal((50, len(columns))))
+    return pd.DataFrame((np.round(rows) if name.startswith(COUNTED) else rows) * scale, columns=columns)
+
+
+def fitted(row, X):
+    """The model of a row, and its targets."""
+    model, along = row.make(), np.asarray(X, dtype=float) @ np.arange(1.0, X.shape[1] + 1)
+    rng, y = np.random.default_rng(1), None
+    if is_classifier(model):
+        y = np.where(along > np.median(along), "ash", "birch")
+    elif is_regressor(model):
+        y = pd.Series(along + 0.1 * along.std() * rng.standard_normal(len(along)), name="price")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y), {} if y is None else {"y": y}
+
+
+def check_estimator_pictures(row, columns, scale=1.0):
+    X = table(row.name, columns, scale)
+    model, targets = fitted(row, X)
+    named = words(drawn(model, data=X, **targets))
+    assert any(column in named for column in columns) or "predicted price" in named
+    if row.name != "toy-Average":  # which keeps nothing but one number
+        named = words(drawn(model))
+        assert row.name.startswith(UNNAMED) or any(column in named for column in columns)
+
+
+@pytest.mark.parametrize("row", first_of_families(r for r in ESTIMATORS if r.name not in WITHOUT))
+def test_estimators_of_two_columns(row):
+    check_estimator_pictures(row, ["width", "height"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [["width"], ["width", "height", "depth"]], ids=["one", "three"])
+@pytest.mark.parametrize("row", [r for r in ESTIMATORS if r.name not in WITHOUT], ids=lambda r: r.name)
+def test_estimators_of_one_and_three_columns(row, columns):
+    check_estimator_pictures(row, columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+@pytest.mark.parametrize("name", ["GaussianDensity", "LinearRegression", "KMeans", "LinearDiscriminant"])
+def test_units_however_odd_are_drawn(name, scale):
+    row = next(r for r in ESTIMATORS if r.name.split("-")[0] == name)
+    check_estimator_pictures(row, ["width", "height"], scale)
+
+
+@pytest.mark.parametrize("row", first_of_families(r for r in DISTRIBUTIONS if r.name not in WITHOUT))
+def test_distributions(row):
+    drawn(row.make())
+
+
+@pytest.mark.parametrize("row", first_of_families(CONJUGATE_MODELS))
+def test_conjugate_models(row):
+    drawn(row.make())
+    drawn(row.make(), show="predictive")
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in [*INDEXES, *PLANE_INDEXES] if "mah" not in r.name], ids=lambda r: r.name
+)
+@pytest.mark.parametrize("columns", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_indexes(row, columns, rng):
+    drawn(row.make()(rng.standard_normal((60, columns))))
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT))
+def test_what_has_no_picture_says_what_has(name):
+    """The list of exceptions is no longer than it must be."""
+    row = next(r for r in [*ESTIMATORS, *DISTRIBUTIONS] if r.name == name)
+    x = row.make()
+    if hasattr(x, "fit") and not isinstance(x, tractable.distributions.Distribution):
+        x = fitted(row, table(name, ["width"]))[0]
+    with pytest.raises(ValueError, match="x must be"):
+        tractable.plot(x)
+    assert not plt.get_fignums() or hasattr(x, "event_shape")

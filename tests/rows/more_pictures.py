@@ -1,0 +1,84 @@
+"""More of what `tractable.plot` draws: batches, beliefs about matrices, bases, searches."""
+
+import numpy as np
+
+from rows.row import Row
+from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
+from tractable.distributions import (
+    Dirichlet,
+    Empirical,
+    HistogramDensity,
+    InverseWishart,
+    Laplace,
+    Multinomial,
+    MultivariateLaplace,
+    MultivariateNormal,
+    Normal,
+    NormalGamma,
+    NormalWishart,
+    Stacked,
+    Wishart,
+)
+from tractable.engines import decompose_evidence
+from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
+from tractable.mixture import GaussianMixture, KMeans
+from tractable.neighbors import NearestNeighbors
+from tractable.smoothing import select_bandwidth
+from tractable.spatial import Brute, KDTree
+from tractable.testing.picture_laws import Picture
+
+RNG = np.random.default_rng(1)
+NUMBERS, ROWS = RNG.normal(size=60), RNG.normal(size=(60, 3))
+SCALE = [[1.0, 0.3], [0.3, 0.5]]
+
+
+def row(name, shows, **options):
+    return Row(name, lambda: Picture(shows=shows(), options=options))
+
+
+PICTURES = [
+    row(
+        "MultivariateNormal-batch",
+        lambda: MultivariateNormal(mean=[[0.0, 0.0], [3.0, 1.0]], covariance=np.eye(2)),
+        labels=["before", "after"],
+        data=ROWS[:, :2],
+    ),
+    row("Histogram-batch", lambda: HistogramDensity(edges=[0.0, 1.0, 2.0], counts=[[1.0, 2.0], [4.0, 1.0]])),
+    row("Stacked", lambda: Stacked(members=[Normal(mean=0.0, variance=1.0), Laplace(location=5.0, scale=1)])),
+    row("Wishart", lambda: Wishart(dof=7.0, scale=SCALE)),
+    row("Wishart-1d", lambda: Wishart(dof=7.0, scale=[[0.5]]), label="precision"),
+    row("InverseWishart", lambda: InverseWishart(dof=7.0, scale=SCALE)),
+    row("NormalWishart", lambda: NormalWishart(mean=[1.0, -1.0], strength=2.0, dof=8.0, scale=SCALE)),
+    row("NormalGamma", lambda: NormalGamma(mean=1.0, strength=2.0, shape=4.0, rate=3.0)),
+    row(
+        "MultivariateNormalModel",
+        lambda: MultivariateNormalModel(
+            prior=NormalWishart(mean=[1.0, -1.0], strength=2.0, dof=8.0, scale=SCALE)
+        ),
+    ),
+    row(
+        "NormalPrecisionModel-matrix",
+        lambda: NormalPrecisionModel(prior=Wishart(dof=7.0, scale=SCALE), known_mean=[1.0, -2.0]),
+    ),
+    row("MultivariateLaplace", lambda: MultivariateLaplace(location=[0.0, 1.0], scale=1.0, norm="l1")),
+    row("MultivariateLaplace-three", lambda: MultivariateLaplace(location=np.zeros(3), scale=1.0), data=ROWS),
+    row("Empirical-pairs", lambda: Empirical(values=ROWS[:9, :2], weights=np.arange(1.0, 10.0))),
+    row("Empirical-column", lambda: Empirical(values=ROWS[:9, :2]), dims=[1]),
+    row(
+        "Multinomial", lambda: Multinomial(n_trials=12, probabilities=[0.2, 0.5, 0.3]), names=["a", "b", "c"]
+    ),
+    row("Dirichlet-four", lambda: Dirichlet(concentration=[1.0, 2.0, 3.0, 4.0])),
+    row("PolynomialBasis", lambda: PolynomialBasis(3).fit(ROWS[:, :1])),
+    row("GaussianBasis", lambda: GaussianBasis(4).fit(ROWS), data=ROWS, dims=[1]),
+    row("NearestNeighbors", lambda: NearestNeighbors(n_neighbors=2).fit(ROWS[:, :2])),
+    row("NearestNeighbors-asked", lambda: NearestNeighbors(n_neighbors=3).fit(ROWS), data=ROWS[:2] + 0.1),
+    row("Brute", lambda: Brute(ROWS[:, :2]), row=[0.5, 0.0], k=3),
+    row("SearchReport", lambda: KDTree(ROWS).query(ROWS, 2, report=True)[2]),
+    row("BandwidthSearch", lambda: select_bandwidth(NUMBERS, "loo")),
+    row("EvidenceDecomposition", lambda: decompose_evidence(np.full((9, 2), 0.5), ROWS[:9, :2])),
+    row("GaussianMixture-climb", lambda: GaussianMixture(2, random_state=0).fit(ROWS), show="climb"),
+    row("KMeans-column", lambda: KMeans(3, random_state=0).fit(ROWS[:, :1]), data=ROWS[:, :1]),
+    row("regression-columns", lambda: LinearRegression().fit(ROWS, NUMBERS), data=ROWS, y=NUMBERS),
+    row("regression-coefficients", lambda: LinearRegression().fit(ROWS, NUMBERS), coverage=0.5),
+    row("Lasso", lambda: Lasso(0.01).fit(ROWS[:, :1], NUMBERS), data=ROWS[:, :1], y=NUMBERS),
+]
