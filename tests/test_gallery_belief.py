@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.special import betaln
+from scipy.special import betaincc, betaln
 
 from gallery_pages import numbers, page, pages
 
@@ -115,3 +115,29 @@ def test_a_prior_of_two_humps():
         # A little of the bent hump is below 0.7, and of the fair one nothing above.
         assert share == pytest.approx(bent / (fair + bent), abs=2e-3)
     assert found[3][0] == pytest.approx(found[3][1], abs=1e-9)
+
+
+@pytest.mark.spec("DIST-14", "DIST-16")
+def test_three_shares_add_their_counts():
+    names = page("plot_three_shares").names
+    for line in page("plot_three_shares").lines[:3]:
+        n, *shares = numbers(line)
+        counts = np.bincount(names["played"][: int(n)], minlength=3)
+        np.testing.assert_allclose(shares, (counts + 2.0) / (n + 6.0), atol=5.1e-4)
+    before, half = (numbers(line)[-1] for line in page("plot_three_shares").lines[3:])
+    assert before > 0.9
+    # One share of a Dirichlet is a Beta.
+    a, b = names["after"].prior.concentration[0], names["after"].prior.concentration[1:].sum()
+    assert half == pytest.approx(betaincc(a, b, 0.5), abs=4 * np.sqrt(0.25 / 20_000) + 5e-4)
+
+
+@pytest.mark.spec("DIST-50", "DIST-51")
+def test_doubt_in_the_tails_pays():
+    lines = [numbers(line) for line in page("plot_gaussian_believed").lines]
+    for n, student, plugged in lines[:3]:
+        assert student > plugged, n
+    gaps = [student - plugged for _, student, plugged in lines[:3]]
+    assert gaps[0] > gaps[1] > gaps[2]
+    (_, _, low, high), (_, _, near, far) = lines[3:]
+    assert far - near < high - low
+    assert near < 0.7 < far

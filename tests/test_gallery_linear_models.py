@@ -184,3 +184,16 @@ def test_a_matrix_in_three_steps():
     assert np.sum(S**2) == pytest.approx(np.sum(names["A"] ** 2), abs=3e-4)
     np.testing.assert_allclose(list(names["steps"].values())[-1], names["A"], atol=1e-14)
     assert numbers(lines[1]) == numbers(lines[2])
+
+
+@pytest.mark.spec("LIN-31")
+def test_roughness_is_penalised_and_zeros_are_not_smooth():
+    rough, right, stiff = (numbers(line) for line in page("plot_rough_or_smooth").lines[:3])
+    assert right[1] < min(rough[1], stiff[1])
+    assert rough[2] > right[2] > stiff[2]
+    assert of("plot_rough_or_smooth", "ridge:") == [0.5, 0.0]
+    names = page("plot_rough_or_smooth").names
+    A, bends, signal = names["A"], names["bends"], names["signal"][names["seen"]]
+    for penalty, curve in names["curves"].items():
+        slope = A.T @ (A @ curve - signal) + penalty * bends.T @ (bends @ curve)
+        assert np.max(np.abs(slope)) < 1e-9 * penalty + 1e-12

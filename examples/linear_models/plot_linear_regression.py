@@ -22,4 +22,5 @@ print(f"slope {model.coef_[0]:.3f}, between {low:.3f} and {high:.3f}; noise vari
 # %%
 # The wide band holds 90% of new points, the narrow one the line. Both widen away from the data.
 ax = tractable.plot(model, X=x[:, None], y=y, grid=np.linspace(-4.0, 14.0, 100))
+ax.set(xlabel="x")
 plt.show()

@@ -1,0 +1,38 @@
+"""
+Three shares on a triangle
+==========================
+
+Stone, paper, scissors: how often does somebody play each? Three shares that sum to one are a point of a
+triangle, and a belief about them is a density over it, a Dirichlet. Each game played adds one to a count, and
+the cloud of what is possible draws together.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tractable
+from tractable.conjugate import CategoricalModel
+
+names = ["stone", "paper", "scissors"]
+rng = np.random.default_rng(10)
+played = rng.choice(3, size=100, p=[0.5, 0.3, 0.2])
+player = CategoricalModel.from_pseudocounts([2.0, 2.0, 2.0])
+
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
+for ax, n in zip(axes, (0, 10, 100), strict=True):
+    after = player.update(player.summarize(played[:n]))
+    tractable.plot(after.prior, ax=ax, names=names).set_title(f"{n} games", pad=16)
+    shares = ", ".join(
+        f"{name} {share:.3f}" for name, share in zip(names, after.predictive().probabilities, strict=True)
+    )
+    print(f"{n:3d} games: next {shares}")
+for ax in axes[:2]:
+    if ax.get_legend():
+        ax.get_legend().remove()
+
+# %%
+# Is stone really played more often than paper? Any question about the shares is answered by draws of them.
+draws = after.prior.sample(20_000, rng=0)
+print(f"stone before paper with probability {np.mean(draws[:, 0] > draws[:, 1]):.3f}")
+print(f"stone more than half of the time with probability {np.mean(draws[:, 0] > 0.5):.3f}")
+plt.show()
