@@ -120,7 +120,12 @@ def test_words_go_to_models_that_read_them(penguins, kind):
     assert said["classes"] == ["Adelie", "Chinstrap", "Gentoo"]
     assert said["features"] == ["island", *BILLS, "flipper_length_mm", "body_mass_g", "sex", "year"]
     said = done("predict", penguins / "m", data, "-o", penguins / "o.csv", "--proba")
-    assert said["columns"] == ["prediction", "proba_Adelie", "proba_Chinstrap", "proba_Gentoo"]
+    assert said["columns"] == [
+        "prediction",
+        "probability_Adelie",
+        "probability_Chinstrap",
+        "probability_Gentoo",
+    ]
     found = pd.read_csv(penguins / "o.csv")
     frame = pd.read_csv(penguins / "penguins.csv")
     model = tractable.NaiveBayes().fit(frame.drop(columns="species"), frame["species"])
@@ -223,7 +228,7 @@ def test_other_questions(penguins):
         found = pd.read_csv(penguins / "o.csv")[name]
         np.testing.assert_allclose(found, getattr(model, method)(frame[BILLS]), rtol=1e-12)
     said = done("predict", penguins / "m", data, "-o", penguins / "o.csv", "-p")
-    assert said["columns"] == ["prediction", "proba_0", "proba_1"]
+    assert said["columns"] == ["prediction", "probability_0", "probability_1"]
     done("fit", "GaussianDensity", data, "-f", ",".join(BILLS), "-s", penguins / "d")
     assert done("predict", penguins / "d", data, "-o", penguins / "o.csv")["columns"] == ["score"]
 

@@ -89,6 +89,8 @@ FITS = [
     ("GaussianMixture mixed", "files of several kinds: .csv, .parquet"),
     ("LogisticRegression constant.csv -t y", "class"),
     ("Ridge hostile.csv -t <scrip>", "did you mean '<script>'?"),
+    ("Ridge - -t y", "DATA is a file: standard input can be read once only"),
+    ("SupportVectorMachine two.csv -t y", "`tractable models` lists them"),
 ]
 
 
@@ -124,10 +126,18 @@ def test_fits_that_cannot_be(folder, words, said, walk, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("save", "said"), [("none/m", "no such folder: none"), ("mixed", "mixed is a folder")]
+    ("save", "said"),
+    [
+        ("none/m", "no such folder: none"),
+        ("mixed", "mixed is a folder"),
+        ("two.csv", "--save: two.csv is a file that is being read"),
+        ("two.csv/../two.csv", "no such folder: two.csv/.."),
+        ("m" * 300, f"long: {300 * 'm'}"),  # the draft that is written first is not named
+    ],
 )
 def test_models_that_cannot_be_saved(folder, save, said):
     assert said in refused(["fit", "Ridge", "two.csv", "-t", "y", "--save", save])
+    assert (folder / "two.csv").read_bytes() == FILES["two.csv"]
 
 
 PREDICTIONS = [
@@ -143,6 +153,8 @@ PREDICTIONS = [
     ("ridge.tractable two.csv -o none/o.csv", "--output: no such folder: none"),
     ("ridge.tractable two.csv -o folder.csv", "--output: folder.csv is a folder"),
     ("ridge.tractable two.csv -o two.csv", "two.csv is a file that is being read"),
+    ("ridge.csv two.csv -o ridge.csv", "ridge.csv is a file that is being read"),
+    ("ridge.tractable - -o o.csv", "DATA is a file"),
     ("ridge.tractable two.csv -o o.csv -i 1.5", "--interval is a coverage between 0 and 1; got 1.5"),
     ("ridge.tractable two.csv -o o.csv --proba", "Ridge has no predict_proba; it has predict"),
     ("ridge.tractable two.csv -o o.csv -m transform", "Ridge has no transform; it has predict"),
@@ -173,6 +185,7 @@ def test_predictions_that_cannot_be(folder, words, said):
     TWO.assign(prediction=1.0).to_csv(folder / "twice.csv", index=False)
     rows = TWO[["a", "b"]]
     tractable.save(tractable.Ridge().fit(rows, TWO["y"]), folder / "ridge.tractable")
+    tractable.save(tractable.Ridge().fit(rows, TWO["y"]), folder / "ridge.csv")
     tractable.save(tractable.Ridge().fit(rows.to_numpy(), TWO["y"]), folder / "nameless.tractable")
     tractable.save(tractable.GaussianDensity().fit(rows), folder / "density.tractable")
     tractable.save(tractable.NearestNeighbors(n_neighbors=1).fit(rows), folder / "neighbours.tractable")

@@ -57,6 +57,7 @@ def test_without_data_there_is_a_table_to_look_at(geyser):
         (["geyser.csv", "-o", "."], "--output: . is a folder"),
         (["geyser.csv", "-o", "geyser.csv"], "--output: geyser.csv is the file that is being read"),
         (["empty.csv"], "empty"),
+        (["-"], "DATA is a file: standard input can be read once only"),
     ],
 )
 def test_reports_that_cannot_be(geyser, words, said):

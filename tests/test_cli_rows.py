@@ -1,11 +1,14 @@
 """Rows counted and filtered on their way into a model, and the words that say how far it is."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tractable.cli.rows import MissingEntries, WatchedRows
 from tractable.cli.steps import Steps
 from tractable.cli.talk import talking
+from tractable.cli.writing import write_tables
 from tractable.data import Batch, Source
 
 
@@ -83,3 +86,17 @@ def test_progress_is_a_bar_in_a_terminal(capsys, monkeypatch):
         step("counting", None)
         step.bar.refresh()
     assert "counting" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[1.5, None, -2.0, None], [3, None, 4, 5], ["a", None, "b\n\nc", None], [True, None, None, False]],
+)
+def test_one_column_with_holes_keeps_its_rows(answers, tmp_path):
+    halves = [
+        pa.table({"prediction": pa.array(part, pa.array(answers).type)})
+        for part in (answers[:2], answers[2:])
+    ]
+    assert write_tables(halves, tmp_path / "o.csv") == 4
+    found = pd.read_csv(tmp_path / "o.csv")["prediction"]
+    assert [None if pd.isna(x) else x for x in found] == answers

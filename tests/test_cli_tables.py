@@ -106,7 +106,7 @@ def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path, walk
         frame.to_csv(rows, index=False, sep="\t" if ending == "tsv" else ",")
     assert done("fit", model, rows, "-t", "cultivar", "-s", tmp_path / "m")["classes"] == [1, 2, 3]
     said = done("predict", tmp_path / "m", rows, "-o", tmp_path / "o.parquet", "--proba")
-    assert said["columns"] == ["prediction", "proba_1", "proba_2", "proba_3"]
+    assert said["columns"] == ["prediction", "probability_1", "probability_2", "probability_3"]
     assert pd.read_parquet(tmp_path / "o.parquet")["prediction"].dtype == np.int64
 
 

@@ -102,12 +102,19 @@ def test_delimiters_are_found(read, sign):
     assert set(table.frame["name"]) == {f"a{sign}b", "c"}
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "latin-1"])
 def test_encodings_are_found(read, encoding):
     table = read("größe,naïve\n" + "1.5,é\n2.5,à\n" * 4, encoding=encoding)
     assert table.names() == ["größe", "naïve"]
     assert set(table.frame["naïve"]) == {"é", "à"}
     assert any("not UTF-8" in note for note in table.notes) == (not encoding.startswith("utf-8"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_letters_without_a_mark(read, encoding):
+    table = read("größe,naïve\n" + "1.5,é\n2.5,à\n" * 4, encoding=encoding)
+    assert table.names() == ["größe", "naïve"]
+    assert set(table.frame["naïve"]) == {"é", "à"}
 
 
 def test_a_foreign_letter_far_down(read):

@@ -9,7 +9,7 @@ from tractable.value import value
 __all__ = ["Answers", "answers_of"]
 
 #: What the answers are called; others go by the method's own name.
-NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "proba"}
+NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "probability"}
 
 
 #: What can be asked; of those that a model has, the first is asked when nothing is said.

@@ -15,7 +15,7 @@ def unknown(what: str, name: str, known: Iterable[str], *, otherwise: str = "") 
     no model 'gausianmixture'; did you mean 'GaussianMixture'?
     """
     plain = {other.lower(): other for other in known}
-    near = get_close_matches(name.lower(), plain, n=1)
+    near = get_close_matches(name.lower(), plain, n=1, cutoff=0.7)
     hint = (
         f"did you mean {plain[near[0]]!r}?" if near else otherwise or f"there are {', '.join(plain.values())}"
     )

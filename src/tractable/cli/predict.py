@@ -26,7 +26,7 @@ def predict(
         ),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", "-p", metavar=FLAG, help="Also the probabilities: proba_<class>.")
+        bool, typer.Option("--proba", "-p", metavar=FLAG, help="Also probability_<class>, a column a class.")
     ] = False,
     method: Annotated[
         str | None,
@@ -69,7 +69,7 @@ def predict(
             fitted = _loaded(model)
             ask = answers_of(fitted, method, interval, proba=proba)
             table = open_table(data)
-            if output.resolve() in [path.resolve() for path in table.paths]:
+            if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
                 raise ValueError(f"--output: {output} is a file that is being read")
             kept = tuple(table.types) if keep == "all" else names_in(keep or "")
             table.check(kept, "--keep")

@@ -52,7 +52,7 @@ def report(
 
 def _check(data: str | None, output: Path) -> None:
     """Refuse what cannot be read or written before any work."""
-    from tractable.cli.table import bundled_hint
+    from tractable.cli.table import bundled_hint, check_not_stdin
 
     if output.is_dir():
         raise ValueError(f"--output: {output} is a folder")
@@ -60,6 +60,7 @@ def _check(data: str | None, output: Path) -> None:
         raise ValueError(f"--output: no such folder: {output.parent}")
     if data is None:
         return
+    check_not_stdin(data)
     if not Path(data).exists():
         raise ValueError(f"no such file: {data}{bundled_hint(data)}")
     if output.resolve() == Path(data).resolve():

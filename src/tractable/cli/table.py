@@ -12,7 +12,7 @@ from tractable.data.columns import Roles, check_known
 from tractable.data.source import Batch, Source
 from tractable.value import value
 
-__all__ = ["Table", "bundled_hint", "open_table"]
+__all__ = ["Table", "bundled_hint", "check_not_stdin", "open_table"]
 
 
 @value
@@ -97,6 +97,7 @@ def open_table(data: str) -> Table:
     """
     from tractable.data.files import expand
 
+    check_not_stdin(data)
     try:
         paths = expand(data)
     except ValueError as error:
@@ -116,6 +117,12 @@ def open_table(data: str) -> Table:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
     types = {field.name: field.type for field in first.schema}
     return Table(name=data, paths=paths, types=types, dialect=dialect)
+
+
+def check_not_stdin(data: str) -> None:
+    """Refuse standard input, with what to do instead: tables are walked more than once."""
+    if data == "-":
+        raise ValueError("DATA is a file: standard input can be read once only; save it to a file first")
 
 
 def bundled_hint(data: str) -> str:

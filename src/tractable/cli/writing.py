@@ -1,10 +1,11 @@
 """Tables of answers, written row group by row group: Parquet or CSV, whole or not at all."""
 
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tractable.data.atomic import replacing
 
@@ -43,7 +44,36 @@ def _writer(kind: str, file: Any, schema: Any) -> AbstractContextManager[Any]:
     if kind == ".csv":
         from pyarrow import csv
 
-        return csv.CSVWriter(file, schema)
+        return csv.CSVWriter(file, schema) if len(schema) > 1 else _OneColumn(file, schema)
     from pyarrow import parquet
 
     return parquet.ParquetWriter(file, schema)
+
+
+class _OneColumn:
+    """CSV of one column: a missing entry is written as two quotes, for readers skip lines that are blank."""
+
+    def __init__(self, file: Any, schema: Any) -> None:
+        from pyarrow import csv
+
+        self.file = file
+        csv.write_csv(schema.empty_table(), file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def write_table(self, table: Any) -> None:
+        from pyarrow import csv, types
+
+        column = table.column(0)
+        texts = types.is_string(column.type) or types.is_large_string(column.type)
+        table = table.set_column(0, table.schema[0], column.fill_null("")) if texts else table
+        lines = io.BytesIO()
+        csv.write_csv(table, lines, csv.WriteOptions(include_header=False))
+        found = lines.getvalue()  # texts are in quotes, and may have blank lines of their own
+        if not texts:
+            found = b"".join(b'""\n' if line == b"\n" else line for line in found.splitlines(keepends=True))
+        self.file.write(found)

@@ -20,10 +20,20 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
+    except OSError as error:
+        _removed(draft)
+        if error.filename == str(draft):
+            error.filename = str(target)  # nobody asked for the draft
+        raise
     except BaseException:
-        draft.unlink(missing_ok=True)
+        _removed(draft)
         raise
     _sync_folder(target.parent)
+
+
+def _removed(draft: Path) -> None:
+    with suppress(OSError):  # the first error is the one to hear of
+        draft.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -179,18 +179,31 @@ def _head(path: Path) -> tuple[bytes, bool]:
 def _encoding(head: bytes, path: Path) -> str:
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as UTF-16 does
+        (codecs.BOM_UTF32_BE, "utf-32"),
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
     ):
         if head.startswith(mark):
             return name
     if b"\x00" in head:
+        wide = _unmarked(head)
+        if wide is not None:
+            return wide
         raise TableError(f"{path} is not a table: it holds bytes that are no text")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return _eight_bits(head)
     return "utf-8"
+
+
+def _unmarked(head: bytes) -> str | None:
+    """Return which UTF-16 it is that does not say so: in most languages every other byte is zero."""
+    zeros = [part.count(0) / max(len(part), 1) for part in (head[::2], head[1::2])]
+    if min(zeros) > 0.01 or max(zeros) < 0.7:
+        return None
+    return "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
 
 
 def _eight_bits(head: bytes) -> str:

@@ -45,7 +45,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             f"All {len(pairs):,} pairs of columns were compared on one scale: numbers and dates in bins of "
             "as many rows each, categories as they are, and the mutual information I of each pair, less "
             "what chance gives, as strength √(1 − exp(−2 I)). For two normal numbers that is the size of "
-            "their correlation. Pairs of numbers have their correlation too, with an interval of 95 %. Of "
+            "their correlation. Pairs of numbers have their correlation too, with an interval of 95%. Of "
             "the pairs said to be more than chance one in a hundred is expected to be chance all the same "
             "(Benjamini and Hochberg)."
         ),
@@ -146,7 +146,7 @@ def _grid(title: str, pairs: list[Pair], target: str | None = None) -> Grid:
         )
         for pair in pairs
     )
-    head = (*names, "strength", *(("correlation", "95 % interval") if numbers else ()), "p", "rows")
+    head = (*names, "strength", *(("correlation", "95% interval") if numbers else ()), "p", "rows")
     note = "p: how often independent columns would tell as much of each other; for each pair by itself."
     return Grid(title=title, head=head, rows=rows, note=note)
 

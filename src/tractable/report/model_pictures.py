@@ -73,7 +73,7 @@ def number_pictures(
     n = len(rows.y)
     shown = np.sort(rng.permutation(n)[:MOST_INTERVALS])
     with canvas(height=4.0) as (figure, ax):
-        ax.vlines(mean[shown], *ends[shown].T, color=COLOURS[4], lw=1, alpha=0.5, label="90 % interval")
+        ax.vlines(mean[shown], *ends[shown].T, color=COLOURS[4], lw=1, alpha=0.5, label="90% interval")
         ax.scatter(mean[shown], rows.y[shown], s=12, color=COLOURS[0], lw=0, label="rows", zorder=3)
         across = [float(mean[shown].min()), float(mean[shown].max())]
         ax.plot(across, across, color="0.4", lw=1, label="predicted")
@@ -81,7 +81,7 @@ def number_pictures(
         ax.legend(frameon=False, fontsize="small")
         predicted = picture_of(
             figure,
-            alt=f"{target} against its prediction, with intervals of 90 %",
+            alt=f"{target} against its prediction, with intervals of 90%",
             caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
         )
     observed = (pit[:, None] <= LEVELS).mean(axis=0)

@@ -90,7 +90,7 @@ def _done(rows: ModelRows, target: str, found: list[HeldOut]) -> str:
     return (
         f"{number_of(len(found) - 1, 'model')} and {found[0].name} predicted {target} from "
         f"{number_of(rows.X.shape[1], 'column')} for {number_of(len(rows.y), 'row')}, each row by models "
-        f"fitted to the other four fifths, and are compared by the log {what} they gave to what was so."
+        f"fitted to the other four fifths, and are compared by the log {what} they gave to what is true."
     )
 
 
@@ -101,12 +101,12 @@ def _meaning(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, worth:
         return f"{said}: the other columns say little about it."
     gain, error = next((-less, err) for one, less, err in ranked if one is base)
     near = [one.name for one, less, err in ranked[1:] if one is not base and -less <= CLEAR * err]
-    times = float(np.exp(min(gain, 700.0)))
+    times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
     also = f" It cannot be told apart from {listed(near)}." if near else ""
     matters = [one.column for one in worth if one.loss > CLEAR * one.standard_error]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
-        f"{best.name} predicts {target} best: what was so is {times:.3g} times as probable as under "
+        f"{best.name} predicts {target} best: the true {what} is {times:.3g} times as probable as under "
         f"{base.name} ({gain:.3f} ± {error:.3f} in logarithms). {_accuracy(rows, best)}{also}{most}"
     )
 
@@ -126,7 +126,7 @@ def _accuracy(rows: ModelRows, best: HeldOut) -> str:
     error = np.sqrt(np.mean((best.gathered(lambda said, _: said.mean) - rows.y) ** 2))
     return (
         f"It errs by {error:.4g} (root mean square; the standard deviation is {rows.y.std():.4g}), and its "
-        f"intervals of 90 % hold {held:.0%} of the rows."
+        f"intervals of 90% hold {held:.0%} of the rows."
     )
 
 

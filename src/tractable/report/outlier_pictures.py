@@ -16,7 +16,10 @@ def strangeness_picture(strange: Strangeness, limit: float) -> Picture:
     """Draw how far rows are below the usual log density, beside draws from the model."""
     below = strange.below[~np.isnan(strange.below)]
     edge = float(np.quantile(strange.usual, 1.0 - limit))
-    low, high = min(below.min(), strange.usual.min()), max(edge * 1.1, float(np.quantile(below, 0.999)))
+    low = min(below.min(), strange.usual.min())
+    high = max(
+        edge * 1.1, float(np.quantile(below, 0.999)), low + 1e-3
+    )  # all may be as strange as each other
     edges = np.linspace(low, high, 41)
     with canvas() as (figure, ax):
         ax.hist(np.minimum(below, high), bins=edges, density=True, color=COLOURS[4], alpha=0.6, label="rows")

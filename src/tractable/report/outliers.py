@@ -125,15 +125,15 @@ def _meaning(frame: Any, flagged: np.ndarray, limit: float, told: list[tuple[Any
     expected = limit * len(frame)
     if not len(flagged):
         return (
-            f"No row is stranger than chance allows: none is below a tail probability of {limit:.2g}, where "
-            f"{expected:.2g} would be expected of {len(frame):,} rows."
+            f"No row is stranger than chance allows: none is stranger than all but {_once_in(limit)} "
+            f"draws from the model, where {expected:.2g} would be expected of {len(frame):,} rows."
         )
     first, why = told[0]
     columns = listed(dict.fromkeys(b.column for _, blames in told[: len(flagged)] for b in blames))
     entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was to be expected"
     are = "row is" if len(flagged) == 1 else "rows are"
     return (
-        f"{len(flagged):,} {are} stranger than all but {limit:.2g} of draws from the model, where "
+        f"{len(flagged):,} {are} stranger than all but {_once_in(limit)} draws from the model, where "
         f"{expected:.2g} would be expected by chance. Strangest is row {int(frame.index[first]) + 1}: "
         f"{entry}. Columns that make rows strange: {columns}."
     )
@@ -184,6 +184,10 @@ def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
         + "log_density = model.score_samples(rows)\n"
         + f"print(rows.assign(log_density=log_density).nsmallest({MOST_TOLD}, 'log_density'))\n"
     )
+
+
+def _once_in(share: float) -> str:
+    return f"one in {1.0 / share:,.0f}"
 
 
 def _shown(entry: Any) -> str:

@@ -62,11 +62,11 @@ def _done(table: Table, pictured: list[Column]) -> str:
         counted += (
             f"Numbers{sampled} are smoothed by a kernel density, whose bandwidth is chosen by the improved "
             "Sheather-Jones rule (Silverman's for fewer than 100 values) and is not below the step of "
-            "rounded numbers; the band holds each height with 90 % probability, and grey bars are a "
+            "rounded numbers; the band holds each height with 90% probability, and grey bars are a "
             "histogram. "
         )
     if any(column.is_category for column in pictured):
-        counted += "Categories are counted, with intervals of 90 % for their shares."
+        counted += "Categories are counted, with intervals of 90% for their shares."
     return counted.strip()
 
 
@@ -76,9 +76,10 @@ def _meaning(table: Table) -> str:
     sentences = [f"{number_of(table.n_rows, 'row')}; {_listed(parts)}."]
     gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
     if gaps:
-        worst = [f"{c.name} ({c.n_missing / table.n_rows:.1%})" for c in gaps[:FEW]]
-        more = f" and {len(gaps) - FEW} more" if len(gaps) > FEW else ""
-        sentences.append(f"Entries are missing in {_listed(worst)}{more}.")
+        shown = FEW if len(gaps) > FEW + 1 else FEW + 1
+        worst = [f"{c.name} ({c.n_missing / table.n_rows:.1%})" for c in gaps[:shown]]
+        more = [f"{len(gaps) - shown} more"] if len(gaps) > shown else []
+        sentences.append(f"Entries are missing in {_listed([*worst, *more])}.")
     else:
         sentences.append("No entry is missing.")
     useless = [*by_kind["constant"], *by_kind["empty"]]
@@ -155,7 +156,7 @@ def _listed(parts: list[str]) -> str:
 
 def _some(names: list[str]) -> str:
     more = len(names) - FEW
-    return _listed(names[:FEW]) + (f" and {number_of(more, 'other')}" if more > 0 else "")
+    return _listed([*names[:FEW], *([number_of(more, "other")] if more > 0 else [])])
 
 
 def _short(text: str) -> str:

@@ -11,6 +11,9 @@ __all__ = ["page"]
 #: Nothing is fetched and nothing is run, whatever the data says.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
+#: Entries of more letters than this are sentences.
+LONG = 36
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -113,7 +116,9 @@ def _grid(grid: Grid) -> str:
 
 
 def _marked(entry: str) -> str:
-    """Numbers are as wide as each other, and never broken."""
+    """Numbers are as wide as each other, and never broken; long texts have room, on a telephone too."""
+    if len(entry) > LONG:
+        return ' class="long"'
     return ' class="n"' if entry[:1].isdigit() or (entry[:1] in "-−+<>≈" and len(entry) > 1) else ""
 
 

@@ -16,6 +16,9 @@ MOST_LEVELS = 20
 #: Of a column that is emptier than this, too little is known.
 LEAST_KNOWN = 0.2
 
+#: Numbers of this size, or of one by it, have squares that a computer has no number for.
+LARGEST = 1e140
+
 #: Columns that are so much alike hold the same numbers in other units.
 SAME = 0.99999
 
@@ -57,6 +60,7 @@ def chosen_rows(
     """
     notes: list[str] = []
     numbers = _telling(table, table.names("number", leave=leave), notes)
+    numbers = _of_usual_size(table.frame, numbers, notes)
     numbers = without_copies(table.frame, numbers, notes)
     numbers = _most_common(table.frame, numbers, most_numbers, notes)
     categories = _telling(table, table.names("category", "boolean", leave=leave), notes)
@@ -117,6 +121,19 @@ def _telling(table: Table, names: list[str], notes: list[str]) -> list[str]:
     if empty:
         notes.append(f"Left out, since most of their entries are missing: {listed(empty)}.")
     return [name for name in names if name not in set(empty) and frame[name].nunique() > 1]
+
+
+def _of_usual_size(frame: Any, names: list[str], notes: list[str]) -> list[str]:
+    """Return the columns whose squares are numbers too."""
+    sizes = {name: float(frame[name].abs().max()) for name in names}
+    spans = {name: float(frame[name].max() / 2 - frame[name].min() / 2) for name in names}
+    kept = [name for name in names if sizes[name] < LARGEST and spans[name] > 1.0 / LARGEST]
+    odd = [name for name in names if name not in set(kept)]
+    if odd:
+        notes.append(
+            f"Left out, since the squares of their numbers are too large or too small: {listed(odd)}."
+        )
+    return kept
 
 
 def _few_levels(table: Table, names: list[str], most: int, notes: list[str]) -> list[str]:
