@@ -1,33 +1,26 @@
 """The pages about clusters print the right numbers of the worked examples, and show what they say."""
 
 import re
-import runpy
-from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import tractable
+from gallery_pages import page, pages
 
-ROOM = Path(__file__).parent.parent / "examples" / "clusters"
+#: Pages that take their time.
+SLOW = {
+    "plot_bayesian_mixture",
+    "plot_mixture_of_regressors",
+    "plot_number_of_clusters",
+    "plot_table_mixture",
+}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("clusters")]
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a page; return its names, what it printed, and how many figures it drew."""
-
-    def page(name):
-        try:
-            found = runpy.run_path(str(ROOM / f"plot_{name}.py"))
-            return found, capsys.readouterr().out, len(plt.get_fignums())
-        finally:
-            plt.close("all")
-
-    return page
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_runs_and_draws(name):
+    assert page("clusters", name).n_axes >= 1
 
 
 WORKED = [
@@ -98,31 +91,31 @@ WORKED = [
 
 
 @pytest.mark.parametrize(("name", "lines"), WORKED)
-def test_worked_examples_print_the_right_numbers(name, lines, run):
-    _, printed, figures = run(name)
+def test_worked_examples_print_the_right_numbers(name, lines):
+    printed = "\n".join(page("clusters", f"plot_{name}").lines) + "\n"
     assert [line for line in lines if line not in printed] == []
-    assert figures > 0
 
 
 @pytest.mark.spec("CLU-10")
-def test_good_starts_end_well_more_often(run):
-    found, _, _ = run("kmeans_starts")
+def test_good_starts_end_well_more_often():
+    found = page("clusters", "plot_kmeans_starts").names
     assert sum(found["times"]) == 56
     assert found["shares"]["k-means++"] > found["shares"]["any three points"]
 
 
 @pytest.mark.spec("GMM-08", "GMM-11")
-def test_em_climbs_and_ends_where_the_search_does(run):
-    found, printed, figures = run("em_old_faithful")
+def test_em_climbs_and_ends_where_the_search_does():
+    found = page("clusters", "plot_em_old_faithful").names
+    printed = "\n".join(page("clusters", "plot_em_old_faithful").lines)
     assert "never falls: True" in printed
-    assert figures == 2
     free = tractable.GaussianMixture(2, n_init=5, random_state=0).fit(found["X"])
     np.testing.assert_allclose(found["after"](100).score(found["X"]), free.score(found["X"]), atol=1e-3)
 
 
 @pytest.mark.spec("GMM-10")
-def test_a_prior_stops_the_fall(run):
-    found, printed, _ = run("collapse")
+def test_a_prior_stops_the_fall():
+    found = page("clusters", "plot_collapse").names
+    printed = "\n".join(page("clusters", "plot_collapse").lines)
     assert "CollapsedComponentWarning and collapsed_ is [False  True]" in printed
     # log p grows by log 10 for every factor of ten.
     gained = float(re.search(r"factor of ten: ([\d.]+)", printed)[1])
@@ -130,3 +123,26 @@ def test_a_prior_stops_the_fall(run):
     assert not found["held"].collapsed_.any()
     assert found["held"].score(found["new"]) > found["fallen"].score(found["new"])
     assert found["held"].score(found["x"][:, None]) < found["fallen"].score(found["x"][:, None])
+
+
+@pytest.mark.spec("GMM-18", "GMM-19")
+def test_bounds_touch_where_they_were_made_and_lie_below():
+    found = page("clusters", "plot_em_bound").names
+    mixture, x = found["mixture"], found["x"]
+    for old, new, q in found["path"]:
+        touching = tractable.elbo(q, mixture(old).log_joint(x))
+        np.testing.assert_allclose(touching, mixture(old).log_prob(x).sum(), rtol=1e-12)
+        bounds = np.array([tractable.elbo(q, mixture(m).log_joint(x)) for m in found["grid"]])
+        assert np.all(bounds <= np.array(found["likelihood"]) + 1e-9)
+        assert tractable.elbo(q, mixture(new).log_joint(x)) >= bounds.max()
+        assert mixture(new).log_prob(x).sum() > touching
+
+
+def test_strays_count_for_little_where_tails_are_heavy():
+    found = page("clusters", "plot_robust_mixture").names
+    heavy, normal = found["models"]["Student-t"], found["models"]["Gaussian"]
+    order = np.argsort(heavy.locations_[:, 0])
+    np.testing.assert_allclose(heavy.locations_[order], found["means"], atol=0.3)
+    assert np.abs(np.sort(normal.means_[:, 0]) - found["means"][:, 0]).max() > 1.0
+    assert found["stray"][-40:].sum() >= 36
+    assert found["stray"][:-40].sum() <= 3

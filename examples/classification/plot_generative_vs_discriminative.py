@@ -16,7 +16,7 @@ import numpy as np
 import tractable
 
 sizes = np.array([12, 20, 40, 80, 200, 800, 3000])
-d, n_repeats = 10, 30
+d, n_repeats = 10, 12
 
 
 def draw_normal(n, rng):

@@ -55,7 +55,7 @@ counts = range(1, 7)
 bounds, likelihoods = [], []
 for k in counts:
     prior = {"weight_concentration_prior_type": "dirichlet_distribution", "weight_concentration_prior": 1.0}
-    bayes = tractable.BayesianGaussianMixture(k, n_init=2, random_state=0, **prior).fit(frame)
+    bayes = tractable.BayesianGaussianMixture(k, random_state=0, **prior).fit(frame)
     bounds.append(len(X) * bayes.lower_bound_)
     ml = tractable.GaussianMixture(k, n_init=5, random_state=0).fit(frame)
     likelihoods.append(len(X) * ml.score(frame))

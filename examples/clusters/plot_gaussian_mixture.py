@@ -43,9 +43,9 @@ ax.legend(frameon=False)
 # **Same components, other weights.** The weights alone decide where most of the mass is.
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 waits = two.marginal(["waiting"])
-for share in (0.1, 0.5, 0.9):
+for share, colour in ((0.1, "#0072b2"), (0.5, "#d55e00"), (0.9, "#009e73")):
     other = tractable.Mixture(weights=[share, 1 - share], components=waits.components)
-    ax.plot(x, other.prob(x[:, None]), label=f"π = ({share:g}, {1 - share:g})")
+    ax.plot(x, other.prob(x[:, None]), color=colour, label=f"π = ({share:g}, {1 - share:g})")
 ax.set(xlabel="waiting (minutes)", ylabel="density")
 ax.legend(frameon=False)
 plt.show()

@@ -24,13 +24,13 @@ for point in x:
     mean.append(total.mean[0])
     stddev.append(np.sqrt(total.covariance()[0, 0]))
 
-fig, ax = plt.subplots()
-ax.plot(mean, label="running mean")
-ax.plot(stddev, label="running standard deviation")
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.plot(mean, color="#0072B2", label="running mean")
+ax.plot(stddev, color="#E69F00", label="running standard deviation")
 ax.axhline(4.0, color="0.6", linewidth=0.8)
 ax.axhline(2.0, color="0.6", linewidth=0.8)
-ax.set(xlabel="points seen", ylim=(0, 6))
-ax.legend()
+ax.set(xlabel="points seen", ylabel="value so far", ylim=(0, 6))
+ax.legend(frameon=False)
 
 # %%
 # Robbins and Monro's stochastic root finding, θ ← θ − a z with the noisy score z = (θ − x)/σ² and the step
