@@ -107,6 +107,23 @@ def test_classes_name_their_probabilities(rows, tmp_path):
     assert table["prediction"].to_pylist() == model.predict(rows).tolist()
 
 
+def test_the_target_of_files_is_carried_along(rows, parquet, tmp_path):
+    """The truth beside the prediction is what one wants to look at."""
+    labels = np.where(rows[:, 0] > 0, "yes", "no")
+    names = tmp_path / "labels.parquet"
+    pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1], "said": labels}), names, row_group_size=70)
+    out = tmp_path / "out.parquet"
+    for path, target, truth in ((parquet, "c", rows[:, 2]), (names, "said", labels)):
+        source = tractable.scan(path, features=["a", "b"], target=target)
+        table = pq.read_table(tractable.predict_to(Regressor(), source, out, columns=[target, "a"]))
+        assert table.column_names == [target, "a", "prediction"]
+        assert table[target].to_pylist() == truth.tolist()
+        np.testing.assert_array_equal(table["prediction"], Regressor().predict(rows[:, :2]))
+    several = tractable.scan(parquet, features=["a"], target=["b", "c"])
+    table = pq.read_table(tractable.predict_to(Regressor(), several, out, columns=["c", "b"]))
+    np.testing.assert_array_equal(np.column_stack([table["b"], table["c"]]), rows[:, 1:])
+
+
 def test_a_model_fitted_on_names_picks_its_columns(rows, parquet, tmp_path):
     frame = pd.DataFrame({"c": rows[:, 2], "a": rows[:, 0]})
     model = LinearRegression().fit(frame, rows[:, 1])

@@ -40,10 +40,8 @@ print("streamed ", dict(zip(model.feature_names_in_.tolist(), model.coef_.round(
 print("in memory", dict(zip(memory.feature_names_in_.tolist(), memory.coef_.round(8).tolist(), strict=True)))
 
 # %%
-# Predictions go the same way, from file to file, with an interval for each row. The model picks its columns
-# by name, and others may be carried along.
-table = tractable.scan(folder / "trips.parquet")
-out = tractable.predict_to(model, table, folder / "fares.parquet", interval=0.9, columns=["fare"])
+# Predictions go the same way, from file to file, with an interval for each row; columns may be carried along.
+out = tractable.predict_to(model, trips, folder / "fares.parquet", interval=0.9, columns=["fare"])
 answers = pq.read_table(out).to_pandas()
 print(answers.head(3).round(2).to_string())
 inside = np.mean((answers["low"] < answers["fare"]) & (answers["fare"] < answers["high"]))

@@ -12,7 +12,7 @@ from tractable.data.atomic import replacing
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source
 from tractable.data.file_source import FileSource
-from tractable.data.source import MAX_BATCH_ROWS, Source
+from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
 __all__ = ["predict_to"]
 
@@ -49,7 +49,7 @@ def predict_to(
     interval : float, optional
         Also write the columns ``low`` and ``high`` of ``predict_interval`` with this coverage.
     columns : list of names, optional
-        Columns of the source to carry along.
+        Columns of the source to carry along, the target of scanned files among them.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def _asked(
 
     def walk() -> Iterator[tuple[Any, dict[str, Any]]]:
         for batch in source.batches():
-            yield features(batch.X), {name: batch.X[:, j] for name, j in carried.items()}
+            yield features(batch.X), {name: column(batch) for name, column in carried.items()}
 
     return walk
 
@@ -135,11 +135,21 @@ def _tables(
         yield table.select(wanted).to_pandas(), {name: table.column(name) for name in carried}
 
 
-def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, int]:
+def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callable[[Batch], np.ndarray]]:
+    """Return how each column to carry along is taken from a batch: one of the features, or a target."""
     columns = [columns] if isinstance(columns, str) else list(columns or ())
-    names = source.feature_names or ()
-    check_known(columns, names, "columns", "the source")
-    return {name: names.index(name) for name in columns}
+    features = source.feature_names or ()
+    targets = source.roles.targets if isinstance(source, FileSource) else ()
+    check_known(columns, (*features, *targets), "columns", "the source")
+
+    def taken(name: str) -> Callable[[Batch], np.ndarray]:
+        if name in features:
+            j = features.index(name)
+            return lambda batch: batch.X[:, j]
+        k = targets.index(name)
+        return lambda batch: np.asarray(batch.y).reshape(batch.n_rows, -1)[:, k]
+
+    return {name: taken(name) for name in columns}
 
 
 def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
