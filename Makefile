@@ -62,7 +62,7 @@ bench-page: $(VENV)/dev.stamp ## write docs/benchmarks.md and the table of READM
 	@$(BIN)/python -m benchmarks.page
 
 docs: $(VENV)/docs.stamp ## build the documentation, gallery included, into docs/_build/html
-	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 index: $(VENV)/dev.stamp ## renew docs/method_index.md from the tests and the public names

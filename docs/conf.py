@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
+    "parallel": True,  # as many scripts at once as sphinx -j says
     "write_computation_times": False,
 }
 
