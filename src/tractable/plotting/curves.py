@@ -33,8 +33,10 @@ def curve_points(d: Any) -> np.ndarray:
     if d.discrete:
         if far[1] - far[0] < MOST_POINTS:
             return np.arange(far[0], far[1] + 1.0)
-        ends = np.linspace(far[0], far[1], MOST_POINTS // 2), _quantiles(d, np.linspace(5e-5, 1 - 5e-5, 200))
-        return np.unique(np.floor(np.concatenate(ends)))
+        # Finer towards both ends, where all but a few of them may lie.
+        steps = np.geomspace(1.0, far[1] - far[0], MOST_POINTS // 5) - 1.0
+        even = np.linspace(far[0], far[1], MOST_POINTS // 2)
+        return np.unique(np.floor(np.concatenate([even, far[0] + steps, far[1] - steps])))
     room = 0.35 * (near[1] - near[0])
     low, high = max(far[0], near[0] - room), min(far[1], near[1] + room)
     inner = _quantiles(d, np.linspace(0.001, 0.999, 200))
@@ -51,7 +53,7 @@ def draw_curve(d: Any, ax: Any, points: np.ndarray, *, scale: float = 1.0, **sty
         bulk = scale * prob_at(d, _quantiles(d, np.linspace(0.1, 0.9, 9)))
         bulk = bulk[np.isfinite(bulk)]
         # Where most of it lies at the ends, what there is between them sets the scale.
-        ax.set_ylim(0, 2.0 * (bulk.max() if len(bulk) else np.median(density[finite])))
+        ax.set_ylim(0, 4.0 * np.median(bulk if len(bulk) else density[finite]))
 
 
 def draw_band(d: Any, ax: Any, points: np.ndarray, coverage: float) -> None:
@@ -69,6 +71,8 @@ def draw_stems(
 ) -> None:
     """Draw scale · P(x) as stems, pale outside the equal-tailed interval; as a line where they are many."""
     mass = scale * prob_at(d, points)
+    if np.all(points == np.rint(points)):
+        ax.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
     if len(points) > MOST_STEMS:
         ax.plot(points, mass, drawstyle="steps-mid", **style)
         return

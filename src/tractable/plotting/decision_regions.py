@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.plotting.style import COLOURS, quiet
 
-__all__ = ["class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image"]
+__all__ = ["class_codes", "class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image"]
 
 #: A shape for every class, beside its colour.
 MARKERS = "os^DvPX*"
@@ -68,3 +68,17 @@ def draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None, 
         )
     quiet(ax)
     ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its marks are no rows
+
+
+def class_codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:
+    """Return the positions of the labels y among the classes, one for each row."""
+    if y is None:
+        return None
+    places = {label: code for code, label in enumerate(labels.tolist())}
+    given = np.asarray(y).tolist()
+    if rows is None or len(given) != len(rows):
+        raise ValueError("y must have one label for each row of data")
+    unknown = [label for label in given if label not in places]
+    if unknown:
+        raise ValueError(f"y has the label {unknown[0]!r}, which is not among {labels.tolist()}")
+    return np.array([places[label] for label in given])

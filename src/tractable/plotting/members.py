@@ -44,7 +44,7 @@ def draw_members(
         heights = np.asarray(pair.log_prob(np.stack(np.meshgrid(*sides), axis=-1)))
         level = float(np.quantile(np.asarray(pair.log_prob(draws)), 1.0 - coverage))
         bounded = np.maximum(heights, level - 50.0)  # of what is impossible no contour is made
-        ax.contour(*sides, bounded, [level], colors=[colour])
+        ax.contour(*sides, bounded, [level], colors=[colour], linestyles="solid")
         ax.add_line(Line2D([], [], color=colour, label=f"{name}, {coverage:.0%}"))
     ax.set(xlabel=columns[0], ylabel=columns[1])
     ax.autoscale_view()

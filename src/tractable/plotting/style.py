@@ -25,4 +25,5 @@ def quiet(ax: Any) -> None:
 def legend(ax: Any) -> None:
     """Show what the colours mean, where anything is labelled."""
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, loc="best")
+        # Where it lies over marks, it can be read all the same.
+        ax.legend(framealpha=0.75, edgecolor="none", loc="best")

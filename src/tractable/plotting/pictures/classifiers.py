@@ -13,6 +13,7 @@ from tractable.neighbors import KNeighborsClassifier
 from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.column_axes import ColumnAxis, as_places, axes_of, rows_at
 from tractable.plotting.decision_regions import (
+    class_codes,
     class_colour,
     draw_boundaries,
     draw_class_rows,
@@ -131,7 +132,7 @@ def _drawn(
     axes = axes_of(x, names, len(names))
     columns = _columns(names, dims)
     rows = None if data is None else as_places(axes, getattr(x, "feature_names_in_", None), data)
-    codes = _codes(labels, rows, y)
+    codes = class_codes(labels, rows, y)
     if rows is not None:
         complete = np.isfinite(rows).all(axis=1)
         rows, codes = rows[complete], None if codes is None else codes[complete]
@@ -269,19 +270,6 @@ def _answers(x: Any, axes: list[ColumnAxis], places: np.ndarray, k: int) -> tupl
     scores = np.asarray(asked(rows))
     scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     return np.eye(k)[np.argmax(scores, axis=1)], scores
-
-
-def _codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:
-    if y is None:
-        return None
-    places = {label: code for code, label in enumerate(labels.tolist())}
-    given = np.asarray(y).tolist()
-    if rows is None or len(given) != len(rows):
-        raise ValueError("y must have one label for each row of data")
-    unknown = [label for label in given if label not in places]
-    if unknown:
-        raise ValueError(f"y has the label {unknown[0]!r}, which is not among {labels.tolist()}")
-    return np.array([places[label] for label in given])
 
 
 def _limits(axes: list[ColumnAxis], seen: Any, limits: Any, *, given: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -109,7 +109,7 @@ def _components(x: Mixture, ax: Any) -> None:
     for k in range(x.n_components):
         ring = edge(components.mean[k], covariances[k], radius_holding(0.5))
         label = "components, 50%" if k == 0 else None
-        ax.plot(*ring.T, color=COLOURS[5], lw=1.0, ls="--", alpha=float(strength[k]), label=label)
+        ax.plot(*ring.T, color=COLOURS[5], lw=1.0, ls="--", zorder=3, alpha=float(strength[k]), label=label)
 
 
 def _has_counts(x: Distribution) -> bool:

@@ -48,6 +48,10 @@ def _smoothed(
         return ax
     shown = x if whole else x.marginal(columns)
     if len(columns) > 1:
-        return draw_plane(shown, ax, data=rows, names=names, coverages=coverages)
-    number, given = shown.as_univariate(), None if rows is None else rows[:, 0]
-    return draw(number, ax, data=given, label=names[0], coverage=max(coverages))
+        draw_plane(shown, ax, data=rows, names=names, coverages=coverages)
+    else:
+        given = None if rows is None else rows[:, 0]
+        draw(shown.as_univariate(), ax, data=given, label=names[0], coverage=max(coverages))
+    if not whole:
+        ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
+    return ax

@@ -18,6 +18,7 @@ def _curve(x: NeighborCurve, ax: Any, *, label: str = "leave-one-out", colour: s
     told = f"K = {x.best_n_neighbors}"
     ax.plot(x.best_n_neighbors, x.best_score, "o", ms=8, mfc="none", color=COLOURS[5], label=told)
     ax.set(xlabel="number of neighbours", ylabel=f"{x.score}, left out")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     quiet(ax)
     legend(ax)
     return ax
