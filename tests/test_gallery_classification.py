@@ -1,5 +1,7 @@
 """The pages about classes print the right numbers of the worked examples, and show what they say."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,17 @@ def test_height_says_nothing_of_vocabulary_given_the_age():
     assert found["loss"] < found["blind"] - 0.5
     curve = found["curve"]
     assert np.all(np.abs(curve.observed - curve.predicted) < 4.0 * curve.standard_errors + 0.01)
+
+
+@pytest.mark.spec("CLS-12", "CLS-13", "CLS-14")
+def test_gaussian_classes_have_the_log_odds_of_the_page():
+    """For variances s² and t²: (μ₁/s² - μ₂/t²) x + (1/t² - 1/s²) x²/2, and a constant."""
+    lines = page("classification", "plot_sigmoid").lines
+    assert [line.endswith("True") for line in lines[:4:2]] == [True, True]
+    coefficients = [[float(c) for c in re.findall(r"[-+]\d+\.\d+", line)] for line in lines[1:4:2]]
+    # log(0.4/0.6) - 4/(2 · 1.44), and log(0.4/0.6) + log 2.2 - 2.
+    constants = np.log(0.4 / 0.6) + np.array([-4.0 / 2.88, np.log(2.2) - 2.0])
+    expected = [[constants[0], 2.0 / 1.44, 0.0], [constants[1], 2.0, 0.5 * (1 / 2.2**2 - 1.0)]]
+    np.testing.assert_allclose(coefficients, expected, atol=5.1e-5)
+    for model in page("classification", "plot_sigmoid").names["models"].values():
+        assert abs(model.coef_[0, 0] - 2.0 / 1.44) < 0.2
