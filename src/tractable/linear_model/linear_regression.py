@@ -20,11 +20,13 @@ from tractable.base import (
 from tractable.base.parameters import check_choice, check_number
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.least_squares import SOLVERS, reduced_rows
+from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows
 from tractable.engines.refinement import refine
 from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
 from tractable.linear_model.linear_rows import blas_for, check_factor, factor_of
+from tractable.linear_model.noise_floor import without_rounding
 from tractable.statistics import LinearFactor
+from tractable.value import replace
 
 __all__ = ["LinearRegression"]
 
@@ -63,7 +65,9 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
     singular_ : array of shape (min(n_samples, n_features),)
         Their singular values.
     sigma2_ : float or array of shape (n_targets,)
-        Unbiased variance of the noise, Σ r² / dof; NaN where `dof_` is not positive.
+        Unbiased variance of the noise, Σ r² / dof; NaN where `dof_` is not positive. Zero where residuals
+        cannot be told from the rounding of the targets: such a fit is exact, and asking it for intervals or
+        distributions is an error.
     sigma2_ml_ : float or array of shape (n_targets,)
         Its maximum likelihood estimate, the mean squared residual Σ r² / n.
     dof_ : float
@@ -241,6 +245,9 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
             )
 
     def _name(self, fit: LeastSquares) -> None:
+        known, d = self.statistic_, self.statistic_.dim
+        lengths = column_lengths(known.factor[:, d:])
+        fit = replace(fit, residual=without_rounding(fit.residual, lengths, known.mean[d:], known.weight))
         self.solution_ = fit
         self.coef_ = self._flat(fit.coef, axis=0)
         self.intercept_ = self._flat(fit.intercept)

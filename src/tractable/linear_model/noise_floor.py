@@ -1,8 +1,9 @@
 """Noise that is lost in the rounding of the targets."""
 
 import warnings
+from typing import Any
 
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.engines.least_squares import column_lengths
 from tractable.statistics import LinearFactor
 
@@ -17,6 +18,7 @@ __all__ = [
     "target_spread",
     "target_variance",
     "warn_of_no_noise",
+    "without_rounding",
 ]
 
 #: Rounding of a target that was computed, relative to its size.
@@ -64,6 +66,23 @@ def mean_square(statistic: LinearFactor) -> float:
 def no_noise(noise_variance: float, statistic: LinearFactor) -> bool:
     """Return whether a noise cannot be told from the rounding of the targets."""
     return noise_variance <= ROUNDING**2 * mean_square(statistic)
+
+
+def without_rounding(residual: Array, lengths: Array, offset: Array, weight: Any) -> Array:
+    """Return squared residuals, (t,), as zero where they cannot be told from the rounding of the targets.
+
+    Parameters
+    ----------
+    residual : array (t,)
+    lengths : array (t,)
+        Of the targets about the offset; residuals and targets may be too large to be squared.
+    offset : array (t,)
+    weight : float
+        How many rows there were.
+    """
+    xp = namespace_of(residual)
+    size = xp.hypot(lengths, float(weight) ** 0.5 * xp.abs(offset))
+    return xp.where(xp.sqrt(residual) <= ROUNDING * size, xp.zeros_like(residual), residual)
 
 
 def noise_floor(statistic: LinearFactor) -> float:

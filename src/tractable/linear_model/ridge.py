@@ -45,7 +45,8 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
     dof_ : float
         Rows that are left after them, n - effective_dof_.
     sigma2_ : float or array of shape (n_targets,)
-        Variance of the noise, Σ r² / dof_; NaN where `dof_` is not positive.
+        Variance of the noise, Σ r² / dof_; NaN where `dof_` is not positive. Zero where residuals cannot be
+        told from the rounding of the targets: asking such a fit for distributions is an error.
     statistic_ : LinearFactor
         Everything the model knows about the rows.
     solution_ : RidgeSolution

@@ -9,6 +9,7 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.engines.fold import tree_sum
 from tractable.engines.least_squares import column_lengths
 from tractable.engines.threads import ordered_map
+from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
 from tractable.value import value
@@ -77,7 +78,9 @@ class DualSpectrum:
         return RidgeSolution(
             coef=coef,
             intercept=intercept,
-            residual=squares[:, 0],
+            residual=without_rounding(
+                squares[:, 0], column_lengths(self.turned), self.placement.offset, self.weight
+            ),
             weight=self.weight,
             alpha=alpha,
             effective_dof=self.placement.n_located + float(xp.sum(values / (values + alpha))),

@@ -4,6 +4,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.engines import least_squares
+from tractable.engines.least_squares import column_lengths
+from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import dual_spectrum
 from tractable.linear_model.ridge_solution import PrimalSpread, RidgeSolution
@@ -64,7 +66,9 @@ def ridge(
     return RidgeSolution(
         coef=coef,
         intercept=intercept,
-        residual=fit.residual if alpha == 0.0 else squares,
+        residual=without_rounding(
+            fit.residual if alpha == 0.0 else squares, column_lengths(factor[:, p:]), placement.offset, weight
+        ),
         weight=weight,
         alpha=alpha,
         effective_dof=placement.n_located + float(xp.sum((factor[:, :p] @ fit.spread) ** 2)),

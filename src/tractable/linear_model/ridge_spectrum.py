@@ -5,6 +5,7 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.engines.least_squares import column_lengths
+from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_dual import SAFE, left_over
 from tractable.linear_model.ridge_solution import PrimalSpread, RidgeSolution
@@ -135,11 +136,15 @@ class PrimalSpectrum:
         )
 
     @property
+    def lengths(self) -> Array:
+        """Lengths of the targets, less their offsets, (t,)."""
+        xp = namespace_of(self.turned)
+        return xp.hypot(column_lengths(self.turned), xp.sqrt(self.beyond))
+
+    @property
     def unit(self) -> float:
         """Root mean square of the largest target, less its offset, or one: the unit of errors left out."""
-        xp = namespace_of(self.turned)
-        size = xp.hypot(column_lengths(self.turned), xp.sqrt(self.beyond))
-        return float(xp.max(size)) / self.weight**0.5 or 1.0
+        return float(namespace_of(self.turned).max(self.lengths)) / self.weight**0.5 or 1.0
 
     def left_out(self, alphas: Array) -> Callable[..., LeftOutErrors]:
         """Return what sums the errors of rows left out, (y - ŷ) / (1 - h), for all penalties, in `unit`.
@@ -185,7 +190,7 @@ class PrimalSpectrum:
         return RidgeSolution(
             coef=coef,
             intercept=intercept,
-            residual=residual,
+            residual=without_rounding(residual, self.lengths, self.placement.offset, self.weight),
             weight=self.weight,
             alpha=alpha,
             effective_dof=self.placement.n_located + float(xp.sum(self.singular * gain)),
