@@ -73,12 +73,13 @@ def test_every_row_is_in_one_room():
 
 
 def test_the_page_is_what_the_tool_writes_from_what_is_kept():
-    assert page_module.PAGE.read_text(encoding="utf-8") == page(measured.read(), all_rows())
+    written = page_module.PAGE.read_text(encoding="utf-8")
+    assert written == page(measured.read(), all_rows()), "run: make bench-page"
 
 
 def test_the_table_of_the_readme_is_too():
     text = page_module.README.read_text(encoding="utf-8")
-    assert text == inserted(text, front_table(measured.read(), all_rows()))
+    assert text == inserted(text, front_table(measured.read(), all_rows())), "run: make bench-page"
 
 
 def test_what_is_kept_is_of_rows_that_there_are():
