@@ -27,6 +27,7 @@ FILES = {
     "page.html": b"<html></html>",
     "constant.csv": b"a,b,y\n1,2,x\n2,3,x\n4,4,x\n",
     "hostile.csv": b"<script>,y\n1,2\n2,3\n3,5\n",
+    "dates.csv": b"day,a,k,y\n2020-01-02,1,u,p\n2020-01-03,2,v,q\n2020-01-04,3,u,p\n",
     "mixed/a.csv": b"a,y\n1,2\n",
     "mixed/b.parquet": b"PAR1",
     "other.tractable": b"not a model",
@@ -89,6 +90,11 @@ FITS = [
     ("GaussianMixture mixed", "files of several kinds: .csv, .parquet"),
     ("LogisticRegression constant.csv -t y", "class"),
     ("Ridge hostile.csv -t <scrip>", "did you mean '<script>'?"),
+    (
+        "NaiveBayes dates.csv -t y",
+        "numbers and words, which these columns do not hold: 'day' (date32[day]); --features a,k ",
+    ),
+    ("TableMixture dates.csv", "--features a,k,y are those that do"),
     ("Ridge - -t y", "DATA is a file: standard input can be read once only"),
     ("SupportVectorMachine two.csv -t y", "`tractable models` lists them"),
 ]

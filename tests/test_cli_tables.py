@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, learning
+from tractable.cli import app, arrow_files, learning
 from tractable.cli.answers import answers_of
 from tractable.cli.known_models import described, model_classes
 
@@ -123,3 +123,51 @@ def test_whole_numbers_may_be_followed_by_fractions(tmp_path):
     done("predict", tmp_path / "m", tmp_path / "long.csv", "-o", tmp_path / "o.csv", "--keep", "number")
     kept = pd.read_csv(tmp_path / "o.csv")["number"]
     assert (len(kept), kept.iloc[0], kept.iloc[-1]) == (400_000, 1.0, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("NaiveBayes", ["-t", "species"], "piece by piece"),
+        (
+            "TableMixture",
+            ["--set", "random_state=0"],
+            "into memory: TableMixture reads columns of words all at once",
+        ),
+        ("GaussianDensity", ["-f", "year"], "piece by piece"),
+        ("RobustRegression", ["-t", "year", "-f", "body_mass_g", "--drop-missing"], "needs all rows at once"),
+    ],
+)
+def test_how_a_large_table_is_read_is_said(name, options, said, tmp_path, monkeypatch):
+    PENGUINS.to_csv(tmp_path / "rows.csv", index=False)
+    words = ["fit", name, str(tmp_path / "rows.csv"), "-s", str(tmp_path / "m"), *options]
+    assert "MB" not in CliRunner().invoke(app, words).stderr
+    monkeypatch.setattr(learning, "HELD_BYTES", 0)
+    assert said in CliRunner().invoke(app, words).stderr
+
+
+def test_words_are_streamed_with_their_holes_and_weights(tmp_path, monkeypatch):
+    """In pieces of a few lines the model is that of all rows together."""
+    frame = PENGUINS.assign(weight=1 + np.arange(len(PENGUINS)) % 3)
+    frame.loc[::50, "species"] = None
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    words = (
+        "fit",
+        "NaiveBayes",
+        tmp_path / "rows.csv",
+        "-t",
+        "species",
+        "--weight",
+        "weight",
+        "--drop-missing",
+        "-s",
+    )
+    held = done(*words, tmp_path / "held")
+    monkeypatch.setattr(learning, "HELD_BYTES", 0)
+    monkeypatch.setattr(arrow_files, "BLOCK_BYTES", 4096)
+    streamed = done(*words, tmp_path / "streamed")
+    assert streamed["rows"] == held["rows"] == len(frame) - 7
+    assert streamed["rows_left_out"] == held["rows_left_out"] == 7
+    X = PENGUINS.drop(columns="species")
+    one, other = (tractable.load(tmp_path / name) for name in ("held", "streamed"))
+    np.testing.assert_allclose(other.predict_log_proba(X), one.predict_log_proba(X), rtol=1e-9)

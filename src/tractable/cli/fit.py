@@ -79,7 +79,7 @@ def fit(
             drop_missing=drop_missing,
         )
         began = time.monotonic()
-        found = learn(made(model, settings or ()), table, question)
+        found = learn(made(model, settings or ()), table, question, say.progress)
         if target is not None and found.target is None:
             say.warn(f"{model} predicts no column: {target} is left out")
         _report(say, found, save=save, seconds=time.monotonic() - began)

@@ -1,10 +1,13 @@
 """A model and a table: rows streamed where the model can, held in memory where it must."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from tractable.cli.frames import WatchedFrames
 from tractable.cli.names import listed
-from tractable.cli.rows import WatchedRows, as_whole, missing_entries, missing_target
+from tractable.cli.rows import WatchedRows
 from tractable.cli.table import Table
 from tractable.data.columns import Roles, assign_roles
 from tractable.value import replace, value
@@ -13,6 +16,9 @@ __all__ = ["Fitted", "Question", "learn"]
 
 #: Files of so many bytes are small: read once, and held.
 HELD_BYTES = 2**24
+
+#: What models that learn from a table as it passes say of themselves.
+IN_ONE_WALK = "exact in one pass"
 
 
 @value
@@ -37,22 +43,33 @@ class Fitted:
     interrupted: bool = False
 
 
-def learn(model: Any, table: Table, question: Question) -> Fitted:
+def learn(
+    model: Any, table: Table, question: Question, tell: Callable[[str], None] = lambda _: None
+) -> Fitted:
     """Fit a model to a table.
 
-    A model that streams is given a source of a large table, which need not fit in memory. A small table,
-    columns of words and models that do not stream ask for a frame: with all rows at hand a model may know a
-    short way.
+    A model that streams is given a large table a few megabytes at a time, so that it need not fit in memory;
+    so are columns of words by models that learn in one pass. A small table and other models ask for a frame:
+    with all rows at hand a model may know a short way. `tell` is told which way a large table is read.
     """
     roles = _roles(model, table, question)
+    name, streaming = type(model).__name__, model.model_tags.streaming
+    words = [column for column in roles.features if column not in table.numbers] if table.types else []
     if table.types:
         _check_target(model, table, roles)
-        words = [name for name in roles.features if name not in table.numbers]
-        reads_words = bool(model.__sklearn_tags__().input_tags.string)
-        if words and not reads_words:
-            raise _not_numbers(model, table, words, roles)
-        if words or model.model_tags.streaming == "no" or table.n_bytes <= HELD_BYTES:
-            return _from_frame(model, table, roles, drop=question.drop_missing)
+        _check_features(model, table, words, roles)
+    small = bool(table.types) and table.n_bytes <= HELD_BYTES
+    size = f"{table.n_bytes / 1e6:,.0f} MB"
+    if words and streaming == IN_ONE_WALK and not small:
+        tell(f"reading {size} piece by piece …")
+        return _from_frames(model, table, roles, drop=question.drop_missing)
+    if small or (table.types and (words or streaming == "no")):
+        if not small:
+            why = "needs all rows at once" if streaming == "no" else "reads columns of words all at once"
+            tell(f"reading {size} into memory: {name} {why} …")
+        return _from_frame(model, table, roles, drop=question.drop_missing)
+    if not small:
+        tell(f"reading {size} piece by piece …")
     return _from_source(model, table, roles, drop=question.drop_missing)
 
 
@@ -101,11 +118,25 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _not_numbers(model: Any, table: Table, words: Sequence[str], roles: Roles) -> ValueError:
-    left = [name for name in roles.features if name in table.numbers]
-    kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in words)
+def _check_features(model: Any, table: Table, words: Sequence[str], roles: Roles) -> None:
+    """Refuse columns that a model cannot read, with a list of those that it can."""
+    reads_words = bool(model.__sklearn_tags__().input_tags.string)
+    bad = [name for name in words if not (reads_words and _is_text(table.types[name]))]
+    if not bad:
+        return
+    left = [name for name in roles.features if name not in set(bad)]
+    kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in bad)
     hint = f"; --features {listed(left)} are those that do" if left else ""
-    return ValueError(f"{type(model).__name__} takes numbers, which these columns do not hold: {kinds}{hint}")
+    takes = "numbers and words" if reads_words else "numbers"
+    raise ValueError(f"{type(model).__name__} takes {takes}, which these columns do not hold: {kinds}{hint}")
+
+
+def _is_text(kind: Any) -> bool:
+    """Say whether a column holds words, or nothing at all."""
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
 
 
 def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
@@ -129,30 +160,40 @@ def _from_source(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitte
     )
 
 
+def _from_frames(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
+    rows = _watched(model, table, roles, drop=drop)
+    stopped = _fit(model, rows)
+    return _fitted(model, roles, rows, stopped=stopped)
+
+
 def _from_frame(model: Any, table: Table, roles: Roles, *, drop: bool) -> Fitted:
     import pandas as pd
 
-    frame = pd.concat((block.to_pandas() for block in table.blocks(roles.columns)), ignore_index=True)
-    needed = list(roles.targets if model.model_tags.missing_values else (*roles.targets, *roles.features))
-    holes = frame[needed].isna()
-    bad = holes.any(axis=1)
-    if bad.any() and not drop:
-        column = holes.columns[holes.any()][0]
-        raise missing_target() if column == roles.target else missing_entries(type(model).__name__, column)
-    frame = frame[~bad]
-    if frame.empty:
-        raise ValueError("there are no rows without missing entries")
-    y = None if roles.target is None else frame[roles.target].to_numpy()
-    if y is not None and _has_whole_labels(model, table, roles):
-        y = as_whole(y)
-    weights = None if roles.weight is None else frame[roles.weight].to_numpy()
-    stopped = _fit(model, frame[list(roles.features)], y, weights)
+    rows = _watched(model, table, roles, drop=drop)
+    X, y, weights = zip(*rows, strict=True)
+    joined = (None if parts[0] is None else np.concatenate(parts) for parts in (y, weights))
+    stopped = _fit(model, pd.concat(X, ignore_index=True), *joined)
+    return _fitted(model, roles, rows, stopped=stopped)
+
+
+def _watched(model: Any, table: Table, roles: Roles, *, drop: bool) -> WatchedFrames:
+    return WatchedFrames(
+        table,
+        roles,
+        holes=model.model_tags.missing_values,
+        drop=drop,
+        label=type(model).__name__,
+        whole=_has_whole_labels(model, table, roles),
+    )
+
+
+def _fitted(model: Any, roles: Roles, rows: WatchedFrames, *, stopped: bool) -> Fitted:
     return Fitted(
         model=model,
         target=roles.target,
         features=roles.features,
-        rows=len(frame),
-        dropped=int(bad.sum()),
+        rows=rows.counted,
+        dropped=rows.dropped,
         interrupted=stopped,
     )
 
