@@ -44,8 +44,7 @@ print(f"density at (4, 6): {density:.8f}")
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 box = ((0.0, 10.0), (1.0, 11.0))
 tractable.plot(model, data=rows, y=y, limits=box, levels=(), ax=left)
-left.plot(*X[1], "s", color="black", ms=6)
-left.annotate("(2, 5)", X[1], xytext=(7, -4), textcoords="offset points")
+left.plot(*X[[1, 6]].T, "s", color="0.4", ms=4)
 left.set_title("a line between two clouds")
 tractable.plot(voters, limits=box, ax=right)
 right.plot(*at.T, "*", color="black", ms=13)
@@ -53,5 +52,7 @@ for i in nearest[0]:
     right.plot(*np.stack([at[0], X[i]], axis=1), color="black", lw=0.8, ls="dotted")
 right.set_title("three neighbours, one of each class")
 for ax in (left, right):
+    for n, point in enumerate(X, start=1):
+        ax.annotate(f"X{n}", point, xytext=(5, 5), textcoords="offset points", fontsize=8)
     ax.set_aspect("equal")
 plt.show()

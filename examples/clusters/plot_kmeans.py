@@ -35,6 +35,8 @@ for update, ax in enumerate(axes, start=1):
     tractable.plot(model, data=X, ax=ax)
     ax.set_title(f"after update {update}: J = {updated:.2f}")
     ax.get_legend().remove()
+    for n, point in enumerate(X, start=1):
+        ax.annotate(f"X{n}", point, xytext=(4, 4), textcoords="offset points", fontsize=8)
 
 # %%
 # What is scattered in all is scattered within clusters and between them: k-means makes the first small, and

@@ -45,8 +45,8 @@ for ax, (title, (tree, options)) in zip(axes.flat, trees.items(), strict=True):
 # margin or larger leaves find more for more work; a wide margin also takes memory, (1 + 2τ) times as
 # much a level.
 
-flat = rng.standard_normal((20_000, 6)) @ rng.standard_normal((6, 30))
-points = np.tanh(flat) + 0.02 * rng.standard_normal((20_000, 30))
+flat = rng.standard_normal((10_000, 6)) @ rng.standard_normal((6, 30))
+points = np.tanh(flat) + 0.02 * rng.standard_normal((10_000, 30))
 x = points[:300] + 0.02 * rng.standard_normal((300, 30))
 
 families = {
@@ -72,7 +72,7 @@ for name, indexes in families.items():
 axes[0].set(xlabel="nodes visited", ylabel="recall of 10 neighbours")
 axes[1].set(xlabel="points looked at")
 axes[2].set(xlabel="memory beside the points, MB")
-axes[2].legend(loc="lower right")
+axes[2].legend(loc="center right", fontsize=8, frameon=False)
 plt.show()
 
 # %%
