@@ -1,6 +1,7 @@
 """The exact path of the lasso: least-angle regression with the drop step."""
 
 import warnings
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.lars import Knots, lars
 from tractable.linear_model.lasso_path import summarised
-from tractable.linear_model.sparse_columns import Columns
+from tractable.linear_model.sparse_columns import Columns, refuse_units
 from tractable.value import value
 
 __all__ = ["LarsPath", "lars_path", "path_of", "warn_unless_complete"]
@@ -176,6 +177,10 @@ def path_of(
         raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
     tame, unit, target_unit = columns.tamed()
     n = columns.weight / unit / target_unit
+    if n == 0.0 or (n == inf and alpha_min == 0.0):
+        refuse_units(unit, target_unit, "penalties")
+    if not target_unit / unit < inf:
+        refuse_units(unit, target_unit, "coefficients")
     knots: Knots = lars(
         tame.problem(target, precompute=precompute),
         least=n * alpha_min,

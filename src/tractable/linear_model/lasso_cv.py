@@ -17,6 +17,7 @@ from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.lasso_path import LassoPath
+from tractable.linear_model.noise_floor import check_size
 from tractable.linear_model.sparse_columns import columns_of
 from tractable.linear_model.sparse_model import check_precompute
 from tractable.linear_model.sparse_solution import alpha_grid, check_penalties, solve_path
@@ -132,6 +133,7 @@ class LassoCV(RegressorMixin, Estimator):
         self._check_parameters()
         rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, column_or_1d(rows.y, warn=True), rows.weights
+        check_size(float(np.abs(y).max()) * len(y) ** 0.5, small=True)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)
 

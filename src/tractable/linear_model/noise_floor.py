@@ -9,6 +9,7 @@ from tractable.statistics import LinearFactor
 
 __all__ = [
     "NoiseVanishedWarning",
+    "check_size",
     "check_squares",
     "least_noise",
     "lost_noise",
@@ -42,6 +43,11 @@ def check_squares(statistic: LinearFactor, *, small: bool) -> None:
     xp = namespace_of(statistic.mean)
     at = statistic.mean[statistic.dim :]
     size = float(xp.max(xp.hypot(column_lengths(statistic.factor[:, statistic.dim :]), xp.abs(at))))
+    check_size(size, small=small)
+
+
+def check_size(size: float, *, small: bool) -> None:
+    """Refuse targets of a size whose square overflows, or, with `small`, is lost."""
     if size > LARGE or (small and 0.0 < size < 1.0 / LARGE):
         raise ValueError(f"y must be in units nearer to one: of a size of {size:.1g}, it has no variance")
 

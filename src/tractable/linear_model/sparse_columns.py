@@ -9,7 +9,7 @@ from tractable.engines.sparse_problem import ColumnProblem, GramProblem
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["Columns", "columns_of", "columns_of_statistic"]
+__all__ = ["Columns", "columns_of", "columns_of_statistic", "refuse_units"]
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
@@ -68,7 +68,11 @@ class Columns:
         units = [_unit(part) for part in (self.X, self.Y)]
         if units == [1.0, 1.0]:
             return self, 1.0, 1.0
-        return replace(self, X=self.X / units[0], Y=self.Y / units[1]), units[0], units[1]
+        wide, tall = units
+        tame = replace(
+            self, X=self.X / wide, Y=self.Y / tall, centre=self.centre / wide, offset=self.offset / tall
+        )
+        return tame, wide, tall
 
     def intercepts(self, coefs: Array, target: int = 0) -> Array:
         """Return the intercepts of coefficients (p, ...)."""
@@ -105,6 +109,14 @@ def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Col
         offset=mean[d:],
         weight=float(statistic.weight),
         flat=statistic.flat,
+    )
+
+
+def refuse_units(wide: float, tall: float, what: str) -> None:
+    """Say that columns and targets are of sizes whose product, or ratio, is no number."""
+    raise ValueError(
+        f"X and y must be in units nearer to one: of sizes near {wide:.1g} and {tall:.1g}, "
+        f"{what} are no floating-point numbers"
     )
 
 

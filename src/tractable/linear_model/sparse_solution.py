@@ -1,5 +1,6 @@
 """Sparse coefficients for a whole list of penalties, in scikit-learn's units."""
 
+from math import inf, log2
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge_primal import ridge
-from tractable.linear_model.sparse_columns import Columns
+from tractable.linear_model.sparse_columns import Columns, refuse_units
 from tractable.primitives.signed_support import settle
 from tractable.statistics import LinearFactor
 from tractable.value import replace
@@ -16,7 +17,7 @@ __all__ = ["alpha_grid", "check_penalties", "solve_path"]
 
 #: Share of the largest correlation below which a penalty is within reach of rounding.
 HIDDEN = 1e-11
-#: A penalty on squares that leaves nothing, and is a number.
+#: A penalty that leaves nothing, and is a number.
 LARGEST = 1e200
 
 
@@ -43,10 +44,12 @@ def alpha_grid(
         raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
-    tame, *units = columns.tamed()
+    tame, unit, target_unit = columns.tamed()
     moments = tame.X.T @ tame.Y
-    top = float(np.max(moments if positive else np.abs(moments), initial=0.0))
-    top = top * units[0] / columns.weight * units[1] / l1_ratio
+    most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
+    top = most * unit / columns.weight * target_unit / l1_ratio
+    if most > 0.0 and not 0.0 < eps * top < inf:
+        refuse_units(unit, target_unit, "penalties")
     # A constant target asks for nothing, whatever the penalty.
     top = top if top > 0.0 else float(np.finfo(float).resolution)
     return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
@@ -72,8 +75,10 @@ def solve_path(
     if not max_iter >= 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
     n, (columns, unit, target_unit) = columns.weight, columns.tamed()
-    penalties = n / unit / target_unit * alphas * l1_ratio
-    ridges = np.minimum(n / unit * alphas * (1.0 - l1_ratio) / unit, LARGEST)
+    if not target_unit / unit < inf:
+        refuse_units(unit, target_unit, "coefficients")
+    penalties = _in_units(n * alphas * l1_ratio, unit, target_unit)
+    ridges = _in_units(n * alphas * (1.0 - l1_ratio), unit, unit)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
@@ -91,6 +96,12 @@ def solve_path(
         gaps=gaps,
         n_iter=np.concatenate([part.n_iter for part in found]),
     )
+
+
+def _in_units(penalties: np.ndarray, *units: float) -> np.ndarray:
+    """Return penalties over both units, powers of two whose product may be no number."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.minimum(np.ldexp(penalties, -int(sum(log2(unit) for unit in units))), LARGEST)
 
 
 def _certified(
