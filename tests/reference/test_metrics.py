@@ -238,7 +238,17 @@ def test_coverage_of_a_model_that_is_right(rng):
     same = metrics.interval_coverage(model.predict_interval(new, 0.8), y, 0.8)
     assert same.observed == found.observed
     np.testing.assert_allclose(same.mean_width, found.mean_width)
-    with pytest.raises(ValueError, match="coverage"):
-        metrics.interval_coverage(model.predict_dist(new), y, 1.0)
+    for intervals in (model.predict_dist(new), model.predict_interval(new, 0.8)):
+        with pytest.raises(ValueError, match="coverage"):
+            metrics.interval_coverage(intervals, y, 1.0)
     with pytest.raises(ValueError, match=r"intervals \(\.\.\., 2\)"):
         metrics.interval_coverage(y, y)
+
+
+def test_intervals_do_not_say_what_they_were_made_for():
+    """A nominal coverage of 0.9 was made up."""
+    found = metrics.interval_coverage([[-1.0, 1.0], [0.0, 3.0]], [0.5, 4.0])
+    assert (found.observed, found.mean_width) == (0.5, 2.5)
+    assert np.isnan(found.nominal)
+    assert np.isnan(found.standard_error)
+    assert metrics.interval_coverage(Normal(mean=0.0, stddev=1.0), [0.0, 1.0]).nominal == 0.9

@@ -1,6 +1,6 @@
 """How often predictive intervals hold the target."""
 
-from math import sqrt
+from math import nan, sqrt
 from typing import Any
 
 from tractable.arrays.namespace import namespace_of
@@ -20,11 +20,11 @@ class Coverage:
     Parameters
     ----------
     nominal : float
-        The probability that was asked for.
+        The probability that was asked for; NaN where nobody said.
     observed : float
         The share of the targets inside.
     standard_error : float
-        Of that share, if the intervals were right: √(c (1 - c) / n).
+        Of that share, if the intervals were right: √(c (1 - c) / n) with the nominal c.
     mean_width : float
     """
 
@@ -35,7 +35,7 @@ class Coverage:
 
 
 def interval_coverage(
-    distribution: Any, y: Any, coverage: float = 0.9, *, sample_weight: Any = None
+    distribution: Any, y: Any, coverage: float | None = None, *, sample_weight: Any = None
 ) -> Coverage:
     """Return how often equal-tailed intervals of a given probability held the target, and how wide they are.
 
@@ -44,7 +44,9 @@ def interval_coverage(
     distribution : Distribution of numbers, or array of shape (n_samples, 2)
         The predictive distributions, or the intervals themselves, as `predict_interval` gives.
     y : array of shape (n_samples,) or (n_samples, n_targets)
-    coverage : float
+    coverage : float, optional
+        The probability of the intervals. Of distributions, 0.9 when not given. Intervals do not say what
+        they were made for: without it, there is no nominal coverage to compare with, and no standard error.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
 
@@ -55,9 +57,10 @@ def interval_coverage(
     >>> found.observed, round(found.mean_width, 2)
     (0.75, 3.29)
     """
-    coverage = check_coverage(coverage)
-    if isinstance(distribution, Univariate):
-        low, high = distribution.interval(coverage)
+    drawn = isinstance(distribution, Univariate)
+    nominal = (0.9 if drawn else nan) if coverage is None else check_coverage(coverage)
+    if drawn:
+        low, high = distribution.interval(nominal)
     else:
         bounds = as_reals("distribution", distribution)
         if not bounds.ndim or bounds.shape[-1] != 2:
@@ -74,8 +77,8 @@ def interval_coverage(
     share, mean_width = (averaged(xp.reshape(x, (x.shape[0], -1)), sample_weight) for x in (inside, width))
     n = row_count(sample_weight, inside) * int(share.shape[0])
     return Coverage(
-        nominal=coverage,
+        nominal=nominal,
         observed=float(xp.mean(share)),
-        standard_error=sqrt(coverage * (1.0 - coverage) / n),
+        standard_error=sqrt(nominal * (1.0 - nominal) / n),
         mean_width=float(xp.mean(mean_width)),
     )
