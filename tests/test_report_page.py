@@ -88,3 +88,11 @@ def test_numbers_are_marked():
     text = page("T", [section("word")])
     assert '<td class="n">-1.5</td>' in text
     assert "<td>word</td>" in text
+
+
+def test_long_entries_have_room_and_numbers_are_marked():
+    grid = Grid(head=("row", "why"), rows=(("186", "bill_length_mm 59.6 (expected 45.35 to 53.21)"),))
+    words = dict.fromkeys(("done", "meaning", "assumptions", "code"), "x")
+    text = page("A", [Section(key="a", title="A", tables=(grid,), **words)])
+    assert '<td class="n">186</td>' in text
+    assert '<td class="long">bill_length_mm' in text
