@@ -161,6 +161,49 @@ def test_everything_may_be_pruned(rng):
         bare.posterior_  # noqa: B018
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("at", [0.0, 1.0, 0.1, 1e5 / 3.0])
+def test_a_column_that_does_not_vary_is_pruned(rng, at, intercept):
+    """It was kept, with the precision that the search began with, and made predictions unsure."""
+    X, y = made(rng, 100, 4)
+    still = np.column_stack([X[:, :2], np.full(100, at), X[:, 2:]])
+    plain = ARDRegression(fit_intercept=intercept).fit(X, y)
+    if not intercept and at:
+        assert not ARDRegression(fit_intercept=False).fit(still, y).pruned_[2]  # it stands for the intercept
+        return
+    model = ARDRegression(fit_intercept=intercept, compute_score=True).fit(still, y)
+    np.testing.assert_array_equal(np.delete(model.pruned_, 2), plain.pruned_)
+    assert model.pruned_[2]
+    assert (model.coef_[2], model.lambda_[2]) == (0.0, np.inf)
+    assert model.log_evidence_ == pytest.approx(plain.log_evidence_)
+    assert model.gamma_ == pytest.approx(plain.gamma_)
+    far = still + 1e3 * (np.arange(5) == 2)
+    for found, expected in zip(
+        model.predict(far, return_std=True), plain.predict(X, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    parts = (ARDRegression(fit_intercept=intercept).fit(still[i::2], y[i::2]) for i in (0, 1))
+    merged = next(parts).merge(next(parts))
+    np.testing.assert_array_equal(merged.pruned_, model.pruned_)
+
+
+def test_a_column_may_begin_to_vary(rng):
+    X, y = made(rng, 100, 2)
+    first = np.column_stack([np.ones(100), X[:, 1]])
+    model = ARDRegression().fit(first, y)
+    assert model.pruned_[0]
+    model.partial_fit(X, y)
+    assert not model.pruned_[0]
+
+
+def test_columns_that_do_not_vary_may_be_all_there_are(rng):
+    y = 5.0 + rng.standard_normal(30)
+    with pytest.warns(UserWarning, match="every column was pruned"):
+        model = ARDRegression().fit(np.full((30, 2), 0.1), y)
+    np.testing.assert_allclose(model.predict([[0.1, 7.0]]), y.mean())
+    assert model.noise_variance_ == pytest.approx(y.var(), rel=0.1)
+
+
 def test_exactly_linear_targets_are_said_to_be_so(rng):
     X = rng.standard_normal((30, 3))
     with pytest.warns(NoiseVanishedWarning, match="vanished"):

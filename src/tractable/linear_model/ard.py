@@ -1,6 +1,6 @@
 """Automatic relevance determination: a precision for every coefficient, and columns that lose theirs."""
 
-from math import log, pi
+from math import inf, log, pi
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,8 @@ class ArdFit:
     coef : array (d,)
         Zero for pruned columns.
     prior : array (d,)
-        Precision of every coefficient; of a pruned column the one that it was pruned for.
+        Precision of every coefficient; of a pruned column the one that it was pruned for, infinite where it
+        is nothing but zeros.
     kept : array (k,)
         Places of the columns that were kept.
     root : array (k, k)
@@ -158,8 +159,12 @@ def ard(
         following = _Step(columns=columns, prior=prior, noise=noise, everywhere=everywhere, coef=coef)
         return following, score, still or not slots.shape[0]
 
-    ones = xp.ones_like(columns.pull)
-    start = _Step(columns=columns, prior=ones, noise=1.0, everywhere=ones)
+    # A column of zeros says nothing of its coefficient, whatever the precision: it is not in play.
+    there = xp.linalg.diagonal(columns.gram) > 0
+    everywhere = xp.where(there, xp.ones_like(columns.pull), inf)
+    if not bool(xp.all(there)):
+        columns = columns.only(xp.nonzero(there)[0])
+    start = _Step(columns=columns, prior=xp.ones_like(columns.pull), noise=1.0, everywhere=everywhere)
     found = fixed_point(step, start, max_iter=max_iter)
     at: _Step = found.state
     columns, prior, noise, everywhere = at.columns, at.prior, at.noise, at.everywhere

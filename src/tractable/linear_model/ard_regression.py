@@ -16,6 +16,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
 from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import HyperPriors
+from tractable.linear_model.linear_rows import steadied
 from tractable.linear_model.noise_floor import least_noise, lost_noise, warn_of_no_noise
 from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers, of_root
@@ -64,7 +65,8 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
     alpha_ : float
         Precision of the noise.
     lambda_ : array of shape (n_features,)
-        Precision of every coefficient; of a pruned column the one that it was pruned for.
+        Precision of every coefficient; of a pruned column the one that it was pruned for, infinite where the
+        column does not vary (without an intercept: is zero) and so has nothing to say.
     pruned_ : array of bool of shape (n_features,)
         Which columns were pruned.
     sigma_ : array of shape (n_kept, n_kept)
@@ -171,6 +173,7 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
         self._statistic()
         self.statistic_ = statistic = self._checked(statistic, some=True)
         located = int(bool(self.fit_intercept))
+        statistic = steadied(statistic) if located else statistic
         units = Units.of(statistic, fit_intercept=bool(located), common=False)
         plain = units.without(statistic)
         rows, targets, rest = reduced_rows(plain, fit_intercept=bool(located))
@@ -204,11 +207,10 @@ class ARDRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
 
     def _settle(self, found: ArdFit, units: Units) -> None:
         xp = namespace_of(found.coef)
-        self.alpha_, self.lambda_, self.gamma_ = (
-            units.noise(found.noise),
-            units.prior(found.prior),
-            found.gamma,
-        )
+        told = xp.isfinite(found.prior)
+        prior = units.prior(xp.where(told, found.prior, xp.ones_like(found.prior)))
+        self.alpha_, self.gamma_ = units.noise(found.noise), found.gamma
+        self.lambda_ = xp.where(told, prior, inf)
         self.noise_variance_, self.noise_dof_ = 1.0 / self.alpha_, inf
         density = float(self.statistic_.weight) * log(units.target)
         self.log_evidence_ = found.log_evidence - density

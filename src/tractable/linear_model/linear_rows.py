@@ -3,14 +3,19 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from tractable.arrays.namespace import namespace_of
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
+from tractable.engines.least_squares import column_lengths
 from tractable.engines.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
+from tractable.value import replace
 
-__all__ = ["blas_for", "check_factor", "factor_of"]
+__all__ = ["CONSTANT", "blas_for", "check_factor", "factor_of", "steadied"]
 
+#: A column that varies less than this, relative to its distance from zero, varies by rounding.
+CONSTANT = 1e-14
 #: Matrices of so many columns are no work for several threads.
 FEW_COLUMNS = 256
 
@@ -36,6 +41,14 @@ def check_factor(statistic: Any) -> LinearFactor:
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
     return statistic
+
+
+def steadied(statistic: LinearFactor) -> LinearFactor:
+    """Return the statistic, its columns that vary about their means by rounding alone as constant ones."""
+    xp = namespace_of(statistic.mean)
+    factor, reach = statistic.factor, float(statistic.weight) ** 0.5 * statistic.factor.shape[0] ** 0.5
+    varies = column_lengths(factor) > CONSTANT * xp.abs(statistic.mean) * reach
+    return replace(statistic, factor=xp.where(varies, factor, xp.zeros_like(factor)))
 
 
 def _width(rows: Rows) -> int:

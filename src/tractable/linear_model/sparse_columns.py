@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.engines.sparse_problem import ColumnProblem, GramProblem
+from tractable.linear_model.linear_rows import CONSTANT, steadied
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -13,8 +14,6 @@ __all__ = ["Columns", "columns_of", "columns_of_statistic", "refuse_units"]
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
-#: A column that varies less than this, relative to its distance from zero, varies by rounding.
-CONSTANT = 1e-14
 #: Columns longer than this, or shorter than its inverse, have squares and products that may not be numbers.
 LONG = 1e60
 
@@ -97,11 +96,9 @@ def columns_of(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_
 def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Columns:
     """Return the columns of a statistic: its factor stands for the rows."""
     xp = namespace_of(statistic.mean)
-    factor = statistic.factor if fit_intercept else statistic.uncentred()
+    factor = steadied(statistic).factor if fit_intercept else statistic.uncentred()
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     d = statistic.dim
-    floor = CONSTANT * xp.abs(mean) * float(statistic.weight) ** 0.5 * factor.shape[0] ** 0.5
-    factor = xp.where(_lengths(factor) > floor, factor, xp.zeros_like(factor))
     return Columns(
         X=factor[:, :d],
         Y=factor[:, d:],
