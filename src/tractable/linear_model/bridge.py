@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.engines import NewtonResult, newton
-from tractable.linear_model.lasso_path import summarised
+from tractable.linear_model.lasso_path import predicted, summarised
 from tractable.linear_model.sparse_solution import solve_path
 from tractable.primitives.triangle import triangle
 from tractable.value import replace, value
@@ -57,6 +57,8 @@ class BridgeFit:
         (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
     n_iter : int
     converged : bool
+    names : tuple of str, optional
+        Names of the columns.
     """
 
     coef: np.ndarray
@@ -64,10 +66,11 @@ class BridgeFit:
     objective: float
     n_iter: int
     converged: bool
+    names: tuple[str, ...] | None = None
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the plane at each row."""
-        return np.asarray(X, dtype=np.float64) @ self.coef + self.intercept
+        return np.asarray(predicted(X, self.coef, self.intercept, self.names))
 
 
 def bridge_regression(
@@ -124,7 +127,7 @@ def bridge_regression(
     check_number("alpha", alpha, above=0.0)
     check_number("tol", tol, least=0.0)
     check_number("max_iter", max_iter, least=1, whole=True)
-    columns, _ = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
     A, b, a = columns.X, columns.Y[:, 0], columns.weight * float(alpha)
     if A.shape[0] > A.shape[1] + 1:
         factor = triangle(np.column_stack([A, b]))
@@ -142,6 +145,7 @@ def bridge_regression(
         objective=float(0.5 * (left @ left) + a * (np.abs(w) ** q).sum()) / columns.weight,
         n_iter=n_iter,
         converged=converged,
+        names=names,
     )
 
 

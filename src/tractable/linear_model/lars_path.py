@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.lars import Knots, lars
-from tractable.linear_model.lasso_path import summarised
+from tractable.linear_model.lasso_path import predicted, summarised
 from tractable.linear_model.sparse_columns import Columns, refuse_units
 from tractable.value import value
 
@@ -48,6 +48,10 @@ class LarsPath:
     def n_nonzero(self) -> np.ndarray:
         """Number of coefficients at each knot that are not zero."""
         return np.count_nonzero(self.coefs, axis=0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions at all knots, (n_samples, m)."""
+        return predicted(X, self.coefs, self.intercepts, self.names)
 
     def at(self, alpha: Any) -> np.ndarray:
         """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.

@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import check_rows
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.base import check_columns, check_rows
 from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
 from tractable.base.tags import ModelTags
+from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
+from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
 from tractable.linear_model.sparse_solution import alpha_grid, check_penalties, solve_path
 from tractable.statistics import LinearFactor
@@ -50,7 +53,7 @@ class LassoPath:
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions of all penalties, (n_samples, m)."""
-        return np.asarray(X, dtype=np.float64) @ self.coefs + self.intercepts
+        return predicted(X, self.coefs, self.intercepts, self.names)
 
 
 def lasso_path(
@@ -151,10 +154,19 @@ def lasso_path(
     )
 
 
-class _Table(Estimator):
-    """Checks rows as every estimator does."""
+class LinearFit(Estimator):
+    """Checks rows as every estimator does, for functions that have none."""
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+
+
+def predicted(X: Any, coefs: Array, intercepts: Any, names: tuple[str, ...] | None) -> Any:
+    """Return planes at the rows of X, checked as an estimator's: finite, as wide, columns in their order."""
+    fit = LinearFit()
+    check_names(fit, names, coefs.shape[0], reset=True)
+    if is_numpy_array(coefs):
+        refuse_foreign(X)
+    return as_floats(check_columns(fit, X)) @ coefs + intercepts
 
 
 def summarised(
@@ -175,7 +187,7 @@ def summarised(
 
 
 def _columns_of_rows(X: Any, y: Any, sample_weight: Any, *, fit_intercept: bool) -> tuple[Columns, Any]:
-    table: Any = _Table()
+    table: Any = LinearFit()
     rows = check_rows(table, X, y, sample_weight, reset=True, supervised=True)
     names = getattr(table, "feature_names_in_", None)
     if rows.y is None or not isinstance(rows.data, np.ndarray):
