@@ -24,6 +24,7 @@ ROOMS = {
     ),
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Data and distributions": ("fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }
 
