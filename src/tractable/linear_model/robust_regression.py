@@ -33,9 +33,10 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Minus the log density of the noise is the loss: Laplace noise makes absolute errors, of which the median
     regression is the least; Student's t one that grows as a logarithm, so that a row far away hardly counts;
     Gaussian noise squared ones. Both heavy tails are mixtures of normals of different precision, and
-    expectation-maximisation is least squares with each row weighted by the precision expected of it. Exact
-    over several passes, with the rows in memory. Student's likelihood can have several maxima; this is the
-    one reached from least squares.
+    expectation-maximisation is least squares with each row weighted by the precision expected of it. Absolute
+    errors are least at a plane through as many rows as it has parameters: the search ends at such a corner,
+    and has converged where dual values prove that no plane errs less. Exact over several passes, with the
+    rows in memory. Student's likelihood can have several maxima; this is the one reached from least squares.
 
     Parameters
     ----------
@@ -45,8 +46,10 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         than a normal's).
     fit_intercept : bool
     tol : float
-        Relative growth of the mean log-likelihood below which the search stops.
+        Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
+        at the best corner, and nowhere else.
     max_iter : int
+        Most least squares solved and, for Laplace noise, most corners visited.
 
     Attributes
     ----------
@@ -61,7 +64,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
     objective_trace_ : array
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
-        rounded off less and less.
+        rounded off less and less, and then of the best plane so far.
     n_iter_ : int
     converged_ : bool
 
@@ -203,10 +206,11 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
                 stacklevel=4,
             )
         elif not self.converged_:
+            looser = "" if self.noise == "laplace" else " or tol"
             learnt = ", or give dof" if self.noise == "student" and self.dof is None else ""
             warnings.warn(
-                f"RobustRegression did not converge in {self.n_iter_} iterations; raise max_iter or tol"
-                f"{learnt}",
+                f"RobustRegression did not converge in {self.n_iter_} iterations; raise max_iter"
+                f"{looser}{learnt}",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import EMResult, LeastSquares, em, fold, least_squares
+from tractable.linear_model.least_absolute import best_corner
 from tractable.linear_model.noise_models import GaussianNoise, LaplaceNoise, StudentNoise
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
@@ -13,7 +14,7 @@ from tractable.value import replace, value
 __all__ = ["RobustPlane", "in_units", "robust_search", "robust_steps", "start_at_least_squares"]
 
 #: How far |r| is rounded off, in units of its median, stage after stage.
-_STAGES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)
+_STAGES = (1e-1, 1e-2)
 
 
 @value
@@ -94,44 +95,66 @@ def robust_search(
     expect, maximize = robust_steps(X, y, w, floor, fit_intercept=fit_intercept)
     if not isinstance(start.noise, LaplaceNoise):
         return em(expect, maximize, start, tol=tol, max_iter=max_iter, label="RobustRegression")
-    found = EMResult(params=start, trace=(), converged=False)
+    params, smooth = start, np.inf
     trace: tuple[float, ...] = ()
-    smooth = np.inf
     for stage in _STAGES:
-        r = y - found.params.plane.predict(X)[:, 0]
+        r = y - params.plane.predict(X)[:, 0]
         # Of the median: outliers, however far, are not what the noise is like.
         middle = np.quantile(np.abs(r), 0.5, weights=w, method="inverted_cdf")
         smooth = min(smooth, max(stage * float(middle), floor))
-        noise = replace(found.params.noise, smooth=smooth)
-        params = replace(found.params, noise=noise.refitted(r, w, w, floor))
-        left = max(max_iter - len(trace), 1)
+        rounder = replace(params.noise, smooth=smooth).refitted(r, w, w, floor)
+        left = max_iter - max(len(trace) - 1, 0)
         # Nothing is gained by climbing nearer to the top of a rounded likelihood than the rounding moves it.
-        near = tol if stage == _STAGES[-1] else max(tol, 0.01 * stage)
-        found = em(expect, maximize, params, tol=near, max_iter=left, label="RobustRegression")
-        trace = (*trace, *found.trace)
-        if found.interrupted:
-            break
-    found = replace(found, trace=trace)
-    return found if found.interrupted else _through_its_rows(X, y, w, found, floor, fit_intercept)
+        found = em(
+            expect,
+            maximize,
+            replace(params, noise=rounder),
+            tol=max(tol, 0.1 * stage),
+            max_iter=left,
+            label="RobustRegression",
+        )
+        params, trace = found.params, (*trace, *found.trace[min(len(trace), 1) :])
+        if found.interrupted or len(trace) > max_iter:
+            return replace(found, trace=trace, converged=False)
+    return _at_a_corner(X, y, w, start.plane, replace(found, trace=trace), floor, max_iter, fit_intercept)
 
 
-def _through_its_rows(
-    X: np.ndarray, y: np.ndarray, w: np.ndarray, found: EMResult, floor: float, fit_intercept: bool
+def _at_a_corner(
+    X: np.ndarray,
+    y: np.ndarray,
+    w: np.ndarray,
+    whole: LeastSquares,
+    found: EMResult,
+    floor: float,
+    max_iter: int,
+    fit_intercept: bool,
 ) -> EMResult:
-    """Put the plane exactly through the rows it all but touches: least absolute errors lie at a corner."""
-    noise: LaplaceNoise = found.params.noise
-    residuals = np.abs(y - found.params.plane.predict(X)[:, 0])
-    plane, errors = found.params.plane, residuals
-    for near in (3.0, 30.0, 300.0, 3000.0):
-        touched = (residuals <= near * noise.smooth) & (w > 0)
-        if touched.any():
-            corner = _plane(X[touched], y[touched], w[touched], fit_intercept=fit_intercept)
-            after = np.abs(y - corner.predict(X)[:, 0])
-            if w @ after <= w @ errors:
-                plane, errors = corner, after
-    best = RobustPlane(plane=plane, noise=replace(noise, smooth=0.0).refitted(errors, w, w, floor))
-    last = float(w @ best.noise.log_prob(errors) / w.sum())
-    return replace(found, params=best, trace=(*found.trace, last))
+    """Put the plane exactly through the rows that the least absolute errors go through."""
+    seen = np.flatnonzero(w > 0)
+    near: RobustPlane = found.params
+    errors = (y - near.plane.predict(X)[:, 0])[seen]
+    corner = best_corner(
+        _features(X[seen], whole), y[seen], w[seen], errors, floor, max_iter - found.n_iter - 1
+    )
+    plane, cost = near.plane, float(w[seen] @ np.abs(errors))
+    costs = np.minimum.accumulate([cost, *corner.costs])[1:]
+    if corner.optimal or corner.costs[-1] < cost:
+        through = seen[corner.rows]
+        plane = _plane(X[through], y[through], np.ones(len(through)), fit_intercept=fit_intercept)
+    noise = replace(near.noise, smooth=0.0).refitted(y - plane.predict(X)[:, 0], w, w, floor)
+    trace = -1.0 - np.log(2.0 * np.maximum(costs / w.sum(), floor))
+    return replace(
+        found,
+        params=RobustPlane(plane=plane, noise=noise),
+        trace=(*found.trace, *trace.tolist()),
+        converged=corner.optimal,
+    )
+
+
+def _features(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
+    """Return columns with the span of those of X, and of the intercept, that are independent."""
+    columns = (X - whole.centre) @ whole.spread
+    return np.column_stack([np.full((len(X), whole.n_located), whole.weight**-0.5), columns])
 
 
 def _plane(X: np.ndarray, y: np.ndarray, w: np.ndarray, *, fit_intercept: bool) -> LeastSquares:
