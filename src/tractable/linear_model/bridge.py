@@ -1,16 +1,16 @@
 """Bridge regression: penalties |w|^q between and beyond the lasso and ridge regression."""
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base.parameters import check_number
-from tractable.engines import NewtonResult, newton
+from tractable.linear_model.bridge_problem import absolute, dual, primal, problem_of
 from tractable.linear_model.lasso_path import predicted, summarised
-from tractable.linear_model.sparse_solution import solve_path
-from tractable.primitives.triangle import triangle
-from tractable.value import replace, value
+from tractable.value import value
 
 __all__ = ["BridgeFit", "bridge_regression", "lp_norm"]
 
@@ -54,7 +54,7 @@ class BridgeFit:
     coef : array (n_features,)
     intercept : float
     objective : float
-        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
+        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q; infinite where the squares of the targets are.
     n_iter : int
     converged : bool
     names : tuple of str, optional
@@ -111,6 +111,7 @@ def bridge_regression(
     tol : float
         Decrease of the objective, relative to its size, that a step must promise to be worth taking.
     max_iter : int
+        Most Newton steps; a warning says where they were too few.
 
     Returns
     -------
@@ -128,100 +129,21 @@ def bridge_regression(
     check_number("tol", tol, least=0.0)
     check_number("max_iter", max_iter, least=1, whole=True)
     columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
-    A, b, a = columns.X, columns.Y[:, 0], columns.weight * float(alpha)
-    if A.shape[0] > A.shape[1] + 1:
-        factor = triangle(np.column_stack([A, b]))
-        A, b = factor[:, :-1], factor[:, -1]
-    if q == 1.0:
-        path = solve_path(columns, np.array([alpha]), tol=max(tol, 1e-12))
-        w, n_iter, converged = path.coefs[:, 0], int(path.n_iter[0]), True
-    else:
-        solve = _dual if q < 2.0 else _primal
-        w, n_iter, converged = solve(A, b, a, q, tol, max_iter)
-    left = b - A @ w
+    problem = problem_of(columns, float(alpha), float(q))
+    solve = absolute if q == 1.0 else dual if q < 2.0 else primal
+    w, n_iter, converged = solve(problem, tol, max_iter)
+    if not converged:
+        warnings.warn(
+            f"the coefficients did not settle in max_iter={max_iter} steps; raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    coef = np.ldexp(w, problem.unit)
     return BridgeFit(
-        coef=w,
-        intercept=float(columns.intercepts(w)),
-        objective=float(0.5 * (left @ left) + a * (np.abs(w) ** q).sum()) / columns.weight,
+        coef=coef,
+        intercept=float(columns.intercepts(coef)),
+        objective=problem.objective(w) / columns.weight,
         n_iter=n_iter,
         converged=converged,
         names=names,
     )
-
-
-Solved = tuple[np.ndarray, int, bool]
-
-
-def _primal(A: np.ndarray, b: np.ndarray, a: float, q: float, tol: float, max_iter: int) -> Solved:
-    lengths = np.einsum("ij,ij->j", A, A)
-    start = A.T @ b / (lengths + 2.0 * a)
-    found = _from(_downhill(A, b, a, q, start), A, b, a, q, tol, max_iter)
-    return found.x, found.n_iter, found.converged
-
-
-def _downhill(A: np.ndarray, b: np.ndarray, a: float, q: float, w: np.ndarray) -> np.ndarray:
-    """Return a share of w that has a lower objective than zero: high powers of a long w are enormous.
-
-    Along w the slope at t is t|Aw|² + t^(q-1) a q Σ|w_j|^q - bᵀAw. It is not positive at half the t at which
-    either of the first two would alone make up for the last.
-    """
-    top = np.abs(w).max(initial=0.0)
-    if top == 0.0:
-        return w
-    w = w / top
-    fitted = A @ w
-    pull, powers = b @ fitted, a * q * (np.abs(w) ** q).sum()
-    square = fitted @ fitted
-    longest = (pull / powers) ** (1.0 / (q - 1.0))
-    return 0.5 * (min(longest, pull / square) if square > 0.0 else longest) * w
-
-
-def _from(
-    start: np.ndarray, A: np.ndarray, b: np.ndarray, a: float, q: float, tol: float, max_iter: int
-) -> NewtonResult:
-    """Minimise ½|b - Aw|² - ½|b|² + a Σ|w_j|^q by Newton's method.
-
-    Below 2, coefficients of zero, or so near to it that the curvature is not a number, stay what they are.
-    """
-    with np.errstate(divide="ignore", over="ignore"):
-        used = np.isfinite(a * q * np.abs(start) ** (q - 2.0))
-    A = A[:, used]
-    gram = A.T @ A
-
-    def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        size, fitted = np.abs(w), A @ w
-        with np.errstate(divide="ignore", over="ignore"):
-            bend = (q - 1.0) * a * q * size ** (q - 2.0)
-        slope = a * q * size ** (q - 1.0) * np.sign(w)
-        value = (0.5 * fitted - b) @ fitted + a * (size**q).sum()
-        return value, A.T @ (fitted - b) + slope, gram + np.diag(bend)
-
-    found = newton(objective, start[used], tol=tol, max_iter=max_iter)
-    w = start.copy()
-    w[used] = found.x
-    return replace(found, x=w)
-
-
-def _dual(A: np.ndarray, b: np.ndarray, a: float, q: float, tol: float, max_iter: int) -> Solved:
-    """Minimise ½|θ|² - bᵀθ + Σ h*(A_jᵀθ) over the residuals θ, with h* conjugate to h(w) = a|w|^q."""
-    power = 1.0 / (q - 1.0)
-
-    def coefficients(theta: np.ndarray) -> np.ndarray:
-        z = A.T @ theta
-        return np.sign(z) * (np.abs(z) / (a * q)) ** power
-
-    def value(theta: np.ndarray) -> float:
-        return 0.5 * theta @ theta - b @ theta + a * (q - 1.0) * (np.abs(coefficients(theta)) ** q).sum()
-
-    def objective(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        w = coefficients(theta)
-        bend = power / (a * q) * np.abs(w) ** (2.0 - q)
-        return value(theta), theta - b + A @ w, np.eye(len(b)) + (A * bend) @ A.T
-
-    top = np.abs(A.T @ b).max(initial=0.0)
-    start = b * min(1.0, a * q / top) if top > 0.0 else b
-    found = newton(objective, start, value=value, tol=tol, max_iter=max_iter)
-    # A small penalty takes the coefficients from what little is left of correlations: their digits are found
-    # in the problem itself, which is smooth there, away from zero.
-    last = _from(coefficients(found.x), A, b, a, q, tol, max_iter)
-    return last.x, found.n_iter + last.n_iter, last.converged

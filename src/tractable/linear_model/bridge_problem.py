@@ -1,0 +1,156 @@
+"""A bridge regression to be solved: its units, and Newton's method for the penalties that are smooth."""
+
+from math import frexp, ldexp, log2
+
+import numpy as np
+
+from tractable.engines import NewtonResult, newton
+from tractable.linear_model.sparse_columns import Columns, refuse_units
+from tractable.linear_model.sparse_solution import solve_path
+from tractable.primitives.triangle import triangle
+from tractable.value import replace, value
+
+__all__ = ["BridgeProblem", "absolute", "dual", "primal", "problem_of"]
+
+#: The largest power of two that is a number, with some to spare.
+LARGEST_POWER = 1000
+#: A penalty in units of the squared targets that nothing but ties can feel.
+LEAST = 1e-200
+#: Correlations as large as such a penalty have half of their digits.
+CLEAR = 1e-9
+
+#: Coefficients, steps, and whether they settled.
+Solved = tuple[np.ndarray, int, bool]
+
+
+@value
+class BridgeProblem:
+    """½|b - Aw|² + a Σ|w_j|^q in units in which all of it is near one; they are powers of two."""
+
+    A: np.ndarray
+    b: np.ndarray
+    a: float
+    q: float
+    unit: int  # of the coefficients
+    target_unit: int
+
+    def objective(self, w: np.ndarray) -> float:
+        """Return the objective, in the units of the data."""
+        left = self.b - self.A @ w
+        value = 0.5 * (left @ left) + self.a * (np.abs(w) ** self.q).sum()
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(value, 2 * self.target_unit))
+
+
+def problem_of(columns: Columns, alpha: float, q: float) -> BridgeProblem:
+    """Return the problem of the columns, few rows standing for many.
+
+    Coefficients are in units of the length at which their penalty, or, where that is less, their fit alone
+    would be as large as the squared targets: no power of them overflows, and the penalty is at most one.
+    """
+    A, b = columns.X, columns.Y[:, 0]
+    wide, tall = (frexp(np.abs(part).max(initial=0.0))[1] for part in (A, b))
+    A, b = np.ldexp(A, -wide), np.ldexp(b, -tall)
+    if A.shape[0] > A.shape[1] + 1:
+        factor = triangle(np.column_stack([A, b]))
+        A, b = factor[:, :-1], factor[:, -1]
+    share, power = frexp(columns.weight * alpha)
+    unit = min(tall - wide, int((2 * tall - power - log2(share)) / q))
+    if unit > LARGEST_POWER:
+        refuse_units(ldexp(1.0, wide), ldexp(1.0, tall), "coefficients")
+    shift = power + q * unit - 2 * tall
+    a = ldexp(share * 2.0 ** (shift - int(shift)), int(shift))
+    return BridgeProblem(
+        A=np.ldexp(A, unit + wide - tall), b=b, a=max(a, LEAST), q=q, unit=unit, target_unit=tall
+    )
+
+
+def absolute(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
+    """Solve q = 1, the lasso."""
+    A, b = problem.A, problem.b
+    origin = np.zeros(A.shape[1] + 1)
+    columns = Columns(X=A, Y=b[:, None], centre=origin[1:], offset=origin[:1], weight=1.0)
+    tol = max(tol, 1e-12)
+    path = solve_path(columns, np.array([problem.a]), tol=tol, max_iter=max_iter)
+    return path.coefs[:, 0], int(path.n_iter[0]), bool(path.gaps[0] <= tol * (b @ b))
+
+
+def primal(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
+    """Solve q from 2 on, by Newton's method."""
+    A, b = problem.A, problem.b
+    lengths = np.einsum("ij,ij->j", A, A)
+    start = A.T @ b / (lengths + 2.0 * problem.a)
+    found = _from(_downhill(problem, start), problem, tol, max_iter)
+    return found.x, found.n_iter, found.converged
+
+
+def _downhill(problem: BridgeProblem, w: np.ndarray) -> np.ndarray:
+    """Return a share of w that has a lower objective than zero: high powers of a long w are enormous.
+
+    Along w the slope at t is t|Aw|² + t^(q-1) a q Σ|w_j|^q - bᵀAw. It is not positive at half the t at which
+    either of the first two would alone make up for the last.
+    """
+    top = np.abs(w).max(initial=0.0)
+    if top == 0.0:
+        return w
+    w = w / top
+    q, fitted = problem.q, problem.A @ w
+    pull, powers = problem.b @ fitted, problem.a * q * (np.abs(w) ** q).sum()
+    square = fitted @ fitted
+    longest = (pull / powers) ** (1.0 / (q - 1.0))
+    return 0.5 * (min(longest, pull / square) if square > 0.0 else longest) * w
+
+
+def _from(start: np.ndarray, problem: BridgeProblem, tol: float, max_iter: int) -> NewtonResult:
+    """Minimise ½|b - Aw|² - ½|b|² + a Σ|w_j|^q by Newton's method.
+
+    Below 2, coefficients of zero, or so near to it that the curvature is not a number, stay what they are.
+    """
+    b, a, q = problem.b, problem.a, problem.q
+    with np.errstate(divide="ignore", over="ignore"):
+        used = np.isfinite(a * q * np.abs(start) ** (q - 2.0))
+    A = problem.A[:, used]
+    gram = A.T @ A
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        size, fitted = np.abs(w), A @ w
+        with np.errstate(divide="ignore", over="ignore"):
+            bend = (q - 1.0) * a * q * size ** (q - 2.0)
+        slope = a * q * size ** (q - 1.0) * np.sign(w)
+        value = (0.5 * fitted - b) @ fitted + a * (size**q).sum()
+        return value, A.T @ (fitted - b) + slope, gram + np.diag(bend)
+
+    found = newton(objective, start[used], tol=tol, max_iter=max_iter)
+    w = start.copy()
+    w[used] = found.x
+    return replace(found, x=w)
+
+
+def dual(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
+    """Solve q between 1 and 2, where the penalty bends without end at zero, and its conjugate h* does not.
+
+    Minimises ½|θ|² - bᵀθ + Σ h*(A_jᵀθ) over the residuals θ, with h* conjugate to h(w) = c|w|^q. A small
+    penalty a takes the coefficients from what little is left of correlations: the dual problem is solved for
+    a larger one, c, whose coefficients are not of rounding, and their digits are found in the problem itself,
+    which is smooth there, away from zero.
+    """
+    A, b, q = problem.A, problem.b, problem.q
+    power, c = 1.0 / (q - 1.0), max(problem.a, CLEAR)
+
+    def coefficients(theta: np.ndarray) -> np.ndarray:
+        z = A.T @ theta
+        return np.sign(z) * (np.abs(z) / (c * q)) ** power
+
+    def value(theta: np.ndarray) -> float:
+        return 0.5 * theta @ theta - b @ theta + c * (q - 1.0) * (np.abs(coefficients(theta)) ** q).sum()
+
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        w = coefficients(theta)
+        bend = power / (c * q) * np.abs(w) ** (2.0 - q)
+        return value(theta), theta - b + A @ w, np.eye(len(b)) + (A * bend) @ A.T
+
+    top = np.abs(A.T @ b).max(initial=0.0)
+    start = b * min(1.0, c * q / top) if top > 0.0 else b
+    found = newton(objective, start, value=value, tol=tol, max_iter=max_iter)
+    last = _from(coefficients(found.x), problem, tol, max_iter - found.n_iter)
+    return last.x, found.n_iter + last.n_iter, last.converged
