@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.linear_model.leftover import Leftover
 from tractable.primitives.gradient_pass import gradient_pass
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["Descent", "Scaling", "auto_step", "check_course", "check_targets", "stable_step"]
 
@@ -35,19 +35,39 @@ class Scaling:
     centre: np.ndarray  # (d,)
     scale: np.ndarray  # (d,)
     n_located: int
+    weight: float = 0.0  # of the rows that it is learned from
+    spread: np.ndarray | None = None  # (d,), of those rows; None for columns as they are given
 
     @classmethod
-    def of(cls, X: np.ndarray, w: np.ndarray, *, standardize: bool, fit_intercept: bool) -> "Scaling":
-        """Learn the scaling from rows; without `standardize` it changes nothing."""
-        centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        if standardize:
-            centre = w @ X / w.sum()
-            size = np.abs(X - centre).max(axis=0)
-            size[size == 0.0] = 1.0
-            scale = size * np.sqrt(w @ ((X - centre) / size) ** 2 / w.sum())
-            scale[scale == 0.0] = 1.0
-            centre = centre if fit_intercept else 0.0 * centre
-        return cls(centre=centre, scale=scale, n_located=int(fit_intercept))
+    def start(cls, d: int, *, standardize: bool, fit_intercept: bool) -> "Scaling":
+        """Begin with columns as they are; with `standardize` rows that follow change that."""
+        spread = np.zeros(d) if standardize else None
+        return cls(centre=np.zeros(d), scale=np.ones(d), n_located=int(fit_intercept), spread=spread)
+
+    def following(self, X: np.ndarray, w: np.ndarray) -> "Scaling":
+        """Return the scaling after more rows: by the standard deviation of all, or their size about 0."""
+        more = float(w.sum())
+        if self.spread is None or more == 0.0:
+            return self
+        first = X[0] if self.n_located else np.zeros(X.shape[1])
+        centre = first + self.n_located * (w @ (X - first) / more)
+        weight, step = self.weight + more, centre - self.centre
+        old, new = np.sqrt(self.weight / weight), np.sqrt(more / weight)
+        parts = old * self.spread, new * _rms(X - centre, w), old * new * np.abs(step)
+        spread = np.hypot(np.hypot(*parts[:2]), parts[2])
+        return Scaling(
+            centre=self.centre + new**2 * step,
+            scale=np.where(spread > 0.0, spread, 1.0),
+            n_located=self.n_located,
+            weight=weight,
+            spread=spread,
+        )
+
+    def retold(self, w: np.ndarray, after: "Scaling") -> np.ndarray:
+        """Return the weights of the same plane in the columns of a later scaling."""
+        n = self.n_located
+        moved = (after.centre - self.centre) / self.scale @ w[n:]
+        return np.concatenate([w[:n] + moved, w[n:] * (after.scale / self.scale)])
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Return φ for each row."""
@@ -62,17 +82,20 @@ class Scaling:
 
 @value
 class Descent:
-    """Where a descent is: the weights, the sum of those before, and how large the targets were."""
+    """Where a descent is: the weights, the sum of those before, and how large targets and features were."""
 
-    step: Any  # a number, or a function of the number of the update
+    step: Any  # a number, a function of the number of the update, or None for the longest safe one
     w: np.ndarray  # (p,)
     total: np.ndarray  # (p,)
     n_summed: int
     n_steps: int
     power: float  # largest mean square of the targets of a block
+    safe: float = np.inf  # the step with which no update so far overshoots
+    length: float = 0.0  # root of the mean |φ|²
+    n_rows: int = 0  # that this is of
 
     @classmethod
-    def at_rest(cls, p: int, step: float | Callable[[int], float]) -> "Descent":
+    def at_rest(cls, p: int, step: float | Callable[[int], float] | None) -> "Descent":
         """Begin with weights of zero."""
         zeros = np.zeros(p)
         return cls(step=step, w=zeros, total=zeros, n_summed=0, n_steps=0, power=0.0)
@@ -82,17 +105,40 @@ class Descent:
         """The mean of the weights after each update."""
         return self.total / self.n_summed if self.n_summed else self.w
 
+    def retold(self, before: Scaling, after: Scaling) -> "Descent":
+        """Return the same way, told in the columns of a later scaling."""
+        if after is before:
+            return self
+        return replace(self, w=before.retold(self.w, after), total=before.retold(self.total, after))
+
+    @property
+    def stable(self) -> float:
+        """2 / mean |φ|², a constant step below which converges on average: λmax is no more than the mean."""
+        return _in_units(2.0, self.length or 1.0)
+
+    def measured(self, phi: np.ndarray, w: np.ndarray, *, whole: bool) -> "Descent":
+        """Return the descent that knows how long these rows are, too."""
+        n, size = self.n_rows + len(w), _size(phi)
+        block = size * float(np.linalg.norm(phi / size * np.sqrt(w / n)[:, None]))
+        return replace(
+            self,
+            n_rows=n,
+            length=float(np.hypot(self.length * np.sqrt(self.n_rows / n), block)),
+            safe=min(self.safe, auto_step(phi, w, whole=whole)) if self.step is None else self.safe,
+        )
+
     def walked(
         self, phi: np.ndarray, y: np.ndarray, w: np.ndarray, batch_size: int
     ) -> tuple["Descent", float]:
         """Return the descent after the batches of a block, and the summed squared error on the way."""
         n = -(-len(y) // batch_size)
         numbers = range(self.n_steps + 1, self.n_steps + n + 1)
-        steps = np.array([_stepped(self.step, k) for k in numbers])
+        step = (self.safe if self.safe < np.inf else 1.0) if self.step is None else self.step
+        steps = np.array([_stepped(step, k) for k in numbers])
         with np.errstate(over="ignore", invalid="ignore"):
             moved, total, loss = gradient_pass(phi, y, w, steps, batch_size, self.w)
-        after = Descent(
-            step=self.step,
+        after = replace(
+            self,
             w=moved,
             total=self.total + total,
             n_summed=self.n_summed + n,
@@ -102,8 +148,11 @@ class Descent:
         return after, float(loss)
 
     def sound(self, loss: float) -> bool:
-        """Whether the weights are finite and the mean squared error is not on its way to infinity."""
-        return bool(np.all(np.isfinite(self.w)) and loss <= _TOO_FAR**2 * self.power)
+        """Whether the weights are finite and the mean squared error is not on its way to infinity.
+
+        Safe steps may jump where a row is very short, and come back at the next long one.
+        """
+        return bool(np.all(np.isfinite(self.w))) and (self.step is None or loss <= _TOO_FAR**2 * self.power)
 
 
 def check_targets(y: np.ndarray) -> None:
@@ -163,11 +212,11 @@ def _warn(what: str) -> None:
 
 def auto_step(phi: np.ndarray, w: np.ndarray, *, whole: bool) -> float:
     """Return a step that shortens every error: 1/λmax for one batch of all rows, else 1 / max |φ|²."""
-    if whole:
-        return 0.5 * stable_step(phi, w)
     size = _size(phi)
     longest = float(np.max(w * np.sum((phi / size) ** 2, axis=1)))
-    return _in_units(1.0 / (longest or 1.0), size)
+    if longest == 0.0:
+        return np.inf
+    return 0.5 * stable_step(phi, w) if whole else _in_units(1.0 / longest, size)
 
 
 def stable_step(phi: np.ndarray, w: np.ndarray) -> float:
@@ -176,6 +225,13 @@ def stable_step(phi: np.ndarray, w: np.ndarray) -> float:
     weighted = phi / size * np.sqrt(w / len(w))[:, None]
     largest = float(np.linalg.norm(weighted, ord=2)) ** 2
     return _in_units(2.0 / (largest or 1.0), size)
+
+
+def _rms(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the root of the mean square of each column, where squares may be no numbers."""
+    size = np.abs(x).max(axis=0)
+    size[size == 0.0] = 1.0
+    return size * np.sqrt(w @ (x / size) ** 2 / w.sum())
 
 
 def _size(phi: np.ndarray) -> float:

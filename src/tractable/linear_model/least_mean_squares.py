@@ -23,7 +23,6 @@ from tractable.data import Source
 from tractable.linear_model.gradient_steps import (
     Descent,
     Scaling,
-    auto_step,
     check_course,
     check_targets,
     stable_step,
@@ -50,7 +49,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     Parameters
     ----------
     step : float, StepSize or callable, optional
-        η; or the step for the N-th update, N from 1. By default 1 / max |φ|² over the rows seen first, with
+        η; or the step for the N-th update, N from 1. By default 1 / max |φ|² over the rows seen so far, with
         which no update overshoots; 1 / λmax where all rows are one batch.
     batch_size : int, optional
         Rows whose average gradient is one update; None for all rows at hand.
@@ -60,8 +59,9 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         Whether the answer is the mean of the weights after each update (Polyak and Ruppert), but for those of
         the first of several epochs.
     standardize : bool
-        Whether steps are taken in columns of mean zero and variance one, as they are in the rows seen first.
-        It makes the steps fit all directions better; `coef_` is in the units of X.
+        Whether steps are taken in columns of mean zero and variance one (mean square one where there is no
+        intercept), as they are in the rows seen so far. It makes the steps fit all directions better;
+        `coef_` is in the units of X.
     fit_intercept : bool
     shuffle : bool
         Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
@@ -130,11 +130,12 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        rows = _one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
+        alone = not isinstance(rows.data, Source)
         rng = as_generator(self.random_state)
         self._refuse_steps_beyond_the_bound(rows)
         for epoch in range(self.n_epochs):
-            walked = [self._follow(block) for block in self._blocks(rows, rng)]
+            walked = [self._follow(b, epoch=epoch, alone=alone) for b in self._blocks(rows, rng)]
             self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
             if epoch == 0 and self.n_epochs > 1:
                 self.descent_ = replace(self.descent_, total=0.0 * self.descent_.w, n_summed=0)
@@ -158,7 +159,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_rows(self, X, y, sample_weight, reset=not hasattr(self, "descent_"), supervised=True)
+        first = not hasattr(self, "descent_")
+        rows = _one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))
         walked = [self._follow(block) for block in self._blocks(rows, None)]
         self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
         self._name()
@@ -192,24 +194,43 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
         yield X[order], y[order], w[order] / w.mean()
 
-    def _follow(self, block: Block) -> tuple[float, int]:
+    def _follow(self, block: Block, *, epoch: int = 0, alone: bool = False) -> tuple[float, int]:
         """Take the steps of a block, and return its summed squared error and its number of rows."""
         X, y, w = block
         check_targets(y)
-        if not hasattr(self, "descent_"):
-            self.scaling_ = Scaling.of(X, w, standardize=self.standardize, fit_intercept=self.fit_intercept)
+        if epoch == 0:
+            self._learn_scaling(X, w)
         phi = self.scaling_.features(X)
-        if not hasattr(self, "descent_"):
-            eta = auto_step(phi, w, whole=self.batch_size is None) if self.step is None else self.step
-            self.descent_ = Descent.at_rest(phi.shape[1], eta)
-        before = self.descent_
-        self.descent_, loss = before.walked(phi, y, w, self.batch_size or len(y))
+        descent = self.descent_
+        if epoch == 0 or not alone:  # in the columns of now; all rows together are as they were
+            descent = descent.measured(phi, w, whole=self.batch_size is None)
+        self.descent_, loss = descent.walked(phi, y, w, self.batch_size or len(y))
         if not self.descent_.sound(loss / len(y)):
             raise ValueError(
                 f"step is too large: the errors grow without bound after {self.descent_.n_steps} updates. "
-                f"{_bound(phi, w)}"
+                f"{self._bound(phi, w) if alone else self._bound()}"
             )
         return loss, len(y)
+
+    def _learn_scaling(self, X: np.ndarray, w: np.ndarray) -> None:
+        """Scale the columns as all rows so far say, and keep the plane."""
+        if not hasattr(self, "descent_"):
+            self.scaling_ = self._unscaled(X)
+            self.descent_ = Descent.at_rest(X.shape[1] + self.scaling_.n_located, self.step)
+        before, self.scaling_ = self.scaling_, self.scaling_.following(X, w)
+        self.descent_ = self.descent_.retold(before, self.scaling_)
+
+    def _unscaled(self, X: np.ndarray) -> Scaling:
+        return Scaling.start(X.shape[1], standardize=self.standardize, fit_intercept=self.fit_intercept)
+
+    def _bound(self, phi: np.ndarray | None = None, w: np.ndarray | None = None) -> str:
+        """Say which steps converge: exactly where all rows are here, else from how long they were so far."""
+        if phi is None or w is None:
+            below = f"2 / mean |φ|² = {self.descent_.stable:.3g} over the rows so far"
+        else:
+            below = f"2/λmax = {stable_step(phi, w):.3g}"
+        or_scaled = "" if self.standardize else ", or standardize=True,"
+        return f"On average steps below {below} converge; smaller ones{or_scaled} may be needed"
 
     def _refuse_steps_beyond_the_bound(self, rows: Rows) -> None:
         """Where all rows are one batch, λmax is known, and the bound exact."""
@@ -219,7 +240,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             return
         phi, w = self._first(rows)
         if self.step >= stable_step(phi, w):
-            raise ValueError(f"step is too large: got {float(self.step)!r}. {_bound(phi, w)}")
+            raise ValueError(f"step is too large: got {float(self.step)!r}. {self._bound(phi, w)}")
 
     def _check_course(self, rows: Rows) -> None:
         """Compare the last epoch with what the targets themselves amount to."""
@@ -232,7 +253,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             at_rest,
             level if self.fit_intercept else at_rest,
             self._left(rows),
-            bound=_bound(*self._first(rows)),
+            bound=self._bound() if isinstance(rows.data, Source) else self._bound(*self._first(rows)),
         )
 
     def _left(self, rows: Rows) -> Leftover:
@@ -248,8 +269,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     def _first(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of the first block, and its weights."""
         X, _, w = next(self._blocks(rows, None))
-        scaling = Scaling.of(X, w, standardize=self.standardize, fit_intercept=self.fit_intercept)
-        return scaling.features(X), w / w.mean()
+        return self._unscaled(X).following(X, w).features(X), w / w.mean()
 
     def _note(self, loss: float) -> None:
         self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), loss)
@@ -269,14 +289,12 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             check_number("step", self.step, above=0.0)
 
 
-def _bound(phi: np.ndarray, w: np.ndarray) -> str:
-    return (
-        f"On average steps below 2/λmax = {stable_step(phi, w):.3g} converge; "
-        "smaller ones, or standardize=True, may be needed"
-    )
+def _one_target(rows: Rows) -> Rows:
+    """Return rows in memory with one target each; a column vector is warned of once."""
+    return replace(rows, y=column_or_1d(rows.y, warn=True)) if is_numpy_array(rows.data) else rows
 
 
 def _block(X: Any, y: Any, weights: Any) -> Block:
-    targets = column_or_1d(np.asarray(y, dtype=np.float64), warn=True)
+    targets = column_or_1d(np.asarray(y, dtype=np.float64))
     w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
     return np.asarray(X, dtype=np.float64), targets, w
