@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.linear_model.bridge_problem import absolute, dual, primal, problem_of
-from tractable.linear_model.lasso_path import predicted, summarised
+from tractable.linear_model.path_rows import predicted, summarised
 from tractable.value import value
 
 __all__ = ["BridgeFit", "bridge_regression", "lp_norm"]

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.lars import Knots, lars
-from tractable.linear_model.lasso_path import predicted, summarised
+from tractable.linear_model.path_rows import predicted, summarised
 from tractable.linear_model.sparse_columns import Columns, refuse_units
 from tractable.value import value
 
