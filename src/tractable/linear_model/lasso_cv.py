@@ -13,10 +13,10 @@ from tractable.arrays import Array
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines.threads import ordered_map
-from tractable.linear_model.coefficients import as_floats
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.lasso_path import LassoPath
+from tractable.linear_model.linear_rows import as_floats
 from tractable.linear_model.noise_floor import check_size
 from tractable.linear_model.sparse_columns import columns_of
 from tractable.linear_model.sparse_model import check_precompute

@@ -11,18 +11,15 @@ from tractable.base import (
     Estimator,
     ModelTags,
     OnePassMixin,
-    PredictiveMixin,
     all_or_nothing,
-    check_columns,
     check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows
 from tractable.engines.refinement import refine
-from tractable.linear_model.coefficients import CoefficientsMixin, as_floats
+from tractable.linear_model.coefficients import CoefficientsMixin
 from tractable.linear_model.linear_rows import blas_for, check_factor, factor_of
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.statistics import LinearFactor
@@ -31,7 +28,7 @@ from tractable.value import replace
 __all__ = ["LinearRegression"]
 
 
-class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, RegressorMixin, Estimator):
+class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimator):
     """The plane nearest to the targets: y = intercept + xᵀ coef + noise, the sum of squared noise least.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -125,11 +122,6 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         self.rank_tol = rank_tol
         self.refine = refine
 
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
-
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows held in memory, in a file, or in a stream.
@@ -154,52 +146,6 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
             self._name(found)
         self._report()
         return self
-
-    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return the plane at each row, and on request the standard deviation of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        return_std : bool
-        include_noise : bool
-            Whether the spread is that of a new observation (default) or of the plane.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_targets), or two of them
-        """
-        if return_std:
-            return super().predict(X, return_std, include_noise=include_noise)
-        check_fitted(self)
-        return self._flat(self.solution_.predict(as_floats(check_columns(self, X))))
-
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
-        """Return the predictive distribution of each row's target: Student's t about the plane.
-
-        Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the plane itself; it covers new
-        targets with the stated probability, exactly so under Gaussian noise.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        StudentT
-            Of batch shape (n_samples,) or (n_samples, n_targets).
-        """
-        check_fitted(self)
-        rows = as_floats(check_columns(self, X))
-        xp = namespace_of(rows)
-        fit = self._with_noise()
-        factor = fit.leverage(rows) + float(include_noise)
-        return StudentT(
-            dof=fit.dof,
-            location=self._flat(fit.predict(rows)),
-            scale=self._flat(xp.sqrt(factor[:, None] * fit.sigma2)),
-        )
 
     @property
     def singular_(self) -> Array:
@@ -249,7 +195,7 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, PredictiveMixin, Regress
         lengths = column_lengths(known.factor[:, d:])
         fit = replace(fit, residual=without_rounding(fit.residual, lengths, known.mean[d:], known.weight))
         self.solution_ = fit
-        self.coef_ = self._flat(fit.coef, axis=0)
+        self.coef_ = fit.coef[0, :] if known.flat else fit.coef
         self.intercept_ = self._flat(fit.intercept)
         self.rank_, self.dof_ = fit.rank, fit.dof
         self.sigma2_, self.sigma2_ml_ = self._flat(fit.sigma2), self._flat(fit.sigma2_ml)

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
@@ -12,7 +12,7 @@ from tractable.engines.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace
 
-__all__ = ["CONSTANT", "blas_for", "check_factor", "factor_of", "steadied"]
+__all__ = ["CONSTANT", "as_floats", "blas_for", "check_factor", "factor_of", "steadied"]
 
 #: A column that varies less than this, relative to its distance from zero, varies by rounding.
 CONSTANT = 1e-14
@@ -41,6 +41,12 @@ def check_factor(statistic: Any) -> LinearFactor:
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
     return statistic
+
+
+def as_floats(x: Array) -> Array:
+    """Return checked rows as float64."""
+    xp = namespace_of(x)
+    return xp.astype(as_float_array(x, xp), xp.float64)
 
 
 def steadied(statistic: LinearFactor) -> LinearFactor:

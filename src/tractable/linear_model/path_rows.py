@@ -10,7 +10,7 @@ from tractable.base.estimator import Estimator
 from tractable.base.tags import ModelTags
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
-from tractable.linear_model.coefficients import as_floats
+from tractable.linear_model.linear_rows import as_floats
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
 from tractable.statistics import LinearFactor
 

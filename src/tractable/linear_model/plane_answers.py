@@ -8,7 +8,7 @@ from tractable.base import PredictiveMixin, check_answerable, check_columns
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.linear_model.coefficients import as_floats
+from tractable.linear_model.linear_rows import as_floats
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.primitives.triangle import triangle
 

@@ -19,8 +19,7 @@ from tractable.base import (
 )
 from tractable.base.parameters import check_number
 from tractable.engines import fold
-from tractable.linear_model.coefficients import as_floats
-from tractable.linear_model.linear_rows import check_factor
+from tractable.linear_model.linear_rows import as_floats, check_factor
 from tractable.linear_model.sparse_columns import Columns, columns_of, columns_of_statistic
 from tractable.statistics import LinearFactor
 

@@ -14,7 +14,7 @@ from tractable.base import (
     check_fitted,
     check_weights,
 )
-from tractable.linear_model.coefficients import as_floats
+from tractable.linear_model.linear_rows import as_floats
 
 __all__ = ["Basis"]
 
