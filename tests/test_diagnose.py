@@ -2,9 +2,11 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -73,6 +75,51 @@ def test_a_relation_that_is_not_linear(curve, rng):
     assert "not linear" not in cured.troubles
 
 
+@pytest.mark.spec("LIN-13")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_curve_that_the_fitted_values_do_not_show(seed):
+    """Along a column, or between two, that hardly drive the prediction; the sentence says which."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 3))
+    noise = 0.1 * rng.normal(size=300)
+    found = looked_at(X, 3.0 * X[:, 2] + X[:, 0] ** 2 + noise)
+    assert "not linear" in found.troubles
+    assert found["not linear"].sentence.startswith("Residuals follow the square of column 0, so basis")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    found = looked_at(frame, 3.0 * X[:, 2] + X[:, 0] * X[:, 1] + noise)
+    assert "the product of column a and column b" in found["not linear"].sentence
+    assert "not linear" not in looked_at(frame, 3.0 * X[:, 2] + X[:, 0] + noise).troubles
+
+
+@pytest.mark.spec("LIN-13")
+def test_the_test_of_a_square_is_that_of_one_more_column(rng):
+    """F is t² of the coefficient of the added column, and p is shared among kinds and columns."""
+    X = rng.normal(size=(40, 2)) + 3.0
+    y = X[:, 0] + 0.4 * (X[:, 1] - 3.0) ** 2 + rng.normal(size=40)
+    numbers = looked_at(X, y)["not linear"].numbers
+    more = LinearRegression().fit(np.column_stack([X, X[:, 1] ** 2]), y)
+    t = more.coef_[2] / more.coef_std_errors_[2]
+    np.testing.assert_allclose(numbers["f"], t**2, rtol=1e-8)
+    np.testing.assert_allclose(numbers["p_value"], 3 * 2 * 2 * stats.t.sf(abs(t), 36), rtol=1e-8)
+
+
+def test_columns_are_called_what_the_steps_before_call_them(rng):
+    X = rng.normal(size=(200, 2))
+    y = 9.0 * X[:, 1] + X[:, 0] ** 2 + 0.2 * X[:, 0] ** 3 + 0.1 * rng.normal(size=200)
+    named = looked_at(X, y, make_pipeline(PolynomialBasis(2), LinearRegression()))
+    nameless = looked_at(X, y, make_pipeline(FunctionTransformer(np.negative), LinearRegression()))
+    assert "the product of column x0 and column x0^2" in named["not linear"].sentence
+    assert "the square of column 0" in nameless["not linear"].sentence
+
+
+def test_columns_of_two_values_and_constants_have_no_squares(rng):
+    """A square of zeros and ones is the column itself, however often it is tested."""
+    X = np.column_stack([rng.integers(0, 2, size=(50, 2)), np.full(50, 0.1)])
+    found = looked_at(X, X[:, 0] + rng.normal(size=50))
+    assert found["not linear"].numbers["f"] < 10.0
+    assert not found["not linear"].present
+
+
 @pytest.mark.spec("LIN-12", "LIN-13")
 def test_a_sound_fit_is_accused_as_often_as_the_level_says(rng):
     """Of 400 sound fits; five standard errors of the share."""
@@ -92,7 +139,7 @@ def test_an_outlier_is_found(rng):
     y[17] += 8.0
     found = looked_at(x, y)
     assert found.outliers.tolist() == [17]
-    assert "row 17" in found["outliers"].sentence
+    assert found["outliers"].sentence.startswith("1 row sticks out or bends the fit: row 17, ")
     assert "outliers" in found.troubles
 
 

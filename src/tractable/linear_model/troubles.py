@@ -1,5 +1,6 @@
 """Looking for the three troubles of a linear fit: no signal, curvature, outliers."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from tractable.arrays.special import stdtr
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines import LeastSquares, least_squares
+from tractable.linear_model.curvature import FITTED, Curve, curves, f_test
 from tractable.linear_model.diagnosis import Diagnosis, Finding
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -20,6 +22,7 @@ class _Fit:
     """A fit as the tests see it: its columns, its residuals, and the parameters it could have used."""
 
     columns: np.ndarray  # (n, d)
+    names: list[str]  # of the columns, in words
     y: np.ndarray
     fitted: np.ndarray
     plane: LeastSquares  # of least squares in the same columns
@@ -46,10 +49,12 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     """Look for the troubles of a linear fit: a signal too weak, a relation that is not linear, outliers.
 
     The signal is tested by F, R² / (1 - R²) times degrees of freedom, and R² is given with its large-sample
-    standard error. Curvature is looked for by Ramsey's RESET: whether squares and cubes of the fitted values
-    explain the residuals. A row is an outlier where its studentized residual is too large for the largest of
-    n, or where Cook's distance is above the median of F. The tests are exact for least squares in Gaussian
-    noise; for penalised and robust fits they take the columns as parameters, and are a guide.
+    standard error. Curvature is looked for by Ramsey's RESET, whether squares and cubes of the fitted values
+    explain the residuals, and in the square of each column and, of up to 30 columns and where rows are more
+    than products, in the product of each two; the level is shared out among these tests. A row is an outlier
+    where its studentized residual is too large for the largest of n, or where Cook's distance is above the
+    median of F. The tests are exact for least squares in Gaussian noise; for penalised and robust fits they
+    take the columns as parameters, and are a guide.
 
     Parameters
     ----------
@@ -111,12 +116,23 @@ def _seen(estimator: Any, X: Any, y: Any) -> _Fit:
     steps = getattr(estimator, "steps", None)
     last = estimator if steps is None else steps[-1][1]
     columns = X if steps is None or len(steps) == 1 else estimator[:-1].transform(X)
+    names = _names(estimator, X, columns)
     columns = np.asarray(columns, dtype=np.float64)
     located = bool(getattr(last, "fit_intercept", True))
-    fit = _Fit(columns=columns, y=y, fitted=fitted, plane=_plane(columns, y, located=located))
+    fit = _Fit(columns=columns, names=names, y=y, fitted=fitted, plane=_plane(columns, y, located=located))
     if fit.n < fit.p + 2:
         raise ValueError(f"X must have at least {fit.p + 2} rows for {fit.p} parameters, got {fit.n}")
     return fit
+
+
+def _names(estimator: Any, X: Any, columns: Any) -> list[str]:
+    """Return what the columns are called, where a frame or the steps before the last have names for them."""
+    known = getattr(columns, "columns", None)
+    if known is None and columns is not X:
+        with suppress(AttributeError, ValueError):  # not every transformer names its columns
+            known = estimator[:-1].get_feature_names_out()
+    given = range(np.shape(columns)[1]) if known is None else known
+    return [f"column {name}" for name in given]
 
 
 def _about_signal(fit: _Fit, level: float) -> Finding:
@@ -126,7 +142,7 @@ def _about_signal(fit: _Fit, level: float) -> Finding:
     used = min(max(r2, 0.0), 1.0)
     error = 2.0 * np.sqrt(used) * (1.0 - used) * (fit.n - fit.p)
     error /= np.sqrt((fit.n**2 - 1.0) * (fit.n + 3.0))
-    f, p_value = _f_test(1.0, 1.0 - used, fit.plane.rank, fit.n - fit.p)
+    f, p_value = f_test(1.0, 1.0 - used, fit.plane.rank, fit.n - fit.p)
     weak = bool(p_value > level)
     said = f"no more than chance would (p = {p_value:.2g})" if weak else f"a signal (p = {p_value:.2g})"
     return Finding(
@@ -138,28 +154,30 @@ def _about_signal(fit: _Fit, level: float) -> Finding:
 
 
 def _about_curvature(fit: _Fit, level: float) -> Finding:
-    located = bool(fit.plane.n_located)
-    spread = float(np.ptp(fit.fitted))
-    f, p_value = 0.0, 1.0
-    if spread > 0.0 and not fit.noiseless:
-        z = (fit.fitted - fit.fitted.mean()) / spread
-        curved = np.column_stack([fit.columns, z**2, z**3])
-        straight, bent = (_plane(part, fit.residuals, located=located) for part in (fit.columns, curved))
-        f, p_value = _f_test(
-            float(straight.residual[0]), float(bent.residual[0]), bent.rank - straight.rank, int(bent.dof)
-        )
-    present = bool(p_value < level)
-    said = (
-        "they follow a curve, so basis functions may help"
-        if present
-        else "they show no curve that can be told"
-    )
+    best = Curve(term=FITTED, f=0.0, p_value=1.0)
+    if not fit.noiseless:
+        found = curves(fit.columns, fit.names, fit.fitted, fit.residuals, located=bool(fit.plane.n_located))
+        best = min(reversed(found), key=lambda curve: curve.p_value, default=best)
+    present = bool(best.p_value < level)
     return Finding(
         trouble="not linear",
         present=present,
-        sentence=f"Residuals against fitted values: {said} (RESET F = {f:.3g}, p = {p_value:.2g}).",
-        numbers={"f": f, "p_value": p_value},
+        sentence=_about(best, present=present, several=fit.columns.shape[1] > 1),
+        numbers={"f": best.f, "p_value": best.p_value},
     )
+
+
+def _about(curve: Curve, *, present: bool, several: bool) -> str:
+    numbers = f"F = {curve.f:.3g}, p = {curve.p_value:.2g}"
+    if not present:
+        against = "fitted values and columns" if several else "fitted values"
+        return f"Residuals against {against}: they show no curve that can be told ({numbers})."
+    if curve.term == FITTED:
+        return (
+            "Residuals against fitted values: they follow a curve, so basis functions may help "
+            f"(RESET {numbers})."
+        )
+    return f"Residuals follow {curve.term}, so basis functions may help ({numbers})."
 
 
 def _about_outliers(
@@ -175,12 +193,13 @@ def _about_outliers(
     at = (
         f"row {worst}, {abs(studentized[worst]):.1f} standard errors away, Cook's distance {cooks[worst]:.2g}"
     )
-    rows = "1 row sticks" if len(outliers) == 1 else f"{len(outliers)} rows stick"
-    said = (
-        f"{rows} out or bend the fit, first {at}"
-        if len(outliers)
-        else f"No row sticks out; the farthest is {at}"
+    one = len(outliers) == 1
+    rows = (
+        "1 row sticks out or bends the fit:"
+        if one
+        else f"{len(outliers)} rows stick out or bend the fit, first"
     )
+    said = f"{rows} {at}" if len(outliers) else f"No row sticks out; the farthest is {at}"
     return Finding(trouble="outliers", present=bool(len(outliers)), sentence=f"{said}.", numbers=numbers)
 
 
@@ -203,18 +222,6 @@ def _bending(fit: _Fit) -> float:
     from scipy.special import fdtri
 
     return float(fdtri(fit.p, fit.n - fit.p, 0.5))
-
-
-def _f_test(without: float, with_terms: float, n_terms: int, dof: int) -> tuple[float, float]:
-    """Return F for the squares that terms take away, and how often chance takes as many."""
-    from scipy.special import fdtrc
-
-    if n_terms < 1 or dof < 1:
-        return 0.0, 1.0
-    if with_terms <= 0.0:
-        return float("inf"), 0.0
-    f = max(without - with_terms, 0.0) / n_terms / (with_terms / dof)
-    return f, float(fdtrc(n_terms, dof, f))
 
 
 def _plane(columns: np.ndarray, y: np.ndarray, *, located: bool) -> LeastSquares:
