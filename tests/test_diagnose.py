@@ -108,7 +108,7 @@ def test_columns_are_called_what_the_steps_before_call_them(rng):
     y = 9.0 * X[:, 1] + X[:, 0] ** 2 + 0.2 * X[:, 0] ** 3 + 0.1 * rng.normal(size=200)
     named = looked_at(X, y, make_pipeline(PolynomialBasis(2), LinearRegression()))
     nameless = looked_at(X, y, make_pipeline(FunctionTransformer(np.negative), LinearRegression()))
-    assert "the product of column x0 and column x0^2" in named["not linear"].sentence
+    assert "the product of column P1(x0) and column P2(x0)" in named["not linear"].sentence
     assert "the square of column 0" in nameless["not linear"].sentence
 
 
