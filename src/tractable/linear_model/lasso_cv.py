@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays import Array
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
@@ -18,6 +17,7 @@ from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.lasso_path import LassoPath
 from tractable.linear_model.linear_rows import as_floats
 from tractable.linear_model.noise_floor import check_size
+from tractable.linear_model.one_target import as_vector, check_one_target
 from tractable.linear_model.sparse_columns import columns_of
 from tractable.linear_model.sparse_model import check_precompute
 from tractable.linear_model.sparse_solution import alpha_grid, check_penalties, solve_path
@@ -132,7 +132,8 @@ class LassoCV(RegressorMixin, Estimator):
         """
         self._check_parameters()
         rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
-        X, y, weights = rows.data, column_or_1d(rows.y, warn=True), rows.weights
+        X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
+        check_one_target(1 if y.ndim == 1 else y.shape[1])
         check_size(float(np.abs(y).max()) * len(y) ** 0.5, small=True)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)

@@ -9,7 +9,7 @@ from tractable.base import OnePassMixin, check_rows
 from tractable.linear_model.linear_rows import check_factor, factor_of
 from tractable.statistics import LinearFactor
 
-__all__ = ["OneTargetMixin"]
+__all__ = ["OneTargetMixin", "as_vector", "check_one_target"]
 
 
 class OneTargetMixin(OnePassMixin):
@@ -18,7 +18,7 @@ class OneTargetMixin(OnePassMixin):
     _supervised = True
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        rows = check_rows(subject, X, _as_vector(y), sample_weight, supervised=True, **options)
+        rows = check_rows(subject, X, as_vector(y, stacklevel=5), sample_weight, supervised=True, **options)
         self._statistic()
         return factor_of(rows)
 
@@ -27,15 +27,21 @@ class OneTargetMixin(OnePassMixin):
         found = check_factor(statistic)
         if some and not found.weight > 0:
             raise ValueError("statistic must be of some rows: the noise cannot be learned from none")
-        if found.n_targets != 1:
-            raise ValueError(f"y must be one target, got {found.n_targets}")
+        check_one_target(found.n_targets)
         return found
 
 
-def _as_vector(y: Any) -> Any:
+def check_one_target(n_targets: int) -> None:
+    """Refuse several targets, or none."""
+    if n_targets != 1:
+        raise ValueError(f"y must be one target, got {n_targets}")
+
+
+def as_vector(y: Any, *, stacklevel: int) -> Any:
+    """Return one target as a vector where it is given as a column, and say so."""
     shape: Any = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is used"
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        warnings.warn(message, DataConversionWarning, stacklevel=stacklevel)
         return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
     return y
