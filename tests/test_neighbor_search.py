@@ -1,5 +1,6 @@
 """The search behind models of neighbours: which index, how rows are numbered, how often they are listed."""
 
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -87,6 +88,19 @@ def test_the_number_of_neighbours_matters_for_the_choice(rng):
 def test_one_point_is_an_index():
     assert len(choose_index(np.zeros((1, 6)))) == 1
     assert choose_index(np.zeros((9, 6))).query(np.zeros((1, 6)), 2)[1].tolist() == [[0, 1]]
+
+
+def test_a_tree_that_was_tried_makes_room_for_the_scan(rng):
+    """Points, and either the tree's copy of them or one in single precision; never all three at once."""
+    points = rng.normal(size=(20_000, 32))
+    choose_index(points[:500])  # compiled
+    tracemalloc.start()
+    try:
+        assert choose_index(points).name == "brute"
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2.5 * points.nbytes
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -57,7 +57,11 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     if not KDTree.serves(metric) or rows.shape[1] > MANY:
         return Brute(points, metric)
     tree = KDTree(points, metric)
-    return tree if rows.shape[1] <= FEW or _pays(tree, k) else Brute(tree.points, metric)
+    if rows.shape[1] <= FEW or _pays(tree, k):
+        return tree
+    kept = tree.points
+    del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
+    return Brute(kept, metric)
 
 
 def _pays(tree: KDTree, k: int) -> bool:
