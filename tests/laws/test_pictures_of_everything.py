@@ -4,7 +4,10 @@ The laws of `test_pictures` examine each kind of picture; these ask of every row
 axes carry the names of columns, and that drawing leaves the model and all other axes as they were.
 """
 
+import html
+import io
 import pickle
+import re
 import warnings
 
 import matplotlib as mpl
@@ -82,6 +85,18 @@ def words(ax):
     return " ".join([ax.get_xlabel(), ax.get_ylabel(), ax.get_title(), *ticks])
 
 
+def legend_of(ax):
+    return [] if ax.get_legend() is None else [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def saved(ax):
+    """What can be read on the page that a picture is saved to."""
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        file = io.StringIO()
+        ax.figure.savefig(file, format="svg")
+    return html.unescape(re.sub("<!--.*?-->", "", file.getvalue(), flags=re.DOTALL))
+
+
 def first_of_families(rows):
     """Rows as parameters; all but the first of a family wait for `make test-all`."""
     seen, params = set(), []
@@ -98,14 +113,14 @@ def table(name, columns, scale=1.0):
     return pd.DataFrame((np.round(rows) if name.startswith(COUNTED) else rows) * scale, columns=columns)
 
 
-def fitted(row, X):
+def fitted(row, X, classes=("ash", "birch"), target="price"):
     """The model of a row, and its targets."""
     model, along = row.make(), np.asarray(X, dtype=float) @ np.arange(1.0, X.shape[1] + 1)
     rng, y = np.random.default_rng(1), None
     if is_classifier(model):
-        y = np.where(along > np.median(along), "ash", "birch")
+        y = np.where(along > np.median(along), *classes)
     elif is_regressor(model):
-        y = pd.Series(along + 0.1 * along.std() * rng.standard_normal(len(along)), name="price")
+        y = pd.Series(along + 0.1 * along.std() * rng.standard_normal(len(along)), name=target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y), {} if y is None else {"y": y}
@@ -131,6 +146,29 @@ def test_estimators_of_two_columns(row):
 @pytest.mark.parametrize("row", [r for r in ESTIMATORS if r.name not in WITHOUT], ids=lambda r: r.name)
 def test_estimators_of_one_and_three_columns(row, columns):
     check_estimator_pictures(row, columns)
+
+
+#: Names that matplotlib would read as mathematics, leave out of legends, or that a page would read as marks.
+ODD = [r"a $\frac$ b", "_x <b>"]
+ODD_CLASSES = ["_late", r"$\frac$ & early"]
+
+
+@pytest.mark.parametrize("row", first_of_families(r for r in ESTIMATORS if r.name not in WITHOUT))
+def test_names_however_odd_are_written_as_they_are(row):
+    X = table(row.name, ODD)
+    model, targets = fitted(row, X, ODD_CLASSES, target="cost $ a $_b^ x")
+    pictures = [drawn(model, data=X, **targets)]
+    pictures += [] if row.name == "toy-Average" else [drawn(model)]
+    for ax in pictures:
+        page, written = saved(ax), words(ax)
+        for text in [ax.get_xlabel(), ax.get_ylabel(), ax.get_title(), *legend_of(ax)]:
+            assert text in page
+        for name in ODD:
+            assert name not in written or name in page
+        if is_classifier(model) and ax.get_ylabel() != "column":  # which one plane needs no classes for
+            assert set(ODD_CLASSES) <= set(legend_of(ax))
+    named = words(pictures[0])
+    assert any(column in named for column in ODD) or "predicted cost $ a $_b^ x" in named
 
 
 @pytest.mark.slow

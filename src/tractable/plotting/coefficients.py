@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.plotting.rows import column_names
 from tractable.plotting.style import COLOURS, legend, quiet
 
@@ -23,7 +24,7 @@ def draw_coefficients(x: Any, ax: Any, coverage: float, labels: Sequence[str] | 
     places, step = np.arange(len(keep))[::-1].astype(float), 0.7 / m
     for k in range(m):
         at, colour = places + step * (0.5 * (m - 1) - k), COLOURS[k % len(COLOURS)]
-        told = None if labels is None else str(labels[k])
+        told = None if labels is None else legend_name(labels[k])
         if reach is not None:
             part = np.abs(reach[k][:, keep])
             ax.errorbar(coef[k, keep], at, xerr=part, fmt="none", ecolor=colour, capsize=2, alpha=0.6)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.plotting.style import COLOURS, quiet
 
 __all__ = ["class_codes", "class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image"]
@@ -60,11 +61,11 @@ def draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None, 
     """
     if rows is not None and codes is None:
         ax.scatter(*rows.T, s=12, color="0.3", lw=0, label="data")
-    for code, label in enumerate(labels):
+    for code, name in enumerate(labels):
         own = np.empty((0, 2)) if rows is None or codes is None else rows[codes == code]
         marker = MARKERS[code % len(MARKERS)]
         ax.scatter(
-            *own.T, s=18, color=class_colour(code), marker=marker, ec="white", lw=0.5, label=str(label)
+            *own.T, s=18, color=class_colour(code), marker=marker, ec="white", lw=0.5, label=legend_name(name)
         )
     quiet(ax)
     ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its marks are no rows

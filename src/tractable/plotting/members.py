@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["as_members", "draw_members"]
@@ -17,7 +18,7 @@ def as_members(x: Any, labels: Sequence[str] | None) -> tuple[list[Any], list[st
     members = [x[i] for i in np.ndindex(x.batch_shape)]
     if len(members) > len(COLOURS):
         raise ValueError(f"x must be at most {len(COLOURS)} distributions, got {len(members)}")
-    names = [str(i + 1) for i in range(len(members))] if labels is None else [str(name) for name in labels]
+    names = [legend_name(name) for name in (range(1, len(members) + 1) if labels is None else labels)]
     if len(names) != len(members):
         raise ValueError(f"labels must have {len(members)} entries, got {len(names)}")
     return members, names

@@ -4,6 +4,7 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any
 
+from tractable.plotting.labels import as_written
 from tractable.plotting.picture_modules import MODULES
 from tractable.plotting.style import axes_for
 
@@ -61,7 +62,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     _load_pictures(type(x))
     if picture.dispatch(type(x)) is picture.dispatch(object):
         picture(x, None)  # refuses, before axes are made that would stay empty
-    return draw(x, axes_for(ax), **options)
+    return as_written(draw(x, axes_for(ax), **options))
 
 
 def draw(x: Any, ax: Any, **options: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.plotting.style import COLOURS
 from tractable.report.cluster_pictures import MARKS, MOST_LINES, MOST_POINTS
 from tractable.report.principal import PrincipalAxes
@@ -74,7 +75,9 @@ def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None
             ax.scatter(*xy[rest].T, color="0.75", label="other", **style)
         for j, level in enumerate(values):
             mine = (colours == level).to_numpy()
-            ax.scatter(*xy[mine].T, color=COLOURS[j], marker=MARKS[j], label=str(level)[:30], **style)
+            ax.scatter(
+                *xy[mine].T, color=COLOURS[j], marker=MARKS[j], label=legend_name(str(level)[:30]), **style
+            )
         ax.legend(frameon=False, title=by[:40], fontsize="small", markerscale=1.3)
 
 

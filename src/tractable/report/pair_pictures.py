@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.plotting.style import COLOURS
 from tractable.report.marginals import cut_name, density_of, view
 from tractable.report.mutual_information import Pair
@@ -129,7 +130,7 @@ def _coloured(ax: Any, table: Table, rows: Any, groups: str, style: dict[str, An
         ax.plot(rare[a], rare[b], marker="o", color="0.6", label="others", **style)
     for k, level in enumerate(levels):
         some = rows[of_row == level]
-        ax.plot(some[a], some[b], marker="o", color=COLOURS[k], label=cut_name(level), **style)
+        ax.plot(some[a], some[b], marker="o", color=COLOURS[k], label=legend_name(cut_name(level)), **style)
 
 
 def _by_category(table: Table, number: str, category: str, pair: Pair) -> Picture:
@@ -179,7 +180,12 @@ def _shares(table: Table, a: str, b: str, pair: Pair) -> Picture:
         for k, part in enumerate(parts):
             share = np.array([float((given == part).mean()) if len(given) else 0.0 for given in of_row])
             ax.barh(
-                range(len(rows)), share, left=left, color=COLOURS[k % 8], height=0.75, label=cut_name(part)
+                range(len(rows)),
+                share,
+                left=left,
+                color=COLOURS[k % 8],
+                height=0.75,
+                label=legend_name(cut_name(part)),
             )
             left += share
         if (left < 1 - 1e-9).any():

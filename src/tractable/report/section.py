@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tractable.plotting.labels import as_written
 from tractable.value import value
 
 __all__ = ["MOST_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of"]
@@ -125,7 +126,6 @@ def canvas(
         "svg.fonttype": "none",
         "svg.hashsalt": "tractable",  # the same report is the same bytes
         "font.family": "sans-serif",
-        "text.parse_math": False,  # a column may be called "$x"
     }
     with rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -137,6 +137,7 @@ def picture_of(
     figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False
 ) -> Picture:
     """Turn a matplotlib figure into a picture: lines and text, or `pixels` where there are many points."""
+    as_written(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the letters
         warnings.filterwarnings("ignore", message="constrained_layout not applied")

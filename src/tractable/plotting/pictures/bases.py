@@ -7,6 +7,7 @@ import numpy as np
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
 from tractable.linear_model.basis.mapping import Basis
+from tractable.plotting.labels import legend_name
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import box_of, column_names, rows_like
 from tractable.plotting.style import COLOURS, legend, quiet
@@ -36,7 +37,7 @@ def _basis(x: Basis, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
     moving = np.flatnonzero(np.ptp(columns, axis=0) > 0.0)
     called = x.get_feature_names_out()
     for k, j in enumerate(moving):
-        label = str(called[j]) if len(moving) <= MOST_NAMED else None
+        label = legend_name(called[j]) if len(moving) <= MOST_NAMED else None
         ax.plot(rows[:, column], columns[:, j], color=COLOURS[k % len(COLOURS)], label=label)
     ax.set(xlabel=names[column], ylabel="basis function")
     if len(names) > 1:

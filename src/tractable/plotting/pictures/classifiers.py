@@ -19,6 +19,7 @@ from tractable.plotting.decision_regions import (
     draw_class_rows,
     draw_region_image,
 )
+from tractable.plotting.labels import legend_name
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import column_names, rows_like
 from tractable.plotting.style import legend, quiet
@@ -238,8 +239,8 @@ def _line(
     points = np.arange(low[0], high[0] + 0.5) if axis.steps else np.linspace(low[0], high[0], 400)
     shares, _ = ask(points[:, None])
     wide = 0.8 / len(labels)
-    for code, label in enumerate(labels):
-        style = {"color": class_colour(code), "label": str(label)}
+    for code, name in enumerate(labels):
+        style = {"color": class_colour(code), "label": legend_name(name)}
         if axis.categories is not None:
             ax.bar(points + wide * (code - 0.5 * (len(labels) - 1)), shares[:, code], wide, **style)
         else:

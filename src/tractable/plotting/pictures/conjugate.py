@@ -9,6 +9,7 @@ from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.dirichlet_belief import DirichletBelief
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
+from tractable.plotting.labels import legend_name
 from tractable.plotting.pictures.matrices import draw_gaussians
 from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend, quiet
@@ -48,7 +49,7 @@ def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str]
         style: dict[str, Any] = {
             "color": COLOURS[0],
             "alpha": 0.25 + 0.75 * i / max(len(shown) - 1, 1),
-            "label": name,
+            "label": legend_name(name),
         }
         style |= {"color": COLOURS[5], "alpha": 1.0} if i == 0 else {}
         if d.discrete:

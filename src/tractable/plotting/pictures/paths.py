@@ -7,7 +7,8 @@ from sklearn.base import RegressorMixin
 
 from tractable.base import check_fitted
 from tractable.linear_model import LarsPath, LassoCV, LassoLars, LassoPath
-from tractable.plotting.plot import draw, picture
+from tractable.plotting.labels import legend_name
+from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.style import COLOURS, quiet
 
 __all__: list[str] = []
@@ -41,7 +42,7 @@ def _lasso_cv(
     """
     check_fitted(x)
     if data is not None or X is not None:
-        return picture.dispatch(RegressorMixin)(x, ax, data=data, X=X, y=y)
+        return draw_as(RegressorMixin, x, ax, data=data, X=X, y=y)
     _lines(x.path_, ax, against="alpha", named=named)
     for alpha, style, what in ((x.alpha_, "-", "least error"), (x.alpha_1se_, "--", "one standard error")):
         ax.axvline(alpha, color="0.4", lw=1.0, ls=style, label=what)
@@ -56,7 +57,7 @@ def _lasso_lars(
     """Draw the path; over rows, predictions."""
     check_fitted(x)
     if data is not None or X is not None:
-        return picture.dispatch(RegressorMixin)(x, ax, data=data, X=X, y=y, **options)
+        return draw_as(RegressorMixin, x, ax, data=data, X=X, y=y, **options)
     if isinstance(x.path_, list):
         raise ValueError("x must have one target to be drawn; plot one of its path_")
     return draw(x.path_, ax, **options)
@@ -78,7 +79,7 @@ def _lines(x: Any, ax: Any, *, against: str, named: int) -> Any:
     for j in used[named:][::-1]:
         ax.plot(across, x.coefs[j], color="0.75", lw=0.8)
     for colour, j in zip(COLOURS * (1 + named // len(COLOURS)), sorted(used[:named]), strict=False):
-        ax.plot(across, x.coefs[j], color=colour, label=names[j])
+        ax.plot(across, x.coefs[j], color=colour, label=legend_name(names[j]))
     ax.axhline(0.0, color="0.5", lw=0.8)
     label = "Σ |coefficient|"
     if against == "alpha":
