@@ -1,9 +1,10 @@
-"""Where peers are better: slower rows, promises not kept, memory, the first call."""
+"""Where peers are better: slower rows, promises not kept, CPU, memory, the first call."""
 
 from statistics import median
 
 from benchmarks.figures import factor, megabytes, seconds
-from benchmarks.peers import package_of
+from benchmarks.peers import rival
+from benchmarks.promises import counted, unjudged
 
 NOTICED = 10.0  # MB more than a rival that are worth a word
 ELSEWHERE = """\
@@ -12,14 +13,18 @@ ELSEWHERE = """\
 """
 
 
-def behind(rows):
+def behind(known, today):
     """Return the section, in Markdown."""
+    rows = known["rows"]
     wrong = [f"`{name}`: {row['problem']}" for name, row in rows.items() if row["problem"]]
     return "\n".join(
         [
             "## Where the peers are better\n",
+            f"{counted(known, today)}\n",
             item("Slower than a rival", slower(rows)),
             item("Promises not kept", missed(rows)),
+            item("Promises not measured, or not judged", [f"`{name}`" for name in unjudged(known, today)]),
+            item("More CPU than a rival", busier(rows)),
             item(f"More memory than a rival, by over {NOTICED:g} MB", hungry(rows)),
             item("Rows without a figure, as something was wrong", wrong),
             first_calls(rows),
@@ -29,7 +34,7 @@ def behind(rows):
 
 
 def item(what, found):
-    return f"- {what}: {'; '.join(found) or 'none of the rows measured'}."
+    return f"- {what}: {'; '.join(found) or 'none'}."
 
 
 def duels(rows):
@@ -39,7 +44,7 @@ def duels(rows):
 
 def rivals(rows):
     """Return the same where the peer is another library, not a yardstick of our own."""
-    return [found for found in duels(rows) if package_of(found[2]["peer"])]
+    return [found for found in duels(rows) if rival(found[2]["peer"])]
 
 
 def slower(rows):
@@ -47,6 +52,16 @@ def slower(rows):
         f"`{name}` ({factor(duel['ratio'])} times as fast as {duel['peer']})"
         for name, _, duel in rivals(rows)
         if duel["ratio"] < 1.0
+    ]
+
+
+def busier(rows):
+    """Name the rows that use more processor time, be they faster or not."""
+    return [
+        f"`{name}` ({factor(1.0 / duel['cpu_ratio'])} times the CPU of {duel['peer']}, "
+        f"{factor(duel['ratio'])} times as fast)"
+        for name, _, duel in rivals(rows)
+        if duel["cpu_ratio"] < 1.0
     ]
 
 
@@ -69,7 +84,7 @@ def hungry(rows):
     """Name the rows that hold more than the most modest rival does."""
     found = []
     for name, row in rows.items():
-        peaks = {who: size for who, size in row["peak_mb"].items() if package_of(who)}
+        peaks = {who: size for who, size in row["peak_mb"].items() if rival(who)}
         ours = row["peak_mb"].get("ours", 0.0)
         if peaks and ours > NOTICED + min(peaks.values()):
             least = min(peaks, key=peaks.get)
@@ -80,7 +95,7 @@ def hungry(rows):
 def first_calls(rows):
     """Say what the first call costs."""
     ours = [row["first_call_seconds"]["ours"] for row in rows.values() if row["first_call_seconds"]]
-    theirs = [s for row in rows.values() for who, s in row["first_call_seconds"].items() if package_of(who)]
+    theirs = [s for row in rows.values() for who, s in row["first_call_seconds"].items() if rival(who)]
     if not ours or not theirs:
         return "- The first call in a process: not measured."
     return (

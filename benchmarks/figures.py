@@ -17,7 +17,9 @@ def judged(duel):
 
 
 def factor(number):
-    """Three digits or so: 0.13, 2.56, 14.3, 106."""
+    """Three digits or so: 0.0013, 0.13, 2.56, 14.3, 106."""
+    if number < 0.1:
+        return f"{number:.2g}"
     if number >= 100:
         return f"{number:.0f}"
     return f"{number:.1f}" if number >= 10 else f"{number:.2f}"

@@ -1,7 +1,8 @@
 """The short table of the README: a dozen rows that tell, and the one where a rival is furthest ahead."""
 
 from benchmarks.figures import judged, times
-from benchmarks.peers import package_of
+from benchmarks.peers import rival
+from benchmarks.promises import counted
 
 #: Row, the peer it is shown against, and what is done.
 TELLING = (
@@ -24,13 +25,10 @@ def front_table(known, today):
     """Return the table, in Markdown; what was not measured is said to be so."""
     lines = ["| what is done | against | times faster | target |", "|---|---|---|---|"]
     lines += [_line(known, *told) for told in (*TELLING, *_behind(known, today))]
-    rows = known["rows"].values()
-    counts = [duel["met"] for row in rows for duel in row["duels"]] + [row["memory_met"] for row in rows]
-    met, missed = counts.count(True), counts.count(False)
     lines += [
         "",
         f"Medians of interleaved pairs, with their range{_where(known)}.",
-        f"Of {met + missed} promises about time and memory, {met} are kept and {missed} are not.",
+        counted(known, today),
         "[The benchmark page](docs/benchmarks.md) has every row, and where the peers are better.",
     ]
     return "\n".join(lines) + "\n"
@@ -57,7 +55,7 @@ def _behind(known, today):
         (duel["ratio"], name, duel["peer"])
         for name, row in known["rows"].items()
         for duel in row["duels"]
-        if duel["ratio"] and package_of(duel["peer"])
+        if duel["ratio"] and rival(duel["peer"])
     ]
     if not rivals:
         return []

@@ -73,7 +73,7 @@ def row(*, name, shows, size, targets, limit, peers=("scikit-learn", "celer")):
         ours=ours,
         peers={peer: contenders[peer] for peer in here},
         check=check,
-        targets={peer: target for peer, target in targets.items() if peer in here},
+        targets=targets,
         limit=limit,
         absent=[peer for peer in peers if peer not in here],
     )

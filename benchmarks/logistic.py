@@ -64,7 +64,7 @@ def note(results):
     return "Objective above the least, a row: " + ", ".join(far) + "."
 
 
-def row(*, name, shows, size, targets, limit):
+def row(*, name, shows, size, targets, limit, reason=""):
     """Return a row; peers are scikit-learn's solvers, those of `targets`."""
     n_rows, n_columns, n_classes, condition = size
     return Row(
@@ -79,4 +79,5 @@ def row(*, name, shows, size, targets, limit):
         targets=targets,
         note=note,
         limit=limit,
+        reason=reason,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks import measured
 from benchmarks.front import front_table
+from benchmarks.promises import unexplained
 from benchmarks.report import RESULTS
 from benchmarks.rows import all_rows
 from benchmarks.sentences import page
@@ -38,6 +39,8 @@ def main(arguments=None):
         return int(bool(stale))
     counted = len(known["rows"])
     print(f"{counted} rows measured, {len(all_rows()) - counted} not: {PAGE.name} and {README.name} say so")
+    if silent := unexplained(known, all_rows()):
+        print(f"a promise is missed and no reason given: {', '.join(silent)}; Row.reason is the place")
     return 0
 
 

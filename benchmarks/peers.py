@@ -13,9 +13,18 @@ PACKAGES = {
     "numpy": "numpy",
     "np.": "numpy",
     "x.t @ x": "numpy",
+    "pandas": "pandas",
 }
+
+#: Packages that do a part of what is timed, to compare with; they claim no more.
+YARDSTICKS = ("pandas",)
 
 
 def package_of(peer):
     """Return the package of a peer; None where the peer is a yardstick of our own, or Python itself."""
     return next((package for part, package in PACKAGES.items() if part in peer.lower()), None)
+
+
+def rival(peer):
+    """Return whether a peer is another library that answers the same question."""
+    return package_of(peer) not in {None, *YARDSTICKS}

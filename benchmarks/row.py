@@ -84,7 +84,7 @@ class Row:
     peers: Mapping[str, Contender]
     check: Callable[[Any, Any], None]
     limit: str  # what bounds the figure
-    targets: Mapping[str, Target] = field(default_factory=dict)  # by peer
+    targets: Mapping[str, Target] = field(default_factory=dict)  # by peer, installed or not
     note: Callable[[Mapping[str, Any]], str] | None = None
     memory: bool = True  # whether peak memory means something here
     memory_limit_mb: float | None = None  # of ours, above the baseline

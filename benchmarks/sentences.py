@@ -4,6 +4,7 @@ from benchmarks.behind import behind
 from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
 from benchmarks.machine import machine_line
 from benchmarks.peers import package_of
+from benchmarks.promises import missed
 from benchmarks.rooms import in_rooms
 
 INTRODUCTION = """\
@@ -52,14 +53,12 @@ HEAD = "| row | against | times faster | times less CPU | target |\n|---|---|---
 def page(known, today):
     """Return the page, in Markdown: figures as they were measured, words as the rows have them today."""
     rows = known["rows"]
-    parts = [INTRODUCTION, machines(known), behind(rows)]
+    parts = [INTRODUCTION, machines(known), behind(known, today)]
     for room, there in in_rooms(today).items():
-        have = [name for name in there if name in rows]
         parts.append(f"## {room}\n")
-        if have:
-            parts.append(
-                "\n".join([HEAD, *(line for name in have for line in lines(name, rows[name]))]) + "\n"
-            )
+        parts.append(
+            "\n".join([HEAD, *(line for name in there for line in lines(today[name], rows.get(name)))]) + "\n"
+        )
         parts.append("\n".join(item(today[name], rows.get(name), known) for name in there) + "\n")
     return "\n".join([*parts, AGAIN])
 
@@ -74,15 +73,24 @@ def machines(known):
     return f"Measured {when} on\n\n{where}\n"
 
 
-def lines(name, row):
-    """Return the table's lines of one row, one for each peer."""
+def lines(told, row):
+    """Return the table's lines of one row, one for each peer; what was not measured is there too."""
+    if row is None:
+        return [line(told, number, peer) for number, peer in enumerate((*told.peers, *told.absent))]
     if row["problem"]:
-        return [f"| `{name}` | | no figure | | |"]
+        return [f"| `{told.name}` | | no figure | | |"]
     return [
-        f"| {'' if number else f'`{name}`'} | {duel['peer']} | {times(duel)} "
+        f"| {'' if number else f'`{told.name}`'} | {duel['peer']} | {times(duel)} "
         f"| {factor(duel['cpu_ratio']) if duel['cpu_ratio'] else ''} | {judged(duel)} |"
         for number, duel in enumerate(row["duels"])
     ]
+
+
+def line(told, number, peer):
+    """Return the line of a peer that was not measured."""
+    target = told.targets.get(peer)
+    promise = f"{target.words}: not measured" if target else ""
+    return f"| {'' if number else f'`{told.name}`'} | {peer} | not measured | | {promise} |"
 
 
 def item(told, row, known):
@@ -94,7 +102,7 @@ def item(told, row, known):
         return f"{said[0]} **{row['problem']}**."
     packages = known["machines"][row["machine"]]["packages"]
     said += [duration(row, packages), memory(row), ended(row["note"] or ""), f"What bounds it: {told.limit}"]
-    if any(duel["met"] is False for duel in row["duels"]):
+    if missed(row):
         said.append(f"Why a target is missed: {told.reason or 'the row does not say.'}")
     if row["absent"]:
         said.append(f"Not installed then: {joined(row['absent'])}.")

@@ -11,7 +11,8 @@ from benchmarks.behind import behind
 from benchmarks.front import TELLING, front_table
 from benchmarks.machine import machine
 from benchmarks.page import BEGIN, END, inserted, main
-from benchmarks.peers import package_of
+from benchmarks.peers import package_of, rival
+from benchmarks.promises import counted, unexplained, unjudged
 from benchmarks.rooms import in_rooms, rooms_of
 from benchmarks.rows import all_rows
 from benchmarks.sentences import page
@@ -103,8 +104,11 @@ def test_a_row_is_told_in_full(kept):
 def test_rows_without_a_measurement_are_said_not_to_have_one(kept):
     text = page(kept(), today())
     assert "`kmeans_16`: Twenty iterations. **Not measured.**" in text
+    assert "| `kmeans_16` | scikit-learn lloyd | not measured | | at least 2×: not measured |" in text
+    assert "|  | faiss | not measured | | at least 1×: not measured |" in text
+    assert "Promises not measured, or not judged: `kmeans_16`." in text
     assert "Nothing has been measured yet." in text
-    assert front_table(kept(), all_rows()).count("not measured") == len(TELLING)
+    assert front_table(kept(), all_rows()).count("| not measured |") == len(TELLING)
 
 
 def test_losses_are_told_like_wins(kept):
@@ -113,7 +117,7 @@ def test_losses_are_told_like_wins(kept):
     text = page(known, today(reason="Our product is slow."))
     assert "**0.50** (0.40 to 0.60) | 1.50 | at least 2×: **missed** |" in text
     assert "Why a target is missed: Our product is slow." in text
-    section = behind(known["rows"])
+    section = behind(known, today())
     assert "Slower than a rival: `kmeans_16` (0.50 times as fast as faiss)." in section
     assert "`kmeans_16` (0.50 times faster than faiss, at least 2× was promised)" in section
     assert "`kmeans_16` (50 MB, 60 MB were promised)" in section
@@ -133,7 +137,47 @@ def test_the_front_table_has_a_row_where_a_rival_is_furthest_ahead(kept):
     lines = front_table(known, all_rows()).splitlines()
     assert "| import sklearn.base | **0.90** (0.90 to 0.90) |" in lines[2 + len(TELLING)]
     assert not any("one evaluation" in line for line in lines)
-    assert "Of 6 promises about time and memory, 6 are kept and 0 are not." in lines
+
+
+def test_promises_that_nobody_measured_are_counted_too(kept):
+    told = today()["kmeans_16"]
+    assert counted(kept(), today()) == (
+        "Of 4 promises about time and memory: 0 kept, 0 not, 4 not measured or not judged."
+    )
+    late = {**raw()["duels"][0], "peer": "scikit-learn lloyd", "met": False}
+    known = kept([raw(duels=[late, *({**late, "peer": peer, "met": True} for peer in ("faiss", "other"))])])
+    assert told.targets["faiss"].words == "at least 1×"  # and 2× was measured: that promise is open
+    assert counted(known, today()) == (
+        "Of 4 promises about time and memory: 1 kept, 1 not, 2 not measured or not judged."
+    )
+    assert unjudged(known, today()) == ["kmeans_16"]
+    assert counted(known, today()) in front_table(known, today())
+    assert counted(known, today()) in page(known, today())
+
+
+def test_every_promise_of_the_rows_is_counted():
+    rows = all_rows().values()
+    promised = sum(len(row.targets) + (row.memory_limit_mb is not None) for row in rows)
+    for text in (page_module.PAGE, page_module.README):
+        assert f"Of {promised} promises about time and memory:" in text.read_text(encoding="utf-8")
+
+
+def test_a_missed_promise_without_a_reason_is_named(kept):
+    assert unexplained(kept([raw(memory_met=False)]), today()) == ["kmeans_16"]
+    assert unexplained(kept([raw(met=False)]), today()) == ["kmeans_16"]
+    assert unexplained(kept([raw(met=False)]), today(reason="Our product is slow.")) == []
+    assert unexplained(kept([raw()]), today()) == []
+    text = page(kept([raw(memory_met=False)]), today(reason="All rows are copied."))
+    assert "Why a target is missed: All rows are copied." in text
+
+
+def test_work_that_cores_hide_is_told(kept):
+    known = kept([raw()])
+    assert "More CPU than a rival: none." in behind(known, today())
+    known["rows"]["kmeans_16"]["duels"][0]["cpu_ratio"] = 0.5
+    assert "More CPU than a rival: `kmeans_16` (2.00 times the CPU of faiss, 3.00 times as fast)." in behind(
+        known, today()
+    )
 
 
 def test_a_busy_machine_gives_no_figure_and_takes_none_away(kept):
@@ -159,7 +203,7 @@ def test_answers_that_differ_replace_an_older_figure(kept):
     wrong = raw(problem="the answers differ: 1 and 2", duels=[], measured="2026-01-03T00:00:00Z")
     known = kept([raw()], [wrong])
     assert "no figure" in page(known, today())
-    assert "`kmeans_16`: the answers differ: 1 and 2." in behind(known["rows"])
+    assert "`kmeans_16`: the answers differ: 1 and 2." in behind(known, today())
 
 
 def test_merging_what_is_kept_changes_nothing(kept, tmp_path):
@@ -195,3 +239,14 @@ def test_the_package_behind_a_peer():
     assert package_of("scikit-learn lbfgs") == "scikit-learn"
     assert package_of("SciPy cKDTree") == "scipy"
     assert package_of("exact (ours)") is None
+    assert package_of("pandas: read_csv, describe") == "pandas"
+    assert [rival(peer) for peer in ("faiss", "pandas: read_csv, describe", "exact (ours)")] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_versions_of_all_peers_are_recorded():
+    wanted = {package_of(peer) for row in all_rows().values() for peer in row.peers} - {None}
+    assert wanted <= set(machine()["packages"])

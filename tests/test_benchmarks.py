@@ -37,7 +37,7 @@ def test_rows_are_declared_in_full():
         assert row.shows
         assert row.limit
         assert row.peers
-        assert set(row.targets) <= set(row.peers)
+        assert set(row.targets) <= {*row.peers, *row.absent}
 
 
 def toy(**changes):

@@ -43,9 +43,7 @@ def check(mine, theirs):
     np.testing.assert_allclose(mine.prob, theirs.prob, atol=1e-4 * peak)
 
 
-PEERS, TARGETS = {"exact (ours)": exact}, {}
-if find_spec("KDEpy"):
-    PEERS, TARGETS = {**PEERS, "KDEpy": kdepys}, {"KDEpy": within(1.5)}
+PEERS = {"exact (ours)": exact, **({"KDEpy": kdepys} if find_spec("KDEpy") else {})}
 
 ROW = Row(
     name="kde_grid",
@@ -56,7 +54,7 @@ ROW = Row(
     ours=ours,
     peers=PEERS,
     check=check,
-    targets=TARGETS,
+    targets={"KDEpy": within(1.5)},
     limit="checking and copying the numbers once, and sharing each between two nodes.",
     absent=() if "KDEpy" in PEERS else ("KDEpy",),
 )

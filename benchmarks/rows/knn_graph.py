@@ -60,9 +60,7 @@ def note(answers):
     return ", ".join(f"{who} finds {found['recall']:.1%}" for who, found in answers.items())
 
 
-PEERS, TARGETS = {"exact (Brute)": exact}, {"exact (Brute)": at_least(8.0)}
-if find_spec("pynndescent"):
-    PEERS, TARGETS = {**PEERS, "pynndescent": pynndescents}, {**TARGETS, "pynndescent": within(1.0)}
+PEERS = {"exact (Brute)": exact, **({"pynndescent": pynndescents} if find_spec("pynndescent") else {})}
 
 ROW = Row(
     name="knn_graph",
@@ -73,7 +71,7 @@ ROW = Row(
     ours=ours,
     peers=PEERS,
     check=check,
-    targets=TARGETS,
+    targets={"exact (Brute)": at_least(8.0), "pynndescent": within(1.0)},
     note=note,
     limit="reading rows in the order of trees, all pairs of leaves, and the neighbours of neighbours.",
     absent=() if "pynndescent" in PEERS else ("pynndescent",),
