@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import tractable
@@ -206,8 +207,6 @@ def test_debug_shows_where_an_error_came_from():
 
 def test_whatever_goes_wrong_is_one_line(capsys):
     """Even what is no user's fault; and Ctrl-C has the code of shells."""
-    import typer
-
     for error, said in (
         (ValueError("first\nsecond"), "error: first\n"),
         (KeyError("odd"), "error: KeyError: 'odd' (--debug shows where it came from)\n"),
@@ -239,8 +238,47 @@ def test_json_is_one_object_without_nan(capsys):
     assert (found["x"], found["y"], found["n"], found["warnings"]) == (None, [0, 1], 1.0, ["odd"])
 
 
+def test_errors_are_json_too(capsys):
+    """A program that reads one object reads one, whatever happens; people read the line all the same."""
+    found = run("models", "Rigde", "--json")
+    assert found.exit_code == 1
+    assert json.loads(found.stdout) == {"error": "no model 'Rigde'; did you mean 'Ridge'?"}
+    assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
+    with pytest.raises(typer.Exit), talking(as_json=True):
+        raise KeyboardInterrupt
+    assert json.loads(capsys.readouterr().out) == {"error": "interrupted"}
+
+
+def test_text_from_files_does_not_steer_the_terminal(capsys):
+    """Escape codes are replaced, and spelled out in JSON."""
+    hostile = "\x1b[31mred\x9b2J\u202eback"
+    with talking() as say:
+        say.progress(hostile)
+        say.warn(hostile)
+        say.answer({}, [hostile])
+        say.table(("name",), [(hostile,)])
+    with pytest.raises(typer.Exit), talking():
+        raise ValueError(hostile)
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("\ufffd[31mred\ufffd2J\ufffdback") == 5
+    assert not set("\x1b\x9b\u202e") & set(said.out + said.err)
+    with talking(as_json=True) as say:
+        say.answer({"columns": [hostile]})
+    out = capsys.readouterr().out
+    assert not set("\x1b\x9b\u202e") & set(out)
+    assert json.loads(out) == {"columns": [hostile]}
+
+
 def test_quiet_keeps_progress_bars_away(monkeypatch):
     monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
     with talking(quiet=True):
         assert os.environ["TRACTABLE_PROGRESS"] == "0"
     assert os.environ["TRACTABLE_PROGRESS"] == "1"
+
+
+def test_names_of_columns_do_not_steer_the_terminal(tmp_path):
+    pd.DataFrame({"\x1b[31ma": [1.0, 2.0, 4.0], "y": [1.0, 2.0, 3.0]}).to_parquet(tmp_path / "odd.parquet")
+    found = run("fit", "Ridge", tmp_path / "odd.parquet", "-t", "y", "-s", tmp_path / "m")
+    assert found.exit_code == 0, found.stderr
+    assert "columns     1: \ufffd[31ma" in found.stdout
+    assert "\x1b" not in found.stdout + found.stderr

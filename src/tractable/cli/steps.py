@@ -4,6 +4,7 @@ import sys
 import time
 from typing import Any, Self
 
+from tractable.cli.printable import printable
 from tractable.cli.talk import Talk
 
 __all__ = ["Steps"]
@@ -39,7 +40,10 @@ class Steps:
     def __call__(self, text: str, done: float | None = None) -> None:
         if self.bar is not None:
             self.bar.update(
-                self.task, description=text, completed=done or 0.0, total=None if done is None else 1.0
+                self.task,
+                description=printable(text),
+                completed=done or 0.0,
+                total=None if done is None else 1.0,
             )
             return
         step, now = text.partition(": ")[0], time.monotonic()

@@ -1,7 +1,6 @@
 """How a command speaks: answers on standard output, all else on standard error, errors in one line."""
 
 import json
-import math
 import os
 import sys
 import warnings
@@ -11,13 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
+from tractable.cli.printable import printable, spelled
+
 __all__ = ["FLAG", "AsJson", "Debug", "Quiet", "Talk", "one_line", "talking"]
 
 #: What help shows beside an option that takes no value.
 FLAG = " "
 
 AsJson = Annotated[
-    bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object, and nothing else.")
+    bool,
+    typer.Option(
+        "--json", metavar=FLAG, help='Print one JSON object, and nothing else; errors as {"error": …}.'
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar=FLAG, help="Print errors and nothing else.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar=FLAG, help="Show where an error came from.")]
@@ -39,7 +43,7 @@ class Talk:
     def progress(self, text: str) -> None:
         """Say what is being done."""
         if not (self.quiet or self.as_json):
-            typer.echo(text, err=True)
+            typer.echo(printable(text), err=True)
 
     def warn(self, text: str) -> None:
         """Say what a user should know, once."""
@@ -47,21 +51,30 @@ class Talk:
             return
         self.warnings.append(text)
         if not (self.quiet or self.as_json):
-            typer.secho(f"warning: {text}", fg="yellow", err=True)
+            typer.secho(f"warning: {printable(text)}", fg="yellow", err=True)
 
     def answer(self, found: dict[str, Any], lines: Sequence[str] = ()) -> None:
         """Give the answer: as JSON, or in lines for people."""
         if self.as_json:
+            from tractable.data.json_values import as_json
+
             found = {**found, "warnings": self.warnings} if self.warnings else found
-            typer.echo(json.dumps(_plain(found), ensure_ascii=False, allow_nan=False))
+            typer.echo(spelled(json.dumps(as_json(found), ensure_ascii=False, allow_nan=False)))
         elif not self.quiet:
             for line in lines:
-                typer.echo(line)
+                typer.echo(printable(line))
+
+    def error(self, text: str) -> None:
+        """Say why there is no answer: to people always, to programs in the place of the answer."""
+        if self.as_json:
+            self.answer({"error": text})
+        typer.secho(f"error: {printable(text)}", fg="red", err=True)
 
     def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Show rows of text: a table in a terminal, one line a row elsewhere."""
         if self.quiet or self.as_json:
             return
+        rows = [[printable(cell) for cell in row] for row in rows]
         if not sys.stdout.isatty():
             widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
             for row in (heads, *rows):
@@ -97,12 +110,14 @@ def talking(*, as_json: bool = False, quiet: bool = False, debug: bool = False) 
     except (typer.Exit, typer.Abort, BrokenPipeError):
         raise
     except KeyboardInterrupt:
+        if as_json:
+            say.answer({"error": "interrupted"})
         typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         if debug:
             raise
-        typer.secho(f"error: {_reason(error)}", fg="red", err=True)
+        say.error(_reason(error))
         raise typer.Exit(1) from None
 
 
@@ -137,16 +152,3 @@ def _bars(*, shown: bool) -> Iterator[None]:
         if not shown:
             os.environ.pop(BARS)
             os.environ.update({} if before is None else {BARS: before})
-
-
-def _plain(x: Any) -> Any:
-    """Return values as JSON has them: arrays are lists, numbers that are none are null, all else is text."""
-    if isinstance(x, dict):
-        return {str(name): _plain(part) for name, part in x.items()}
-    if hasattr(x, "tolist"):
-        return _plain(x.tolist())
-    if isinstance(x, list | tuple):
-        return [_plain(part) for part in x]
-    if isinstance(x, float):
-        return x if math.isfinite(x) else None
-    return x if isinstance(x, str | int | None) else str(x)

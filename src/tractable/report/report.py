@@ -1,6 +1,5 @@
 """A report on a table, from the file to the page."""
 
-import math
 import time
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.data.atomic import replacing
+from tractable.data.json_values import as_json
 from tractable.report.names import number_of
 from tractable.report.page import page
 from tractable.report.reading import Progress, read_table, table_of
@@ -69,7 +69,7 @@ class ReportSummary:
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain text, numbers, lists and dicts, as JSON has them."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return _plain(found)
+        return as_json(found)
 
 
 def make_report(
@@ -219,20 +219,6 @@ def _write(path: Any, text: str) -> None:
             file.write(text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
-
-
-def _plain(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {str(key): _plain(entry) for key, entry in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [_plain(entry) for entry in found]
-    if isinstance(found, np.ndarray):
-        return _plain(found.tolist())
-    if isinstance(found, np.generic):
-        return _plain(found.item())
-    if isinstance(found, float) and not math.isfinite(found):
-        return None  # JSON has no word for it
-    return found
 
 
 def _silent(text: str, done: float | None) -> None:
