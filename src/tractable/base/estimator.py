@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from tractable.base.parameters import check_flags
 from tractable.base.tags import ModelTags
 
 __all__ = ["Estimator", "FitInterrupted", "all_or_nothing", "check_answerable", "check_fitted"]
@@ -33,14 +34,15 @@ class Estimator(BaseEstimator):
 def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
-    It runs on a copy. An interruption (Ctrl-C) leaves the estimator as it was too, unless the method says by
-    `FitInterrupted` that a model was learned before it stopped. With `afresh`, the copy begins without what
-    earlier fits learned.
+    It runs on a copy, once parameters that are True or False are seen to be. An interruption (Ctrl-C) leaves
+    the estimator as it was too, unless the method says by `FitInterrupted` that a model was learned before it
+    stopped. With `afresh`, the copy begins without what earlier fits learned.
     """
 
     def decorate(learn: F) -> F:
         @wraps(learn)
         def learned(self: Any, *args: Any, **options: Any) -> Any:
+            check_flags(self)
             work = copy.copy(self)
             if afresh:
                 work.__dict__ = {name: kept for name, kept in vars(self).items() if not name.endswith("_")}

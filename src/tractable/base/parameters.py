@@ -1,11 +1,13 @@
 """What estimators ask of their parameters: one ValueError that names the parameter."""
 
+import inspect
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_count", "check_number", "check_numbers"]
+__all__ = ["check_choice", "check_count", "check_flags", "check_number", "check_numbers"]
 
 
 def check_number(
@@ -76,3 +78,28 @@ def check_choice(name: str, given: Any, choices: Any) -> None:
     """
     if not (isinstance(given, str) and given in choices):
         raise ValueError(f"{name} must be one of {[*choices]}, got {given!r}")
+
+
+def check_flags(estimator: Any) -> None:
+    """Refuse what is neither True nor False for a parameter that is one of them when not given.
+
+    Words such as "no" are true for Python, so that a slip would go unseen.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> check_flags(tractable.Ridge(fit_intercept="no"))
+    Traceback (most recent call last):
+    ...
+    ValueError: fit_intercept must be True or False, got 'no'
+    """
+    for name in _flags(estimator.__class__):
+        given = getattr(estimator, name)
+        if not isinstance(given, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {given!r}")
+
+
+@cache
+def _flags(kind: Any) -> tuple[str, ...]:
+    own = inspect.signature(kind).parameters.values()
+    return tuple(p.name for p in own if isinstance(p.default, bool))

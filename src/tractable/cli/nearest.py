@@ -1,7 +1,8 @@
 """The name that was meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+from tractable.data.nearest import nearest
 
 __all__ = ["unknown"]
 
@@ -14,9 +15,7 @@ def unknown(what: str, name: str, known: Iterable[str], *, otherwise: str = "") 
     >>> print(unknown("model", "gausianmixture", ["GaussianMixture", "KMeans"]))
     no model 'gausianmixture'; did you mean 'GaussianMixture'?
     """
-    plain = {other.lower(): other for other in known}
-    near = get_close_matches(name.lower(), plain, n=1, cutoff=0.7)
-    hint = (
-        f"did you mean {plain[near[0]]!r}?" if near else otherwise or f"there are {', '.join(plain.values())}"
-    )
+    known = list(known)
+    near = nearest(name, known, cutoff=0.7)
+    hint = f"did you mean {near!r}?" if near else otherwise or f"there are {', '.join(known)}"
     return ValueError(f"no {what} {name!r}; {hint}")

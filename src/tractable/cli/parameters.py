@@ -3,12 +3,15 @@
 import ast
 import inspect
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from tractable.cli.known_models import model_class, model_classes
+from tractable.data.nearest import nearest
 
 __all__ = ["made", "parsed"]
+
+#: How people say that something is, or is not.
+FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
 def parsed(settings: Iterable[str]) -> dict[str, Any]:
@@ -42,9 +45,10 @@ def made(name: str, settings: Iterable[str]) -> Any:
     """
     kind, given = model_class(name), parsed(settings)
     own = inspect.signature(kind).parameters
-    for setting in given:
+    for setting, value in given.items():
         if "__" not in setting:
             _check(setting, own, name)
+            given[setting] = _as_flag(setting, value, own[setting].default)
     missing = [p.name for p in own.values() if p.default is p.empty and p.name not in given]
     if missing:
         raise ValueError(f"{name} needs --set {missing[0]}=…{_example(missing[0])}")
@@ -52,7 +56,7 @@ def made(name: str, settings: Iterable[str]) -> Any:
     for setting, value in given.items():
         if "__" in setting:
             _check(setting, model.get_params(), name)
-            model.set_params(**{setting: value})
+            model.set_params(**{setting: _as_flag(setting, value, model.get_params()[setting])})
     return model
 
 
@@ -70,12 +74,21 @@ def _value(name: str, text: str) -> Any:
     return {"true": True, "false": False, "none": None}.get(text.lower(), text)
 
 
+def _as_flag(setting: str, value: Any, default: Any) -> Any:
+    """Return yes or no as true or false where a parameter is one of them: to Python every word is true."""
+    if not isinstance(default, bool) or isinstance(value, bool):
+        return value
+    if str(value).lower() not in FLAGS:
+        raise ValueError(f"--set {setting} is yes or no; got {value!r}")
+    return FLAGS[str(value).lower()]
+
+
 def _check(setting: str, known: Iterable[str], model: str) -> None:
     """Refuse a parameter that the model does not have, with all that it has."""
     known = list(known)
     if setting not in known:
-        near = get_close_matches(setting, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        near = nearest(setting, known)
+        hint = f"did you mean {near!r}? " if near else ""
         raise ValueError(f"{model} has no parameter {setting!r}; {hint}it has {', '.join(known)}")
 
 
