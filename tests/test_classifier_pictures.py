@@ -189,7 +189,7 @@ def test_refusals(rows):
     discriminant = LinearDiscriminantFunction(coef=np.eye(3)[:, :2], intercept=np.zeros(3))
     with pytest.raises(ValueError, match="data must be given"):
         tractable.plot(discriminant)
-    with pytest.raises(ValueError, match="y must have one label"):
+    with pytest.raises(ValueError, match="y must have one entry for each row of data"):
         tractable.plot(model, data=X, y=y[:3])
     with pytest.raises(ValueError, match="y has the label 'z'"):
         tractable.plot(model, data=X, y=["z"] * 90)

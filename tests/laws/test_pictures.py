@@ -144,6 +144,11 @@ def takes_anything(x, ax, **options):
     return sketch(ax)
 
 
+def leaves_a_figure(x, ax, **options):
+    mpl.pyplot.figure()
+    raise TypeError("unknown option")
+
+
 MUTANTS = [
     (picture_laws.axes_are_new_when_not_given, returns_the_figure),
     (picture_laws.axes_that_are_given_are_drawn_on, draws_elsewhere),
@@ -152,6 +157,8 @@ MUTANTS = [
     (picture_laws.drawing_is_quiet, complains),
     (picture_laws.pictures_repeat, differs),
     (picture_laws.unknown_options_are_refused, takes_anything),
+    (picture_laws.unknown_options_are_refused, leaves_a_figure),
+    (picture_laws.refusals_leave_no_figure, leaves_a_figure),
 ]
 
 

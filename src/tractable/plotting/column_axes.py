@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 
 from tractable.data import is_frame
+from tractable.plotting.given import columns_by_name
 from tractable.value import value
 
-__all__ = ["ColumnAxis", "as_places", "axes_of", "rows_at"]
+__all__ = ["ColumnAxis", "apart", "as_places", "axes_of", "rows_at"]
 
 #: Likelihoods whose events are whole numbers.
 WHOLE = ("categorical", "bernoulli", "poisson", "multinomial")
+
+#: More letters than this below an axis are written aslant.
+MOST_LETTERS = 50
 
 
 @value
@@ -25,11 +29,14 @@ class ColumnAxis:
         Of which position c is at place c.
     whole : bool
         Whether there is nothing between the whole numbers, nor below zero.
+    words : tuple of str, optional
+        What the categories are called, where that is not their text.
     """
 
     name: str
     categories: tuple[Any, ...] | None = None
     whole: bool = False
+    words: tuple[str, ...] | None = None
 
     @property
     def steps(self) -> bool:
@@ -61,7 +68,16 @@ class ColumnAxis:
     def mark(self, axis: Any) -> None:
         """Write what the places of a matplotlib axis are."""
         if self.categories is not None:
-            axis.set_ticks(range(len(self.categories)), [str(label) for label in self.categories])
+            told = [str(label) for label in self.words or self.categories]
+            axis.set_ticks(range(len(told)), told)
+            if axis.axis_name == "x" and sum(map(len, told)) > MOST_LETTERS:
+                axis.set_tick_params(rotation=45)
+
+
+def apart(axes: Sequence[ColumnAxis], rows: np.ndarray) -> np.ndarray:
+    """Return rows, those of one category side by side and not in one place."""
+    aside = np.random.default_rng(0).uniform(-0.3, 0.3, rows.shape)
+    return rows + aside * [axis.categories is not None for axis in axes]
 
 
 def axes_of(x: Any, names: Sequence[str], dim: int) -> list[ColumnAxis]:
@@ -79,7 +95,7 @@ def axes_of(x: Any, names: Sequence[str], dim: int) -> list[ColumnAxis]:
 def as_places(axes: Sequence[ColumnAxis], names: Any, data: Any) -> np.ndarray:
     """Return where rows of data are, (n, d); NaN where something is missing."""
     if is_frame(data):
-        data = data[list(names)] if names is not None else data
+        data = columns_by_name(data, list(names), "data") if names is not None else data
         columns = [data[name] for name in data.columns]
     else:
         given = np.asarray(data)

@@ -1,5 +1,6 @@
 """Which columns of a distribution of vectors are drawn."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from tractable.covariance import resolve_dims
 from tractable.data import as_source, is_frame
 from tractable.distributions import Distribution
+from tractable.plotting.given import columns_by_name
 
 __all__ = [
     "as_number",
@@ -15,8 +17,12 @@ __all__ = [
     "chosen_columns",
     "named_columns",
     "shown_data",
+    "told_coverages",
     "two_columns",
 ]
+
+#: What intervals of one column hold, and regions of two.
+INTERVAL, REGIONS = 0.9, (0.5, 0.9, 0.99)
 
 
 def check_single(x: Any) -> None:
@@ -47,7 +53,7 @@ def shown_data(x: Any, data: Any, columns: list[int]) -> np.ndarray | None:
         return None
     names = getattr(x, "names", None)
     if names and is_frame(data):
-        source = as_source(data[[names[j] for j in columns]])
+        source = as_source(columns_by_name(data, [names[j] for j in columns], "data"))
         return np.concatenate([batch.X for batch in source.batches()])
     rows = np.asarray(data, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != x.event_shape[0]:
@@ -55,11 +61,27 @@ def shown_data(x: Any, data: Any, columns: list[int]) -> np.ndarray | None:
     return rows[:, columns]
 
 
-def check_coverages(coverages: Any) -> list[float]:
+def told_coverages(
+    coverage: Any, coverages: Any, usual: Sequence[float] = REGIONS
+) -> tuple[float, list[float]]:
+    """Return the probability of the interval of one column, and those of the regions of two.
+
+    Either is told by the one name or the other; intervals hold 90 % when nothing is told.
+    """
+    if coverage is not None and coverages is not None:
+        raise ValueError("coverage and coverages are the same: give one of them")
+    if coverage is None and coverages is None:
+        return INTERVAL, [*usual]
+    name, told = ("coverage", coverage) if coverages is None else ("coverages", coverages)
+    found = check_coverages(told, name)
+    return found[-1], found
+
+
+def check_coverages(coverages: Any, name: str = "coverages") -> list[float]:
     """Return probabilities between 0 and 1, in order."""
     found = sorted(np.atleast_1d(np.asarray(coverages, dtype=float)).tolist())
     if not found or not all(0.0 < coverage < 1.0 for coverage in found):
-        raise ValueError(f"coverages must be probabilities between 0 and 1, got {coverages!r}")
+        raise ValueError(f"{name} must be probabilities between 0 and 1, got {coverages!r}")
     return found
 
 

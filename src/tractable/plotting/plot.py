@@ -4,11 +4,22 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
+from tractable.base import check_fitted
+from tractable.plotting.given import check_axes, checked_options
 from tractable.plotting.labels import as_written
+from tractable.plotting.options import with_options
 from tractable.plotting.picture_modules import MODULES
 from tractable.plotting.style import axes_for
 
-__all__ = ["draw", "picture", "plot"]
+__all__ = ["draw", "draw_as", "picture", "plot"]
+
+#: What has a picture, as people say it.
+KINDS = (
+    "a distribution or a batch of them, a fitted model or pipeline, a belief and its updates, a path of "
+    "coefficients, a curve of scores, a choice, a comparison, or an index of neighbours"
+)
 
 
 def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
@@ -61,21 +72,41 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
         raise ValueError(f"x must be one of its kind, fitted where it learns, got the class {x.__name__}")
     _load_pictures(type(x))
     if picture.dispatch(type(x)) is picture.dispatch(object):
-        picture(x, None)  # refuses, before axes are made that would stay empty
-    return as_written(draw(x, axes_for(ax), **options))
+        picture(x, None)  # refuses
+    if isinstance(x, BaseEstimator):
+        check_fitted(x)
+    check_axes(ax)
+    options = checked_options(x, options)
+    where = axes_for(ax)
+    try:
+        return as_written(draw(x, where, **options))
+    except BaseException:
+        if ax is None:
+            _close(where.figure)  # nobody asked for an empty one
+        raise
 
 
 def draw(x: Any, ax: Any, **options: Any) -> Any:
     """Draw x on the axes and return them."""
     _load_pictures(type(x))
-    return picture(x, ax, **options)
+    return draw_as(type(x), x, ax, **options)
+
+
+def draw_as(kind: type, x: Any, ax: Any, **options: Any) -> Any:
+    """Draw x as what is of a kind is drawn."""
+    return with_options(picture.dispatch(kind), x, ax, options)
 
 
 @singledispatch
 def picture(x: Any, ax: Any, **options: Any) -> Any:  # noqa: ARG001
     """Draw x on the axes and return them; each kind of object registers its own."""
-    known = ", ".join(sorted(MODULES))
-    raise ValueError(f"x must be something with a picture ({known}), got {type(x).__name__}")
+    raise ValueError(f"x must be something with a picture: {KINDS}; got {type(x).__name__}")
+
+
+def _close(figure: Any) -> None:
+    from matplotlib import pyplot as plt
+
+    plt.close(figure)
 
 
 def _load_pictures(kind: type) -> None:

@@ -79,13 +79,28 @@ def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
 
 
 def unknown_options_are_refused(picture: Picture, rng: np.random.Generator) -> None:
-    """A misspelt option is an error, not a picture without it."""
+    """A misspelt option is an error that names it and those there are, not a picture without it."""
     with _figures():
-        try:
-            plot(picture.shows, **picture.options, colour_of_nothing="red")
-        except TypeError:
-            return
-        raise AssertionError("an unknown option was taken")
+        said = _refusal(picture)
+        assert "'colour_of_nothing'" in said, f"the option is not named: {said}"
+        assert "takes ax" in said, f"the options there are are not named: {said}"
+
+
+def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None:
+    """A picture that was refused leaves nothing open."""
+    with _figures() as open_figures:
+        before = open_figures()
+        _refusal(picture)
+        assert open_figures() == before, "a refused picture left a figure behind"
+
+
+def _refusal(picture: Picture) -> str:
+    """Return what is said of an option that there is not."""
+    try:
+        plot(picture.shows, **picture.options, colour_of_nothing="red")
+    except TypeError as error:
+        return str(error)
+    raise AssertionError("an unknown option was taken")
 
 
 @contextmanager
@@ -115,6 +130,7 @@ PICTURE_LAWS: tuple[Callable[[Picture, np.random.Generator], None], ...] = (
     drawing_is_quiet,
     pictures_repeat,
     unknown_options_are_refused,
+    refusals_leave_no_figure,
 )
 
 

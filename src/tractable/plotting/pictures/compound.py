@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.distributions import (
+    Categorical,
     Distribution,
     Mixture,
     MultivariateNormal,
@@ -15,17 +16,15 @@ from tractable.distributions import (
     UnivariateMixture,
 )
 from tractable.plotting.batches import draw_batch
-from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
+from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data, told_coverages
 from tractable.plotting.curves import curve_points, prob_at
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.matrices import edge, radius_holding
-from tractable.plotting.plot import draw, picture
+from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
 from tractable.plotting.style import COLOURS
 
-__all__: list[str] = []
-
-COVERAGES = (0.5, 0.9, 0.99)
+__all__ = ["usual_columns"]
 
 #: Components beyond this many are only seen in the whole.
 MOST_COMPONENTS = 20
@@ -36,12 +35,15 @@ def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
     """Draw the density, and under it each component times its weight."""
     if not x.batch_shape and x.n_components <= MOST_COMPONENTS:
         points = curve_points(x)
-        style = {"lw": 0.8, "ls": ":", "marker": "."} if x.discrete else {"lw": 1.0, "ls": "--"}
+        style: dict[str, Any] = (
+            {"lw": 0.8, "ls": ":", "marker": "."} if x.discrete else {"lw": 1.0, "ls": "--"}
+        )
+        style |= {"ls": "none", "ms": 8} if isinstance(x.components, Categorical) else {}  # no order
         for k in range(x.n_components):
             height = float(x.weights[k]) * prob_at(x.components[k], points)
             colour, label = COLOURS[1 + k % (len(COLOURS) - 1)], "components" if k == 0 else None
             ax.plot(points, height, color=colour, label=label, zorder=3, **style)
-    return picture.dispatch(Univariate)(x, ax, **options)
+    return draw_as(Univariate, x, ax, **options)
 
 
 @picture.register(Mixture)
@@ -53,13 +55,15 @@ def _joint(
     *,
     data: Any = None,
     dims: Any = None,
-    coverages: Sequence[float] = COVERAGES,
+    coverage: float | None = None,
+    coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
     """Draw one column as a curve, or two as regions; of a product the first column when not told."""
-    dims, most = _told(x, dims), 1 if isinstance(x, Product) else 2
+    held, regions = told_coverages(coverage, coverages)
+    dims, most = usual_columns(x, dims), 1 if isinstance(x, Product) else 2
     if x.batch_shape:
-        told: dict[str, Any] = {"labels": labels, "coverages": coverages, "most": most}
+        told: dict[str, Any] = {"labels": labels, "coverages": regions, "most": most}
         return draw_batch(x, ax, data=data, dims=dims, **told)
     columns = chosen_columns(x, dims, most=most)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
@@ -67,18 +71,18 @@ def _joint(
     if len(columns) == 1:
         number = as_number(part)
         if isinstance(number, Univariate):
-            ax = draw(number, ax, data=rows, label=names[0], coverage=max(coverages))
+            ax = draw(number, ax, data=rows, label=names[0], coverage=held)
         else:  # components of different families, which have no quantiles together
             ax = draw_draws(x, ax, columns, names, rows)
     else:
-        ax = _pair(part, ax, rows, names, coverages)
+        ax = _pair(part, ax, rows, names, regions)
     dim = x.event_shape[0]
     if dim > len(columns):
         ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
     return ax
 
 
-def _told(x: Distribution, dims: Any) -> Any:
+def usual_columns(x: Distribution, dims: Any) -> Any:
     """Return the columns to draw; when not told, and some are counted: two measured ones, or the first."""
     if dims is not None or not isinstance(x, Mixture) or not _has_counts(x):
         return dims

@@ -10,6 +10,7 @@ from tractable.conjugate.dirichlet_belief import DirichletBelief
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.labels import legend_name
+from tractable.plotting.options import with_options
 from tractable.plotting.pictures.matrices import draw_gaussians
 from tractable.plotting.plot import draw, picture
 from tractable.plotting.style import COLOURS, legend, quiet
@@ -25,9 +26,9 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "belief", **options: Any) 
     if _checked(show) == "predictive":
         return draw(x.predictive(), ax, **options)
     if isinstance(x, DirichletBelief):
-        return _shares(x, ax, **options)
+        return with_options(_shares, x, ax, options)
     if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
-        return _covariances(x, ax, **options)
+        return with_options(_covariances, x, ax, options)
     ax = draw(x.prior, ax, **options)
     if not x.prior.event_shape:
         ax.set(xlabel=x.unknown)

@@ -6,9 +6,9 @@ from typing import Any
 from tractable.base import check_fitted
 from tractable.density import KernelDensity
 from tractable.distributions import SmoothedEmpirical, Univariate, UnivariateSmoothedEmpirical
-from tractable.plotting.columns import check_coverages, chosen_columns, named_columns, shown_data
+from tractable.plotting.columns import chosen_columns, named_columns, shown_data, told_coverages
 from tractable.plotting.draws import draw_draws
-from tractable.plotting.plot import draw, picture
+from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
 from tractable.smoothing import check_window
 
@@ -25,7 +25,7 @@ def _estimator(x: KernelDensity, ax: Any, **options: Any) -> Any:
 
 @picture.register
 def _numbers(x: UnivariateSmoothedEmpirical, ax: Any, **options: Any) -> Any:
-    return picture.dispatch(Univariate)(x, ax, **options)
+    return draw_as(Univariate, x, ax, **options)
 
 
 @picture.register
@@ -35,9 +35,10 @@ def _smoothed(
     *,
     data: Any = None,
     dims: Any = None,
-    coverages: Sequence[float] = COVERAGES,
+    coverage: float | None = None,
+    coverages: Sequence[float] | None = None,
 ) -> Any:
-    columns, coverages = chosen_columns(x, dims), check_coverages(coverages)
+    columns, (held, regions) = chosen_columns(x, dims), told_coverages(coverage, coverages, COVERAGES)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
     whole = columns == list(range(x.dim))
     if (
@@ -48,10 +49,10 @@ def _smoothed(
         return ax
     shown = x if whole else x.marginal(columns)
     if len(columns) > 1:
-        draw_plane(shown, ax, data=rows, names=names, coverages=coverages)
+        draw_plane(shown, ax, data=rows, names=names, coverages=regions)
     else:
         given = None if rows is None else rows[:, 0]
-        draw(shown.as_univariate(), ax, data=given, label=names[0], coverage=max(coverages))
+        draw(shown.as_univariate(), ax, data=given, label=names[0], coverage=held)
     if not whole:
         ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
     return ax

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tractable.distributions import Univariate
+from tractable.distributions import Categorical, Univariate
 from tractable.plotting.batches import draw_numbers
 from tractable.plotting.curves import curve_points, draw_band, draw_curve, draw_histogram, draw_stems
 from tractable.plotting.members import as_members
@@ -23,16 +23,20 @@ def _univariate(
     labels: Sequence[str] | None = None,
     coverage: float = 0.9,
 ) -> Any:
-    """Draw one distribution with its interval, or a curve for each of a batch, called by `labels`."""
+    """Draw one distribution with its interval, or a curve for each of a batch, called by `labels`.
+
+    Categories have no order, and so no interval.
+    """
     if data is not None:
         draw_histogram(x, ax, data)
     if x.batch_shape:
         members, names = as_members(x, labels)
         return draw_numbers(members, ax, names, label)
     points = curve_points(x)
+    unordered = isinstance(getattr(x, "components", x), Categorical)
     told = "probability" if x.discrete else "density"
     if x.discrete:
-        draw_stems(x, ax, points, color=COLOURS[0], label=told, coverage=coverage)
+        draw_stems(x, ax, points, color=COLOURS[0], label=told, coverage=None if unordered else coverage)
     else:
         draw_band(x, ax, points, coverage)
         draw_curve(x, ax, points, color=COLOURS[0], label=told)

@@ -14,32 +14,38 @@ from tractable.distributions import (
     UnivariateEmpirical,
 )
 from tractable.plotting.batches import draw_batch, draw_numbers
-from tractable.plotting.columns import check_single, chosen_columns, named_columns, shown_data
+from tractable.plotting.columns import (
+    INTERVAL,
+    check_single,
+    chosen_columns,
+    named_columns,
+    shown_data,
+    told_coverages,
+)
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.members import as_members
-from tractable.plotting.plot import draw, picture
+from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
-COVERAGES = (0.5, 0.9, 0.99)
-
 
 @picture.register
 def _numbers(x: UnivariateEmpirical, ax: Any, **options: Any) -> Any:
-    return picture.dispatch(Univariate)(x, ax, **options)
+    return draw_as(Univariate, x, ax, **options)
 
 
 @picture.register
-def _sample(x: Empirical, ax: Any, *, dims: Any = None) -> Any:
+def _sample(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERVAL) -> Any:
     """Draw the values over two columns, the larger the more often; over one, their shares."""
     if len(x.event_shape) > 1:
         raise ValueError(f"x must be of numbers or vectors to be drawn, got events of shape {x.event_shape}")
     columns = chosen_columns(x, dims)
     names, values = named_columns(x, columns), np.asarray(x.values, dtype=float)[:, columns]
     if len(columns) == 1:
-        ax = draw(Empirical(values=values[:, 0], weights=x.probabilities), ax, label=names[0])
+        number = Empirical(values=values[:, 0], weights=x.probabilities)
+        ax = draw(number, ax, label=names[0], coverage=coverage)
     else:
         shares = np.asarray(x.probabilities, dtype=float)
         sizes = 12.0 + 28.0 * shares / shares.max()
@@ -58,20 +64,22 @@ def _laplace(
     *,
     data: Any = None,
     dims: Any = None,
-    coverages: Sequence[float] = COVERAGES,
+    coverage: float | None = None,
+    coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
     """Draw regions of two columns; of more, which have no density of their own here, draws over two."""
+    held, regions = told_coverages(coverage, coverages)
     columns = chosen_columns(x, dims)
     if x.batch_shape and x.dim <= 2:
-        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=coverages)
+        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
     check_single(x)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
     if x.dim == 1:
         number = Laplace(location=x.location[0], scale=x.scale)
-        return draw(number, ax, data=rows, label=names[0], coverage=max(coverages))
+        return draw(number, ax, data=rows, label=names[0], coverage=held)
     if columns == [0, 1] and x.dim == 2:
-        return draw_plane(x, ax, data=rows, names=names, coverages=coverages)
+        return draw_plane(x, ax, data=rows, names=names, coverages=regions)
     return _titled(draw_draws(x, ax, columns, names, rows), x, names)
 
 
