@@ -87,6 +87,25 @@ def test_courses_are_reached_from_their_index(page):
     assert read(DOCS / "courses" / "index.md").count(f"\n{page.stem}\n") == 1
 
 
+def test_every_script_of_the_gallery_is_linked_from_a_page():
+    """A picture that no page mentions is found by those alone who leaf through all of them."""
+    linked = {target.partition("auto_examples/")[2] for page in PAGES for target in ROLE.findall(read(page))}
+    scripts = [path.relative_to(ROOT / "examples") for path in (ROOT / "examples").rglob("plot_*.py")]
+    assert (
+        sorted(script.as_posix() for script in scripts if script.with_suffix("").as_posix() not in linked)
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "header", sorted((ROOT / "examples").glob("*/GALLERY_HEADER.rst")), ids=lambda path: path.parent.name
+)
+def test_every_room_of_the_gallery_leads_to_the_guide(header):
+    targets = re.findall(r":doc:`(/guide/[^`]+)`", read(header))
+    assert targets
+    assert [target for target in targets if not leads_somewhere(target, header)] == []
+
+
 def test_what_is_looked_for_is_found():
     text = (
         "Run `tractable.no_such_thing(x)` and tractable.plot(y), see model.tractable and my.tractable.plot."

@@ -197,3 +197,19 @@ def test_roughness_is_penalised_and_zeros_are_not_smooth():
     for penalty, curve in names["curves"].items():
         slope = A.T @ (A @ curve - signal) + penalty * bends.T @ (bends @ curve)
         assert np.max(np.abs(slope)) < 1e-9 * penalty + 1e-12
+
+
+@pytest.mark.spec("W-09", "KER-18", "MATH-08")
+def test_a_form_that_is_never_negative():
+    name = "plot_never_negative"
+    assert page(name).numbers("at [5.0, 3.0]:")[0][0] == 0.0
+    assert page(name).numbers("at [5.0, 2.0]:")[0][0] == 25.0
+    assert of(name, "eigenvalues") == [0.0, 34.0]
+    assert "never negative: True - and zero at the origin alone: False" in page(name).lines
+    assert of(name, "covariance of the rows:") == [9.0, -15.0, -15.0, 25.0]
+    assert "refused: covariance must be positive definite" in page(name).lines
+    (warned,) = [line for line in page(name).lines if line.startswith("DegenerateCovarianceWarning")]
+    assert warned.endswith(
+        "the covariance is singular: columns are constant or follow from others, or rows are few"
+    )
+    assert all(0.0 < added < 1e-12 for added in of(name, "added to the variances:"))
