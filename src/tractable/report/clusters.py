@@ -7,6 +7,7 @@ import numpy as np
 from tractable.report.cluster_pictures import curve_picture, pair_picture
 from tractable.report.grouping import MOST_COMPONENTS, Grouping, grouping
 from tractable.report.names import number_of
+from tractable.report.repeats import imports_for
 from tractable.report.rows import beginning, listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
@@ -67,7 +68,7 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
         done=_done(found, target),
         meaning=_meaning(found, members, told),
         assumptions=_assumptions(found),
-        code=beginning(table)
+        code=beginning(table, imports_for(found.code))
         + found.code
         + "labels = model.predict(rows)\nprobabilities = model.predict_proba(rows)\n",
         pictures=(curve_picture(found.choice), *pair_picture(found, members, rng)),

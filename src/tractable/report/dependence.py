@@ -7,6 +7,7 @@ import numpy as np
 from tractable.report.mutual_information import Pair, pairs_of
 from tractable.report.names import number_of
 from tractable.report.pair_pictures import picture_of_pair, picture_of_strengths
+from tractable.report.repeats import without_repeats
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
 from tractable.report.within_groups import Reversal, reversals
@@ -30,13 +31,14 @@ print(pairwise_dependence(table).head(15))
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Compare all pairs of columns; None where there are not two to compare."""
-    pairs = pairs_of(table)
+    once = without_repeats(table)
+    pairs = pairs_of(once)
     if not pairs:
         return None
     of_target = [pair for pair in pairs if target in (pair.a, pair.b)]
     certain = _more_than_chance(pairs)
     pictured = _pictured([pair for pair in pairs if pair in certain], of_target)
-    turned = reversals(table, [pair for pair in pairs if pair in certain][:MOST_TURNED])
+    turned = reversals(once, [pair for pair in pairs if pair in certain][:MOST_TURNED])
     groups = {one.pair: one.by for one in turned}
     return Section(
         key="dependence",
@@ -58,11 +60,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=f"{table.code}{CODE}{_code(turned)}",
         pictures=(
-            *picture_of_strengths(table, pairs, MOST_COLUMNS),
-            *(picture_of_pair(table, pair, rng, target, groups.get(pair)) for pair in pictured),
+            *picture_of_strengths(once, pairs, MOST_COLUMNS),
+            *(picture_of_pair(once, pair, rng, target, groups.get(pair)) for pair in pictured),
         ),
         tables=(_grid("The strongest pairs", pairs[:MOST_ROWS]), *_of_target(of_target, target)),
-        notes=_notes(table),
+        notes=(*_notes(table), *_copies(table, once)),
         findings=_findings(pairs, certain, of_target, turned),
     )
 
@@ -170,6 +172,12 @@ def _notes(table: Table) -> tuple[str, ...]:
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
     said = f"Not compared, for every row is different: {', '.join(left[:5])}{more}."
     return (said,) if left else ()
+
+
+def _copies(table: Table, once: Table) -> tuple[str, ...]:
+    copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
+    said = f"{copies} of other rows left out: the tests suppose rows that know nothing of each other."
+    return (said,) if once is not table else ()
 
 
 def _findings(

@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.mixture import GaussianMixture, TableMixture
 from tractable.mixture.component_choice import ComponentChoice
+from tractable.report.repeats import rows_once
 from tractable.report.rows import ChosenRows, chosen_rows
 from tractable.report.table import Table
 from tractable.selection import select_components
@@ -72,7 +73,7 @@ def grouping(table: Table, leave: str | None = None) -> Grouping | None:
 
 def _grouping(table: Table, leave: str | None) -> Grouping | None:
     room = max(1, min(20, len(table.frame) // 5))
-    rows = chosen_rows(table, leave or (), most_numbers=room)
+    rows = rows_once(chosen_rows(table, leave or (), most_numbers=room), table)
     if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
         return None
     part = rows.part(MOST_ROWS)

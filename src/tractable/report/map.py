@@ -11,6 +11,7 @@ from tractable.report.grouping import grouping
 from tractable.report.map_pictures import map_picture, scree_picture
 from tractable.report.names import number_of
 from tractable.report.principal import PrincipalAxes, chance_variance, filled, principal_axes
+from tractable.report.repeats import imports_for, rows_once
 from tractable.report.rows import ChosenRows, beginning, chosen_rows, listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
@@ -28,6 +29,7 @@ MOST_TOLD, MOST_DIRECTIONS = 4, 5
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the plane in which rows differ most; None with fewer than two columns of numbers."""
     rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
+    rows = rows_once(rows, table)
     if len(rows.numbers) < 2 or len(rows.frame) < 3:
         return None
     part = rows.part(MOST_ROWS)
@@ -155,4 +157,5 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
     else:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
     lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
-    return beginning(table, f"from tractable.report.principal import {names}\n") + lines
+    imports = f"{imports_for(lines)}from tractable.report.principal import {names}\n"
+    return beginning(table, imports) + lines

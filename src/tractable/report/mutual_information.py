@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.report.repeats import without_repeats
 from tractable.report.table import Table
 from tractable.value import value
 
@@ -59,7 +60,8 @@ def pairwise_dependence(table: Table) -> Any:
 
     less what independent columns of r and c bins have on average; the `p_value` is that of 2 n I before this
     is taken off, χ² of (r - 1)(c - 1) degrees of freedom. Pairs of numbers have their `correlation` too, with
-    Fisher's interval tanh(artanh r ± 1.96 / √(n - 3)). Rows that lack one of the two are left out.
+    Fisher's interval tanh(artanh r ± 1.96 / √(n - 3)). Rows that lack one of the two are left out, and
+    copies of rows, where there are more equal rows than chance would make: a test takes rows as independent.
 
     Examples
     --------
@@ -78,6 +80,7 @@ def pairwise_dependence(table: Table) -> Any:
 
 def pairs_of(table: Table) -> list[Pair]:
     """Return the dependence of all pairs of numbers, dates, categories and truth values, strongest first."""
+    table = without_repeats(table)
     names = table.names("number", "category", "boolean", "date")
     codes = {name: coded(table, name) for name in names}
     numbers = {name: table.frame[name].to_numpy(dtype=float) for name in table.names("number")}

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from tractable.report.grouping import Grouping, grouping
 from tractable.report.names import number_of
 from tractable.report.outlier_pictures import pair_of_outliers, strangeness_picture
+from tractable.report.repeats import imports_for
 from tractable.report.rows import beginning, listed
 from tractable.report.section import Grid, Section
 from tractable.report.strangeness import N_DRAWS, Blame, Strangeness, blamed, strangeness
@@ -177,7 +178,7 @@ def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
     if n < len(found.rows.frame) - len(away):
         usual += f".sample({n}, random_state=0)"
     return (
-        beginning(table)
+        beginning(table, imports_for(found.code))
         + found.rows.code
         + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
         + f"model.fit({usual})\n"

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.report.marginals import picture_of_column, shows_density, smoothed, values_of
 from tractable.report.names import number_of
+from tractable.report.repeats import copied_rows, equal_rows
 from tractable.report.section import Grid, Section
 from tractable.report.table import Column, Table
 from tractable.report.tally import MOST_DISTINCT
@@ -41,7 +42,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         key="overview",
         title="What is in the table",
         done=_done(table, pictured),
-        meaning=_meaning(table),
+        meaning=_meaning(table) + _repeats(table),
         assumptions=(
             "Rows are independent draws, so that bands show what chance alone would change; densities are "
             "smooth at the scale of the bandwidth; what a column holds is judged by its entries and may be "
@@ -86,6 +87,26 @@ def _meaning(table: Table) -> str:
     if useless:
         sentences.append(f"Nothing can be learned from {_some(useless)}.")
     return " ".join(sentences)
+
+
+def _repeats(table: Table) -> str:
+    """Say how many rows have the same entries as an earlier one, and warn of them where they are copies."""
+    equal, copies = int(equal_rows(table).sum()), int(copied_rows(table).sum())
+    if not equal:
+        return ""
+    kept = number_of(len(table.frame), "row")
+    among = f" of the {kept} that are kept" if table.is_sample else f" of {kept}"
+    aside = ", the columns that name rows aside" if table.names("identifier") else ""
+    has = "has" if equal == 1 else "have"
+    said = f"{equal:,}{among} {has} the same entries as an earlier row{aside}"
+    if not copies:
+        return f" {said}, as may be by chance where there are few different values."
+    more = " In the whole table there will be more." if table.is_sample else ""
+    return (
+        f"\nBeware of copies. {said}, more than chance would make.{more} Sections that suppose independent "
+        "rows take each once and say so; if the rows are no copies, something that tells them apart is not "
+        "in the table."
+    )
 
 
 def _columns_grid(table: Table, shown: list[Column]) -> Grid:
@@ -147,6 +168,8 @@ def _findings(table: Table) -> dict[str, Any]:
     return {
         "kinds": {column.name: column.kind for column in table.columns},
         "missing": {column.name: column.n_missing for column in table.columns if column.n_missing},
+        "equal_rows": int(equal_rows(table).sum()),
+        "copies": int(copied_rows(table).sum()),
     }
 
 
