@@ -12,9 +12,9 @@ import pytest
 from pyarrow import parquet
 
 from tractable import datasets
+from tractable.data.names import clean_names
 from tractable.report import TableError, read_table, table_of
 from tractable.report.blocks import Kept
-from tractable.report.names import clean_names
 
 
 @pytest.fixture

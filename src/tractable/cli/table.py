@@ -136,7 +136,7 @@ def bundled_hint(data: str) -> str:
 
 
 def _dialect(path: Path) -> Any:
-    from tractable.report.csv_table import sniffed
+    from tractable.data.dialect import sniffed
 
     return sniffed(path)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.report.entries import is_text
+from tractable.data.entries import is_text
+from tractable.data.names import clean_names
 from tractable.report.kinds import judged
-from tractable.report.names import clean_names
 from tractable.report.table import Table, TableError
 from tractable.report.tally import Tally
 

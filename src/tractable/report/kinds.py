@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.report.entries import is_text, numbers_of, trimmed
+from tractable.data.entries import is_text, numbers_of, trimmed
 from tractable.report.names import number_of
 from tractable.report.table import Column
 from tractable.report.tally import MOST_DISTINCT, Tally

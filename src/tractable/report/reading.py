@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from tractable.arrays.random import as_generator
+from tractable.data.dialect import Dialect, sniffed
+from tractable.data.names import clean_names, number_of
+from tractable.data.nearest import nearest_file
+from tractable.data.text_blocks import UnclosedError, text_blocks
 from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
 from tractable.report.blocks import gathered
-from tractable.report.csv_table import Dialect, UnclosedError, csv_blocks, sniffed
-from tractable.report.names import clean_names, number_of
 from tractable.report.table import Table, TableError, unknown_column
 from tractable.value import replace
 
@@ -143,11 +145,9 @@ def _of_csv(
     progress: Progress | None,
     options: Any,
 ) -> Table:
-    import pyarrow as pa
-
     chosen, notes = _chosen(dialect.names, target, max_columns, options["path"])
     bad: Counter[str] = Counter()
-    blocks = _told(csv_blocks(file, dialect, chosen, bad), progress, file.name, None)
+    blocks = _told(text_blocks(file, dialect, chosen, bad), progress, file.name, None)
     try:
         table = gathered(
             blocks,
@@ -156,8 +156,8 @@ def _of_csv(
             notes=(*dialect.notes, *notes),
             **options,
         )
-    except (pa.ArrowException, OSError) as error:
-        raise _explained(error, file, dialect) from None
+    except UnclosedError:
+        raise
     except TableError:
         if bad["lines"]:
             raise _uneven(file) from None
@@ -170,16 +170,6 @@ def _of_csv(
     return table
 
 
-def _explained(error: Exception, file: Path, dialect: Dialect) -> Exception:
-    """Return what an error of the reader's means."""
-    words = str(error).strip().splitlines()[0]
-    if "UTF8" in words and dialect.encoding != "latin-1":
-        return UnicodeError(words)
-    if "straddling" in words and dialect.quoted:
-        return UnclosedError(words)
-    return TableError(f"{file} cannot be read as CSV: {words[:200]}")
-
-
 def _uneven(file: Path) -> TableError:
     return TableError(f"{file} is not a table: most of its lines have not as many fields as the first")
 
@@ -187,7 +177,7 @@ def _uneven(file: Path) -> TableError:
 def _checked(path: Any) -> Path:
     file = Path(str(path)).expanduser()
     if not file.exists():
-        near = _nearest(file)
+        near = nearest_file(file)
         raise TableError(f"there is no file {path}" + (f"; did you mean {near}?" if near else ""))
     if file.is_dir():
         raise TableError(f"{path} is a folder, not a file")
@@ -197,17 +187,6 @@ def _checked(path: Any) -> Path:
     except OSError as error:
         raise TableError(f"{path} cannot be opened: {error.strerror}") from None
     return file
-
-
-def _nearest(file: Path) -> str | None:
-    from difflib import get_close_matches
-
-    try:
-        there = [p.name for p in file.parent.iterdir() if p.is_file()]
-    except OSError:
-        return None
-    near = get_close_matches(file.name, there, n=1, cutoff=0.75)
-    return str(file.parent / near[0]) if near else None
 
 
 def _is_parquet(file: Path) -> bool:

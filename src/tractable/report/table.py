@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from tractable.data.table_error import TableError
 from tractable.value import value
 
 __all__ = ["KINDS", "Column", "Table", "TableError", "unknown_column"]
 
 #: What a column may hold.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
-
-
-class TableError(ValueError):
-    """What is wrong with a table, in one sentence."""
 
 
 @value
@@ -80,6 +77,8 @@ class Table:
         What a reader of the report should know of how the table was read.
     source : str
         The Python expression that gives this table again.
+    n_unseen : int
+        Columns of the file that were not looked at.
 
     Examples
     --------
@@ -98,6 +97,7 @@ class Table:
     path: str = "the table"
     notes: tuple[str, ...] = ()
     source: str = "table_of(frame)"
+    n_unseen: int = 0
 
     def numbers(self, leave: Any = ()) -> Any:
         """Return the columns of numbers, as floats, but for those to `leave` (a name, or several)."""

@@ -1,26 +1,19 @@
-"""Text files with fields: how a file is written, and its rows, block by block."""
+"""Text files with fields: how a file is written."""
 
 import codecs
 import csv
 import io
-from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tractable.report.entries import MISSING
-from tractable.report.table import TableError
+from tractable.data.table_error import TableError
 from tractable.value import value
 
-__all__ = ["Dialect", "UnclosedError", "csv_blocks", "sniffed"]
+__all__ = ["Dialect", "NoRowsError", "sniffed"]
 
-#: How much of a file is looked at before it is read, and how much is read at a time.
+#: How much of a file is looked at before it is read.
 HEAD_BYTES = 2**20
-BLOCK_BYTES = 2**22
-
-#: A quoted field of more bytes than this is taken for a mark that is never closed.
-LONGEST_FIELD = 2**18
 
 DELIMITERS = ",;\t|"
 
@@ -40,8 +33,8 @@ OTHERS = (
 )
 
 
-class UnclosedError(ValueError):
-    """A quotation mark that opens a field and does not close it."""
+class NoRowsError(TableError):
+    """A file that has a line of names, or nothing at all."""
 
 
 @value
@@ -70,7 +63,7 @@ def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> 
         return sniffed(path, encoding, quoted=False)
     rows = _fields(lines[:200], delimiter, quoted)
     if whole and len(rows) == 1:
-        raise TableError(f"{path} has no rows")
+        raise NoRowsError(f"{path} has no rows")
     first = [field.strip() for field in rows[0]] if rows else []
     header = not (len(rows) > 1 and all(_is_number(field) for field in first))
     names = tuple(first) if header else tuple("" for _ in first)
@@ -98,7 +91,7 @@ def _refuse_bytes(head: bytes, path: Path) -> None:
         if head.startswith(magic):
             raise TableError(f"{path} is not a table but {what}")
     if not head.strip():
-        raise TableError(f"{path} is empty")
+        raise NoRowsError(f"{path} is empty")
 
 
 def _refuse_markup(text: str, path: Path) -> None:
@@ -107,61 +100,6 @@ def _refuse_markup(text: str, path: Path) -> None:
         raise TableError(f"{path} is not a table but JSON, as it seems; save it as CSV or Parquet")
     if start in ("<html", "<!doc", "<?xml"):
         raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
-
-
-def csv_blocks(path: Path, dialect: Dialect, kept: list[int], bad: Counter[str]) -> Iterator[Any]:
-    """Walk the rows of the columns at positions `kept`, as text; count lines that do not fit in `bad`."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    def skip(_: Any) -> str:
-        bad["lines"] += 1
-        return "skip"
-
-    plain = [str(j) for j in range(len(dialect.names))]  # names may be doubled, positions are not
-    wanted = [plain[j] for j in kept]
-    utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
-    with (
-        pa.input_stream(str(path), compression="detect") as raw,
-        arrow_csv.open_csv(
-            raw if utf8 else _recoded(raw, dialect.encoding),
-            read_options=arrow_csv.ReadOptions(
-                block_size=BLOCK_BYTES * (1 if dialect.quoted else 16),
-                column_names=plain,
-                skip_rows_after_names=int(dialect.header),
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=dialect.delimiter,
-                quote_char='"' if dialect.quoted else False,
-                newlines_in_values=dialect.quoted,
-                invalid_row_handler=skip,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(wanted, pa.string()),
-                null_values=list(MISSING),
-                strings_can_be_null=True,
-            ),
-        ) as reader,
-    ):
-        for block in reader:
-            if dialect.quoted and _is_swollen(block):
-                raise UnclosedError
-            yield block
-
-
-def _is_swollen(block: Any) -> bool:
-    """Tell whether a field is so long that it has swallowed lines."""
-    from pyarrow import compute as pc
-
-    longest = [pc.max(pc.binary_length(column)).as_py() for column in block.columns]
-    return max((n for n in longest if n is not None), default=0) > LONGEST_FIELD
-
-
-def _recoded(raw: Any, encoding: str) -> Any:
-    import pyarrow as pa
-
-    return pa.transcoding_input_stream(raw, encoding, "utf-8")
 
 
 def _head(path: Path) -> tuple[bytes, bool]:
