@@ -8,6 +8,7 @@ from tractable.metrics import CalibrationCurve, class_calibration, confusion_mat
 from tractable.plotting import plot
 from tractable.plotting.style import COLOURS
 from tractable.report.held_out import HeldOut, Importance
+from tractable.report.logarithms import OfLogarithm, middle
 from tractable.report.model_rows import ModelRows
 from tractable.report.section import Picture, canvas, picture_of
 
@@ -33,7 +34,7 @@ def comparison(ranked: list[tuple[HeldOut, float, float]]) -> Picture:
         return picture_of(
             figure,
             alt=f"{ranked[0][0].name} is best, then {', '.join(row[0].name for row in ranked[1:])}",
-            caption="Farther right is better. A bar that reaches zero: the model may be as good as the best.",
+            caption="Farther right is better. A bar that reaches zero: the difference may be chance.",
         )
 
 
@@ -67,7 +68,7 @@ def number_pictures(
     best: HeldOut, rows: ModelRows, target: str, rng: np.random.Generator
 ) -> tuple[Picture, ...]:
     """Draw predictions with their intervals beside what was so, and how often quantiles held."""
-    mean = best.gathered(lambda said, _: said.mean)
+    mean = best.gathered(lambda said, _: middle(said))
     ends = best.gathered(lambda said, _: np.stack(said.interval(0.9), axis=-1))
     pit = best.gathered(lambda said, at: said.cdf(rows.y[at]))
     n = len(rows.y)
@@ -78,6 +79,8 @@ def number_pictures(
         across = [float(mean[shown].min()), float(mean[shown].max())]
         ax.plot(across, across, color="0.4", lw=1, label="predicted")
         ax.set(xlabel=f"{target}, predicted", ylabel=target)
+        if isinstance(best.parts[0][2], OfLogarithm):
+            ax.set(xscale="log", yscale="log")
         ax.legend(frameon=False, fontsize="small")
         predicted = picture_of(
             figure,
@@ -108,15 +111,42 @@ def class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
             alt=f"Which classes are taken for which; {matrix.accuracy:.1%} are right",
             caption=f"{best.name}, for rows it was not fitted to: of each class the share taken for each.",
         )
-    curve = class_calibration(truth, proba[:, order], classes=names[order])
-    return confusions, _calibration(
-        curve, "Points on the line: probabilities came true as often as they say."
+    rare, top = _looked_at(proba, rows.y)
+    curve = class_calibration(
+        truth,
+        proba[:, order],
+        classes=names[order],
+        label=None if rare is None else names[rare],
+        n_bins=round(10 / top),
     )
+    caption = "Points on the line: probabilities came true as often as they say."
+    if top < 1.0:
+        caption += f" Nearly all rows are below {top:g}, so that corner is shown."
+    return confusions, _calibration(curve, caption, top)
 
 
-def _calibration(curve: Any, caption: str) -> Picture:
+def _looked_at(proba: np.ndarray, y: np.ndarray) -> tuple[int | None, float]:
+    """Return the rarer of two classes, and a probability of it that nearly all rows are below."""
+    if proba.shape[1] != 2:
+        return None, 1.0
+    rare = int(np.bincount(y, minlength=2).argmin())
+    reach = float(np.quantile(proba[:, rare], 0.99))
+    return rare, next((top for top in (0.02, 0.05, 0.1, 0.2, 0.5) if reach < top), 1.0)
+
+
+def _calibration(curve: Any, caption: str, top: float = 1.0) -> Picture:
     with canvas(width=4.4, height=4.2) as (figure, ax):
-        plot(curve, ax=ax)
+        if top < 1.0:
+            plot(curve, ax=ax, bars=False)
+            shown = curve.predicted < top
+            high = (curve.predicted + 2.0 * curve.standard_errors)[shown]
+            ax.set(
+                xlim=(0.0, top),
+                ylim=(0.0, min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))),
+                aspect="auto",
+            )
+        else:
+            plot(curve, ax=ax)
         ax.legend(frameon=False, fontsize="small", loc="upper left")
         return picture_of(
             figure, alt="How often predictions held, beside how often they promised", caption=caption

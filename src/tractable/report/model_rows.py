@@ -6,7 +6,8 @@ import numpy as np
 
 from tractable.report.held_out import N_FOLDS
 from tractable.report.names import number_of
-from tractable.report.rows import ChosenRows, chosen_rows, listed
+from tractable.report.repeats import rows_once
+from tractable.report.rows import SAME, ChosenRows, chosen_rows, listed
 from tractable.report.table import Table
 from tractable.value import value
 
@@ -14,9 +15,6 @@ __all__ = ["ModelRows", "model_rows"]
 
 #: Rows and classes, at most; rows, at least.
 MOST_ROWS, MOST_CLASSES, LEAST_ROWS = 2_000, 12, 20
-
-#: A column that is so much like the target says it outright.
-SAME = 0.99999
 
 
 @value
@@ -26,7 +24,7 @@ class ModelRows:
     Parameters
     ----------
     X : pandas frame
-        Numbers with their holes, and categories.
+        Numbers with their holes, and categories: all that can be used, for any of them may decide.
     y : array (n,)
         Numbers, or codes of classes.
     classes : tuple of str, optional
@@ -35,6 +33,8 @@ class ModelRows:
         What was left out.
     code : str
         Lines that make `X` and `y` of `table`.
+    n_unused : int
+        Columns of the table that are not in X, but for those that hold nothing or say the target outright.
     trouble : str
         Why nothing can be predicted; empty where it can.
     """
@@ -44,6 +44,7 @@ class ModelRows:
     classes: tuple[str, ...] | None
     notes: tuple[str, ...]
     code: str
+    n_unused: int = 0
     trouble: str = ""
 
 
@@ -53,7 +54,9 @@ def model_rows(table: Table, target: str) -> ModelRows:
     if not (column.is_number or column.is_category):
         return _nothing(f"{target} cannot be predicted: it is a column of kind {column.kind!r}.")
     copies = _copies(table, target) if column.is_number else []
-    rows = chosen_rows(table, (target, *copies), most_numbers=60, most_categories=20)
+    every = len(table.columns)
+    rows = chosen_rows(table, (target, *copies), most_numbers=every, most_categories=every)
+    rows = rows_once(rows, table)  # no model is asked for a row whose copy it has learned
     notes = list(rows.notes)
     if copies:
         notes.append(f"Left out, since they say the target outright: {listed(copies)}.")
@@ -81,6 +84,7 @@ def model_rows(table: Table, target: str) -> ModelRows:
         classes=classes,
         notes=tuple(notes),
         code=_code(rows, target, classes, sampled=len(known) == MOST_ROWS < len(y)),
+        n_unused=_unused(table, {target, *copies, *rows.frame.columns}),
     )
 
 
@@ -102,6 +106,11 @@ def _copies(table: Table, target: str) -> list[str]:
     with np.errstate(invalid="ignore", divide="ignore"):
         alike = others.corrwith(y).abs()
     return [str(name) for name in others.columns if alike[name] > SAME and others[name].notna().sum() > 2]
+
+
+def _unused(table: Table, used: set[str]) -> int:
+    left = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]
+    return len(left) + table.n_unseen
 
 
 def _code(rows: ChosenRows, target: str, classes: tuple[str, ...] | None, *, sampled: bool) -> str:

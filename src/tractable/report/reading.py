@@ -1,18 +1,19 @@
 """Tables from files and from frames."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tractable.arrays.random import as_generator
 from tractable.data.dialect import Dialect, sniffed
-from tractable.data.names import clean_names, number_of
+from tractable.data.names import number_of
 from tractable.data.nearest import nearest_file
 from tractable.data.text_blocks import UnclosedError, text_blocks
 from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
 from tractable.report.blocks import gathered
-from tractable.report.table import Table, TableError, unknown_column
+from tractable.report.column_choice import chosen_columns
+from tractable.report.table import Table, TableError
 from tractable.value import replace
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "read_table", "table_of"]
@@ -46,7 +47,7 @@ def read_table(
     max_rows : int
         How many rows are kept, chosen at random where there are more.
     max_columns : int
-        How many columns are looked at: the first ones.
+        How many columns are looked at: those that clearly tell of the target, and the first ones.
     target : str, optional
         A column that is looked at wherever it stands; it must exist.
     random_state : None, int or Generator
@@ -81,9 +82,13 @@ def read_table(
     if not _is_parquet(file):
         return _of_text(file, target, max_columns, progress, options)
     names, n_rows = parquet_names(file)
-    chosen, notes = _chosen(names, target, max_columns, str(path))
+    every = range(len(names))
+    chosen, notes = chosen_columns(
+        names, target, max_columns, str(path), lambda: parquet_blocks(file, list(every))
+    )
     blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
-    return gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
+    table = gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
+    return replace(table, n_unseen=len(names) - len(chosen))
 
 
 def table_of(
@@ -110,8 +115,8 @@ def table_of(
     block, names = arrow_of(frame)
     if not names:
         raise TableError(f"{name} has no columns")
-    chosen, notes = _chosen(names, target, max_columns, name)
-    return gathered(
+    chosen, notes = chosen_columns(names, target, max_columns, name, lambda: iter([block]))
+    table = gathered(
         [block.select(chosen)],
         [names[j] for j in chosen],
         max_rows=max_rows,
@@ -120,6 +125,7 @@ def table_of(
         notes=tuple(notes),
         source=source,
     )
+    return replace(table, n_unseen=len(names) - len(chosen))
 
 
 def _of_text(
@@ -145,7 +151,15 @@ def _of_csv(
     progress: Progress | None,
     options: Any,
 ) -> Table:
-    chosen, notes = _chosen(dialect.names, target, max_columns, options["path"])
+    every = list(range(len(dialect.names)))
+    chosen, notes = chosen_columns(
+        dialect.names,
+        target,
+        max_columns,
+        options["path"],
+        lambda: text_blocks(file, dialect, every, Counter()),
+        decimal=dialect.decimal,
+    )
     bad: Counter[str] = Counter()
     blocks = _told(text_blocks(file, dialect, chosen, bad), progress, file.name, None)
     try:
@@ -167,7 +181,7 @@ def _of_csv(
     if bad["lines"]:
         skipped = f"{number_of(bad['lines'], 'line')} left out: more or fewer fields than the first has."
         table = replace(table, notes=(*table.notes, skipped))
-    return table
+    return replace(table, n_unseen=len(every) - len(chosen))
 
 
 def _uneven(file: Path) -> TableError:
@@ -192,22 +206,6 @@ def _checked(path: Any) -> Path:
 def _is_parquet(file: Path) -> bool:
     with file.open("rb") as opened:
         return opened.read(4) == b"PAR1" or file.suffix.lower() in (".parquet", ".pq")
-
-
-def _chosen(
-    names: Sequence[Any], target: str | None, max_columns: int, path: str
-) -> tuple[list[int], list[str]]:
-    """Return the positions of the columns to look at, and what to say of the others."""
-    clean = clean_names(names)[0]
-    if target is not None and target not in clean:
-        raise unknown_column(target, clean, path)
-    if len(names) <= max_columns:
-        return list(range(len(names))), []
-    place = 0 if target is None else clean.index(target)
-    far = place >= max_columns
-    chosen = [*range(max_columns - far), *([place] if far else [])]
-    which = "the first ones and the target" if far else "the first ones"
-    return chosen, [f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {which}."]
 
 
 def _told(blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: int | None) -> Iterator[Any]:
