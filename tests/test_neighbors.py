@@ -303,6 +303,7 @@ def test_column_names_of_targets_and_weights():
     np.testing.assert_array_equal(model.predict_proba(at), same.predict_proba(at))
 
 
-def test_pictures_need_two_columns(rng):
-    with pytest.raises(ValueError, match="two columns"):
-        tractable.plot(tractable.KNeighborsClassifier(1).fit(rng.normal(size=(9, 3)), np.arange(9) % 2))
+def test_pictures_are_of_two_columns_at_most(rng):
+    model = tractable.KNeighborsClassifier(1).fit(rng.normal(size=(9, 3)), np.arange(9) % 2)
+    with pytest.raises(ValueError, match="dims must name one or two columns"):
+        tractable.plot(model, dims=[0, 1, 2])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.points import some_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["draw_bars"]
@@ -27,7 +28,7 @@ def draw_bars(
     places = np.arange(len(mean))
     ax.bar(places, mean, color=COLOURS[0], alpha=0.35, label="mean")
     if data is not None:
-        ax.plot(*np.broadcast_arrays(places + 0.2, data), "_", ms=9, color="0.4")
+        ax.plot(*np.broadcast_arrays(places + 0.2, data[some_rows(data)]), "_", ms=9, color="0.4")
         ax.plot([], [], "_", ms=9, color="0.4", label="data")
     reach = np.maximum(np.stack([mean - low, high - mean]), 0.0)  # a mean may lie outside its interval
     ax.errorbar(places, mean, reach, fmt="none", ecolor=COLOURS[0], capsize=3, label=f"{coverage:.0%}")

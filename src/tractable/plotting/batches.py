@@ -8,7 +8,7 @@ import numpy as np
 from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
 from tractable.plotting.curves import curve_points, draw_curve, draw_histogram, draw_stems
 from tractable.plotting.members import as_members, draw_members
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__ = ["draw_batch", "draw_numbers"]
 
@@ -35,9 +35,7 @@ def draw_batch(
         draw_numbers([as_number(part) for part in parts], ax, called, names[0])
     else:
         draw_members(parts, ax, called, names, _middle(coverages), rows)
-    if not whole:
-        dim = x.event_shape[0]
-        ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
+    title(ax, which_columns(names, x.event_shape[0]))
     return ax
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["draw_cluster_line"]
 
@@ -38,5 +38,5 @@ def draw_cluster_line(
         ax.set(xlim=(middles.min() - 0.3 * spread, middles.max() + 0.3 * spread), yticks=[], ylim=(0, 1))
     ax.set(xlabel=name, ylabel="rows")
     quiet(ax)
-    ax.legend(loc="best", framealpha=0.9, fontsize="small")
+    legend(ax, boxed=True)
     return ax

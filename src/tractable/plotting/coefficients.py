@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.plotting.labels import legend_name
 from tractable.plotting.rows import column_names
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, legend, quiet, title
 
 __all__ = ["draw_coefficients"]
 
@@ -15,10 +15,15 @@ __all__ = ["draw_coefficients"]
 MOST_COLUMNS = 25
 
 
-def draw_coefficients(x: Any, ax: Any, coverage: float, labels: Sequence[str] | None = None) -> Any:
-    """Draw the coefficients of each target, class or plane side by side, the first column on top."""
+def draw_coefficients(
+    x: Any, ax: Any, coverage: float, labels: Sequence[str] | None = None, names: Sequence[str] | None = None
+) -> Any:
+    """Draw the coefficients of each target, class or plane side by side, the first column on top.
+
+    Columns are called by `names`, or as the model knows them.
+    """
     coef = np.atleast_2d(np.asarray(x.coef_, dtype=float))
-    names, (m, d) = column_names(x), coef.shape
+    names, (m, d) = names or column_names(x), coef.shape
     keep = np.sort(np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:MOST_COLUMNS])
     reach = _reach(x, coef, coverage)
     places, step = np.arange(len(keep))[::-1].astype(float), 0.7 / m
@@ -34,8 +39,7 @@ def draw_coefficients(x: Any, ax: Any, coverage: float, labels: Sequence[str] | 
     ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
     ax.set_yticks(places, [names[j] for j in keep])
     ax.set(xlabel="coefficient", ylabel="column", ylim=(-0.6, len(keep) - 0.4))
-    if d > len(keep):
-        ax.set_title(f"the {len(keep)} largest of {d} coefficients", fontsize="medium")
+    title(ax, f"the {len(keep)} largest of {d} coefficients" if d > len(keep) else "")
     quiet(ax)
     legend(ax)
     return ax

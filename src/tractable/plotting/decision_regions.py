@@ -6,17 +6,46 @@ from typing import Any
 import numpy as np
 
 from tractable.plotting.labels import legend_name
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.points import draw_rows, how_many, paleness, some_rows
+from tractable.plotting.style import COLOURS, legend, quiet
 
-__all__ = ["class_codes", "class_colour", "draw_boundaries", "draw_class_rows", "draw_region_image"]
+__all__ = [
+    "class_codes",
+    "class_colour",
+    "class_dashes",
+    "class_marker",
+    "draw_boundaries",
+    "draw_class_rows",
+    "draw_class_ticks",
+    "draw_region_image",
+]
 
 #: A shape for every class, beside its colour.
 MARKERS = "os^DvPX*"
+
+#: Lines of the first eight classes, of the next eight, and so on.
+DASHES = ("-", "--", ":", "-.")
+
+#: How far below zero the rows of one column reach, however many classes there are.
+RUG = 0.24
+
+#: Marks of more rows than this have no edges, which would be all there is to see.
+MOST_EDGED = 1_000
 
 
 def class_colour(code: int) -> str:
     """Return the colour of a class."""
     return COLOURS[code % len(COLOURS)]
+
+
+def class_marker(code: int) -> str:
+    """Return the shape of a class: where colours come round again, shapes have moved on by one."""
+    return MARKERS[(code + code // len(COLOURS)) % len(MARKERS)]
+
+
+def class_dashes(code: int) -> str:
+    """Return the line of a class: where colours come round again, it has another pattern."""
+    return DASHES[code // len(COLOURS) % len(DASHES)]
 
 
 def draw_region_image(ax: Any, sides: Sequence[np.ndarray], shares: np.ndarray) -> None:
@@ -60,15 +89,24 @@ def draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None, 
     The legend names the classes, rows or not.
     """
     if rows is not None and codes is None:
-        ax.scatter(*rows.T, s=12, color="0.3", lw=0, label="data")
+        draw_rows(ax, rows, s=12, color="0.3")
+    drawn = np.array([], dtype=int) if rows is None or codes is None else some_rows(rows)
+    edge = 0.5 if len(drawn) < MOST_EDGED else 0.0
     for code, name in enumerate(labels):
-        own = np.empty((0, 2)) if rows is None or codes is None else rows[codes == code]
-        marker = MARKERS[code % len(MARKERS)]
-        ax.scatter(
-            *own.T, s=18, color=class_colour(code), marker=marker, ec="white", lw=0.5, label=legend_name(name)
-        )
+        own = np.empty((0, 2)) if rows is None or codes is None else rows[drawn[codes[drawn] == code]]
+        look = {"color": class_colour(code), "marker": class_marker(code), "alpha": paleness(len(drawn))}
+        ax.scatter(*own.T, s=18, ec="white", lw=edge, label=legend_name(name), **look)
     quiet(ax)
-    ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its marks are no rows
+    legend(ax, boxed=True, head=how_many(len(rows)) if len(drawn) else "")  # type: ignore[arg-type]
+
+
+def draw_class_ticks(ax: Any, along: np.ndarray, codes: np.ndarray, n_classes: int) -> None:
+    """Draw rows of one column below zero, those of each class in a line of their own."""
+    drawn, step = some_rows(along), min(0.03, RUG / n_classes)
+    for code in range(n_classes):
+        own = along[drawn[codes[drawn] == code]]
+        place = np.full(len(own), -0.03 - step * code)
+        ax.plot(own, place, "|", color=class_colour(code), ms=200.0 * step)
 
 
 def class_codes(labels: np.ndarray, rows: Any, y: Any) -> np.ndarray | None:

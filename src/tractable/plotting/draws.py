@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.points import draw_rows, some_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["draw_draws"]
@@ -19,11 +20,12 @@ def draw_draws(x: Any, ax: Any, columns: Sequence[int], names: Sequence[str], ro
         ax.hist(draws[:, 0], bins="fd", density=True, color=COLOURS[0], alpha=0.35, label="draws")
         if rows is not None:
             tall = ax.get_xaxis_transform()
-            ax.plot(rows, np.full(len(rows), 0.015), "|", ms=6, color="0.4", transform=tall, label="data")
+            ticks = rows[some_rows(rows)]
+            ax.plot(ticks, np.full(len(ticks), 0.015), "|", ms=6, color="0.4", transform=tall, label="data")
         ax.set(xlabel=names[0], ylabel="density")
     else:
         if rows is not None:
-            ax.scatter(*rows.T, s=9, color="0.6", lw=0, label="data")
+            draw_rows(ax, rows)
         ax.scatter(*draws.T, s=4, color=COLOURS[0], alpha=0.5, lw=0, label="draws")
         ax.set(xlabel=names[0], ylabel=names[1])
     quiet(ax)

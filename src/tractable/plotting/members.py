@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.plotting.labels import legend_name
+from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["as_members", "draw_members"]
@@ -36,7 +37,7 @@ def draw_members(
     from matplotlib.lines import Line2D
 
     if data is not None:
-        ax.scatter(*data.T, s=9, color="0.6", lw=0, label="data")
+        draw_rows(ax, data)
     for pair, name, colour in zip(pairs, names, COLOURS, strict=False):
         draws = np.asarray(pair.sample(N_DRAWS, rng=0), dtype=float)
         low, high = np.quantile(draws, [0.001, 0.999], axis=0)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.points import draw_rows
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__ = ["dots", "draw_points", "finished", "links", "nearest", "placed"]
 
@@ -40,7 +41,7 @@ def links(ax: Any, rows: np.ndarray, points: np.ndarray, found: Any) -> None:
 
 def dots(ax: Any, points: np.ndarray, colour: str, label: str) -> None:
     """Draw points."""
-    ax.scatter(*points.T, s=14, color=colour, lw=0, zorder=2, label=label)
+    draw_rows(ax, points, s=14, color=colour, zorder=2, label=label)
 
 
 def nearest(k: int) -> str:
@@ -52,9 +53,7 @@ def finished(ax: Any, names: list[str], columns: list[int], told: str) -> Any:
     """Name the axes, and say what the lines are."""
     first, second = columns
     ax.set(xlabel=names[first], ylabel=names[second] if first != second else "row")
-    parts = [told] if told else []
-    parts += [f"{names[first]} and {names[second]}, of {len(names)} columns"] if len(names) > 2 else []
-    ax.set_title("; ".join(parts), fontsize="medium")
+    title(ax, told, which_columns([names[first], names[second]], len(names)))
     quiet(ax)
-    ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its marks are no rows
+    legend(ax, boxed=True)
     return ax

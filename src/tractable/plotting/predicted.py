@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["draw_predicted"]
@@ -32,7 +33,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, called: 
             ax.vlines(across, low, high, alpha=0.35, lw=1.2, **style)
     ax.plot(across, centre[order], color=COLOURS[0], lw=1.0, label="prediction")
     if seen is not None:
-        ax.scatter(across, seen[order], s=12, color="0.3", lw=0, zorder=3, label="data")
+        draw_rows(ax, np.column_stack([across, seen[order]]), s=12, color="0.3", zorder=3)
     ax.set(xlabel=f"predicted {called}" if seen is not None else "rows, in order of prediction")
     ax.set(ylabel=called)
     quiet(ax)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__ = ["draw_plane", "draw_regions", "level_holding"]
@@ -26,7 +27,7 @@ def draw_plane(
     density = np.asarray(d.prob(np.stack(np.meshgrid(x, y), axis=-1)))
     held = np.asarray(d.prob(draws))
     if data is not None:
-        ax.scatter(*data.T, s=9, color="0.6", lw=0, label="data")
+        draw_rows(ax, data)
     draw_regions(ax, x, y, density, [float(np.quantile(held, 1.0 - c)) for c in coverages], coverages)
     ax.set(xlabel=names[0], ylabel=names[1])
     quiet(ax)

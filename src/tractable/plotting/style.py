@@ -1,11 +1,18 @@
 """One style for every picture: colours that everybody can tell apart, and few lines."""
 
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["COLOURS", "axes_for", "legend", "quiet"]
+__all__ = ["COLOURS", "MOST_INSIDE", "axes_for", "legend", "quiet", "title", "which_columns"]
 
 #: Okabe and Ito (2008), in the order in which series are drawn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+
+#: A legend of more names than this would cover the picture: it goes beside it.
+MOST_INSIDE = 10
+
+#: More names than this find no room beside it either: the others are counted.
+MOST_NAMED = 24
 
 
 def axes_for(ax: Any) -> Any:
@@ -22,8 +29,55 @@ def quiet(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend(ax: Any) -> None:
-    """Show what the colours mean, where anything is labelled."""
-    if ax.get_legend_handles_labels()[0]:
-        # Where it lies over marks, it can be read all the same.
-        ax.legend(framealpha=0.75, edgecolor="none", loc="best")
+def title(ax: Any, *parts: str) -> None:
+    """Say above the picture what it shows: of several parts, those that say something."""
+    told = "; ".join(part for part in parts if part)
+    if told:
+        ax.set_title(told, fontsize="medium")
+
+
+def which_columns(names: Sequence[str], dim: int) -> str:
+    """Say which columns are drawn where there are more; nothing where all of them are.
+
+    Examples
+    --------
+    >>> which_columns(["width", "height"], 3)
+    'width and height, of 3 columns'
+    """
+    return f"{' and '.join(names)}, of {dim} columns" if dim > len(names) else ""
+
+
+def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> None:
+    """Show what the colours mean, where anything is labelled.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    boxed : bool
+        Within a line of its own, where its marks could be taken for rows.
+    beside : bool
+        Outside the picture, where there is no room within; many names always are.
+    head : str
+        Above the names.
+    """
+    from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
+
+    handles, names = ax.get_legend_handles_labels()
+    if len(names) > MOST_NAMED:
+        more = f"and {len(names) - MOST_NAMED} more"
+        handles, names = [*handles[:MOST_NAMED], Line2D([], [], ls="none")], [*names[:MOST_NAMED], more]
+    many = len(names) > MOST_INSIDE
+    style: dict[str, Any] = {"title": head or None, "title_fontsize": "small"}
+    if many or boxed:
+        style["fontsize"] = "x-small" if len(names) > 16 else "small"
+    if many or beside:
+        style |= {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    elif boxed:
+        style |= {"framealpha": 0.9, "loc": "best"}
+    else:  # where it lies over marks, it can be read all the same
+        style |= {"framealpha": 0.75, "edgecolor": "none", "loc": "best"}
+    if handles:
+        for handle in ax.legend(handles, names, **style).legend_handles:
+            if isinstance(handle, PathCollection):  # a mark by itself is not pale
+                handle.set_alpha(1.0)

@@ -10,7 +10,7 @@ from tractable.linear_model.basis.mapping import Basis
 from tractable.plotting.labels import legend_name
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import box_of, column_names, rows_like
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__: list[str] = []
 
@@ -40,8 +40,8 @@ def _basis(x: Basis, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
         label = legend_name(called[j]) if len(moving) <= MOST_NAMED else None
         ax.plot(rows[:, column], columns[:, j], color=COLOURS[k % len(COLOURS)], label=label)
     ax.set(xlabel=names[column], ylabel="basis function")
-    if len(names) > 1:
-        ax.set_title(f"along {names[column]}, of {len(names)} columns", fontsize="medium")
+    told = which_columns([names[column]], len(names))
+    title(ax, f"along {told}" if told else "")
     quiet(ax)
     legend(ax)
     return ax

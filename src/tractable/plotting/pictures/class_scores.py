@@ -6,9 +6,15 @@ import numpy as np
 
 from tractable.metrics import ClassCalibration, ConfusionMatrix
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
+
+#: Numbers in the cells of more classes than this would run into each other: a scale tells what shades mean.
+MOST_TOLD = 12
+
+#: Of more classes than this, only some are named.
+MOST_NAMED = 30
 
 
 @picture.register
@@ -22,18 +28,27 @@ def _confusion(x: ConfusionMatrix, ax: Any, *, normalize: bool = True) -> Any:
     with np.errstate(invalid="ignore"):
         shares = np.nan_to_num(counts / counts.sum(axis=1, keepdims=True))
     shown = shares if normalize else counts
-    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="equal")
-    for (row, column), share in np.ndenumerate(shares):
+    shown_shares = ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="equal")
+    for (row, column), share in np.ndenumerate(shares) if len(shares) <= MOST_TOLD else ():
         told = f"{shown[row, column]:.0%}" if normalize else f"{shown[row, column]:g}"
         ink, size = "white" if share > 0.6 else "black", 9 if len(shares) < 8 else 6
         ax.text(column, row, told, ha="center", va="center", color=ink, fontsize=size)
     labels = [str(label) for label in x.classes]
     across = [*labels, "undecided"][: counts.shape[1]]
-    ax.set_xticks(range(len(across)), across, rotation=0 if max(map(len, across)) * len(across) < 40 else 45)
-    ax.set_yticks(range(len(labels)), labels)
+    if len(shares) > MOST_TOLD:
+        ax.figure.colorbar(shown_shares, ax=ax, label="share of the class")
+    _name(ax.xaxis, across, rotation=0 if max(map(len, across)) * len(across) < 40 else 90)
+    _name(ax.yaxis, labels)
     ax.set(xlabel="taken for", ylabel="class", title=f"{x.accuracy:.1%} right")
     ax.update_datalim([(-0.5, -0.5), (len(across) - 0.5, len(labels) - 0.5)])
     return ax
+
+
+def _name(axis: Any, names: list[str], rotation: float = 0.0) -> None:
+    """Write the names of classes along an axis: of many, small; of very many, only some."""
+    step = -(-len(names) // MOST_NAMED)
+    size = 10 if len(names) <= MOST_TOLD else 7
+    axis.set_ticks(range(0, len(names), step), names[::step], rotation=rotation, fontsize=size)
 
 
 @picture.register
@@ -56,5 +71,5 @@ def _calibration(
     )
     quiet(ax)
     # Beside the picture: there is no corner of it that curves and bars of rows never reach.
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
+    legend(ax, beside=True)
     return ax

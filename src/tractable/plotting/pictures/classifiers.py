@@ -11,18 +11,22 @@ from tractable.classification import BayesClassifier, LinearDiscriminantFunction
 from tractable.covariance import resolve_dims
 from tractable.neighbors import KNeighborsClassifier
 from tractable.plotting.coefficients import draw_coefficients
-from tractable.plotting.column_axes import ColumnAxis, as_places, axes_of, rows_at
+from tractable.plotting.column_axes import ColumnAxis, apart, as_places, axes_of, rows_at
 from tractable.plotting.decision_regions import (
     class_codes,
     class_colour,
+    class_dashes,
     draw_boundaries,
     draw_class_rows,
+    draw_class_ticks,
     draw_region_image,
 )
 from tractable.plotting.labels import legend_name
+from tractable.plotting.line_rows import given_rows
 from tractable.plotting.plot import picture
+from tractable.plotting.points import how_many
 from tractable.plotting.rows import column_names, rows_like
-from tractable.plotting.style import legend, quiet
+from tractable.plotting.style import MOST_INSIDE, legend, quiet, title
 
 __all__: list[str] = []
 
@@ -39,6 +43,7 @@ def _classifier(
     ax: Any,
     *,
     data: Any = None,
+    X: Any = None,
     y: Any = None,
     dims: Any = None,
     limits: Any = None,
@@ -53,14 +58,15 @@ def _classifier(
     where they lie is drawn by its coefficients.
     """
     check_fitted(x)
-    names = column_names(x)
+    names, data = column_names(x), given_rows(data, X)
     if data is None and isinstance(x, KNeighborsClassifier):
         data, y = rows_like(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
     if data is None and limits is None and not hasattr(x, "distribution_") and hasattr(x, "coef_"):
         several = len(np.atleast_2d(x.coef_)) > 1
         return draw_coefficients(x, ax, coverage, [*map(str, x.classes_)] if several else None)
-    if levels is None:  # votes go in steps, whose edges are no contours
-        levels = () if isinstance(x, KNeighborsClassifier) else LEVELS
+    if levels is None:  # votes go in steps, whose edges are no contours; of many classes they are a thicket
+        few = len(x.classes_) <= MOST_INSIDE
+        levels = LEVELS if few and not isinstance(x, KNeighborsClassifier) else ()
     options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
     return _drawn(x, ax, names, x.classes_, data, y, **options)
 
@@ -71,6 +77,7 @@ def _known(
     ax: Any,
     *,
     data: Any = None,
+    X: Any = None,
     y: Any = None,
     dims: Any = None,
     limits: Any = None,
@@ -81,7 +88,8 @@ def _known(
     shape = x.class_distributions.event_shape
     names = [f"x{j}" for j in range(shape[0])] if shape else ["x"]
     options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
-    return _drawn(x, ax, list(x.distribution.names or names), np.asarray(x.classes), data, y, **options)
+    names, rows = list(x.distribution.names or names), given_rows(data, X)
+    return _drawn(x, ax, names, np.asarray(x.classes), rows, y, **options)
 
 
 @picture.register
@@ -90,6 +98,7 @@ def _planes(
     ax: Any,
     *,
     data: Any = None,
+    X: Any = None,
     y: Any = None,
     dims: Any = None,
     limits: Any = None,
@@ -101,7 +110,7 @@ def _planes(
     """
     labels, names = np.asarray(x.classes), [f"x{j}" for j in range(x.coef.shape[1])]
     options = {"dims": dims, "limits": limits, "levels": (), "n_cells": n_cells}
-    _drawn(x, ax, names, labels, data, y, **options)
+    _drawn(x, ax, names, labels, given_rows(data, X), y, **options)
     if len(names) != 2 or len(_columns(names, dims)) != 2:
         return ax
     box = ax.viewLim.get_points().copy()
@@ -155,7 +164,7 @@ def _drawn(
     if left:
         others = [name for j, name in enumerate(names) if j not in columns]
         told = f"{others[0]} in the middle" if left == 1 else f"the {left} other columns in the middle"
-        ax.set_title(told, fontsize="medium")
+        title(ax, told)
     return ax
 
 
@@ -180,7 +189,7 @@ def _plane(
     # Between steps there is nothing, and so no contour.
     smooth = hasattr(x, "predict_proba") and not any(axis.steps for axis in axes)
     draw_boundaries(ax, sides, scores, levels if smooth else ())
-    draw_class_rows(ax, _apart(axes, rows), codes, labels)
+    draw_class_rows(ax, None if rows is None else apart(axes, rows), codes, labels)
     ax.set(xlabel=axes[0].name, ylabel=axes[1].name, xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
     for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
         axis.mark(drawn)
@@ -216,14 +225,6 @@ def _middle(axes: list[ColumnAxis], seen: np.ndarray) -> np.ndarray:
     return middle
 
 
-def _apart(axes: list[ColumnAxis], rows: np.ndarray | None) -> np.ndarray | None:
-    """Return rows, those of one category side by side and not in one place."""
-    if rows is None:
-        return None
-    aside = np.random.default_rng(0).uniform(-0.3, 0.3, rows.shape)
-    return rows + aside * [axis.categories is not None for axis in axes]
-
-
 def _line(
     x: Any,
     ax: Any,
@@ -240,23 +241,24 @@ def _line(
     shares, _ = ask(points[:, None])
     wide = 0.8 / len(labels)
     for code, name in enumerate(labels):
-        style = {"color": class_colour(code), "label": legend_name(name)}
+        style: dict[str, Any] = {"color": class_colour(code), "label": legend_name(name)}
         if axis.categories is not None:
             ax.bar(points + wide * (code - 0.5 * (len(labels) - 1)), shares[:, code], wide, **style)
         else:
-            ax.plot(points, shares[:, code], marker="o" if axis.steps else None, ms=4, **style)
-        if codes is not None:
-            own = _apart([axis], rows)[codes == code, 0]  # type: ignore[index]
-            ax.plot(own, np.full(len(own), -0.03 - 0.03 * code), "|", color=class_colour(code), ms=6)
+            style |= {"ls": class_dashes(code), "marker": "o" if axis.steps else None, "ms": 4}
+            ax.plot(points, shares[:, code], **style)
+    if codes is not None:
+        draw_class_ticks(ax, apart([axis], rows)[:, 0], codes, len(labels))
     if not axis.steps:
         for edge in points[1:][np.diff(np.argmax(shares, axis=1)) != 0]:
             ax.axvline(edge, color="black", lw=0.8)
     said = "p(class | x)" if hasattr(x, "predict_proba") else "decision"
     room = 0.5 if axis.steps else 0.0
+    ax.set_yticks(np.linspace(0.0, 1.0, 6))  # below are rows, and no probabilities
     ax.set(xlabel=axis.name, ylabel=said, xlim=(points[0] - room, points[-1] + room))
     axis.mark(ax.xaxis)
     quiet(ax)
-    legend(ax)
+    legend(ax, head="" if codes is None else how_many(len(codes)))
     return ax
 
 

@@ -22,7 +22,7 @@ from tractable.plotting.draws import draw_draws
 from tractable.plotting.matrices import edge, radius_holding
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
-from tractable.plotting.style import COLOURS
+from tractable.plotting.style import COLOURS, title, which_columns
 
 __all__ = ["usual_columns"]
 
@@ -76,9 +76,7 @@ def _joint(
             ax = draw_draws(x, ax, columns, names, rows)
     else:
         ax = _pair(part, ax, rows, names, regions)
-    dim = x.event_shape[0]
-    if dim > len(columns):
-        ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
+    title(ax, which_columns(names, x.event_shape[0]))
     return ax
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.linear_model import Diagnosis
 from tractable.plotting.plot import picture
+from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
@@ -19,7 +20,8 @@ def _diagnosis(x: Diagnosis, ax: Any) -> Any:
     sizes = 12.0 + 150.0 * np.minimum(x.cooks_distance, 2.0)
     for rows, colour, label in ((ordinary, "0.55", "rows"), (~ordinary, COLOURS[5], "outliers")):
         if rows.any():
-            ax.scatter(x.fitted[rows], x.studentized[rows], s=sizes[rows], color=colour, lw=0, label=label)
+            places = np.column_stack([x.fitted, x.studentized])[rows]
+            draw_rows(ax, places, s=sizes[rows], color=colour, label=label)
     for row in x.outliers[:8]:
         place = (x.fitted[row], x.studentized[row])
         ax.annotate(str(row), place, xytext=(5, 4), textcoords="offset points", fontsize="small")

@@ -9,6 +9,7 @@ from tractable.distributions import Beta, Dirichlet
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.columns import check_single
 from tractable.plotting.plot import draw, picture
+from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend
 
 __all__: list[str] = []
@@ -41,7 +42,7 @@ def _dirichlet(
     ax.tricontourf(*(shares @ CORNERS).T, np.clip(density, 0.0, top), levels=12, cmap="Blues")
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color="0.4", lw=1.0)
     if data is not None:
-        ax.scatter(*(np.asarray(data, dtype=float) @ CORNERS).T, s=9, color="0.3", lw=0, label="data")
+        draw_rows(ax, np.asarray(data, dtype=float) @ CORNERS, color="0.3")
     ax.plot(*(np.asarray(x.mean) @ CORNERS), marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
     _frame(ax, names)
     return ax

@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.engines import EvidenceDecomposition
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
@@ -26,5 +26,5 @@ def _evidence(x: EvidenceDecomposition, ax: Any) -> Any:
     ax.set_xticks([0, 1], ["evidence", "bound"])
     ax.set(xlabel="what it is made of", ylabel="nats", xlim=(-0.5, 1.5), ylim=(floor, x.evidence + room))
     quiet(ax)
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)
+    legend(ax, beside=True)
     return ax

@@ -11,18 +11,17 @@ from tractable.distributions import MultivariateNormal
 from tractable.plotting.batches import draw_batch
 from tractable.plotting.columns import (
     as_number,
-    check_coverages,
     chosen_columns,
     named_columns,
     shown_data,
+    told_coverages,
 )
 from tractable.plotting.matrices import edge, radius_holding
 from tractable.plotting.plot import draw, picture
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.points import draw_rows
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__: list[str] = []
-
-COVERAGES = (0.5, 0.9, 0.99)
 
 
 @picture.register
@@ -38,22 +37,21 @@ def _multivariate(
     *,
     data: Any = None,
     dims: Any = None,
-    coverages: Sequence[float] = COVERAGES,
+    coverage: float | None = None,
+    coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
     """Draw one column as a curve, two as ellipses; of a batch, one of each member."""
-    coverages = check_coverages(coverages)
+    held, regions = told_coverages(coverage, coverages)
     if x.batch_shape:
-        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=coverages)
+        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
     columns = chosen_columns(x, dims)
     shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(x, data, columns)
     if len(columns) == 1:
-        ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=max(coverages))
+        ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=held)
     else:
-        _ellipses(shown, ax, rows, names, coverages)
-    dim = x.event_shape[0]
-    if dim > len(columns):
-        ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
+        _ellipses(shown, ax, rows, names, regions)
+    title(ax, which_columns(names, x.event_shape[0]))
     return ax
 
 
@@ -61,7 +59,7 @@ def _ellipses(
     x: MultivariateNormal, ax: Any, rows: np.ndarray | None, names: list[str], coverages: Sequence[float]
 ) -> None:
     if rows is not None:
-        ax.scatter(*rows.T, s=9, color="0.6", lw=0, label="data")
+        draw_rows(ax, rows)
     mean, covariance = np.asarray(x.mean, dtype=float), np.asarray(x.covariance, dtype=float)
     for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
         ax.plot(

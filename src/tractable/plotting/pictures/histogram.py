@@ -12,7 +12,8 @@ from tractable.distributions import HistogramDensity, UnivariateHistogram
 from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
 from tractable.plotting.members import as_members
 from tractable.plotting.plot import draw, picture
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.points import draw_rows
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__: list[str] = []
 
@@ -84,8 +85,7 @@ def _vectors(
         ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=coverage)
     else:
         _map(shown, ax, rows, names)
-    if x.dim > len(columns):
-        ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
+    title(ax, which_columns(names, x.dim))
     return ax
 
 
@@ -94,7 +94,7 @@ def _map(x: HistogramDensity, ax: Any, rows: np.ndarray | None, names: list[str]
     mesh = ax.pcolormesh(*edges, np.where(heights > 0, heights, np.nan).T, cmap="Blues", vmin=0.0)
     ax.figure.colorbar(mesh, ax=ax, label="density")
     if rows is not None:
-        ax.scatter(*rows.T, s=4, color=COLOURS[5], lw=0, label="data")
+        draw_rows(ax, rows, s=4, color=COLOURS[5])
     ax.set(xlabel=names[0], ylabel=names[1])
     quiet(ax)
     legend(ax)

@@ -10,6 +10,7 @@ from tractable.plotting.columns import chosen_columns, named_columns, shown_data
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
+from tractable.plotting.style import title, which_columns
 from tractable.smoothing import check_window
 
 __all__: list[str] = []
@@ -41,11 +42,10 @@ def _smoothed(
     columns, (held, regions) = chosen_columns(x, dims), told_coverages(coverage, coverages, COVERAGES)
     names, rows = named_columns(x, columns), shown_data(x, data, columns)
     whole = columns == list(range(x.dim))
-    if (
-        not whole and check_window(x.window).name != "gaussian"
-    ):  # other windows are not closed under marginals
+    # Other windows are not closed under marginals.
+    if not whole and check_window(x.window).name != "gaussian":
         draw_draws(x, ax, columns, names, rows)
-        ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
+        title(ax, which_columns(names, x.dim))
         return ax
     shown = x if whole else x.marginal(columns)
     if len(columns) > 1:
@@ -53,6 +53,5 @@ def _smoothed(
     else:
         given = None if rows is None else rows[:, 0]
         draw(shown.as_univariate(), ax, data=given, label=names[0], coverage=held)
-    if not whole:
-        ax.set_title(f"{' and '.join(names)}, of {x.dim} columns", fontsize="medium")
+    title(ax, which_columns(names, x.dim))
     return ax

@@ -9,8 +9,9 @@ from tractable.mixture import KMeans
 from tractable.plotting.cluster_line import draw_cluster_line
 from tractable.plotting.columns import two_columns
 from tractable.plotting.plot import picture
+from tractable.plotting.points import draw_rows, how_many
 from tractable.plotting.rows import box_of, column_names, rows_like
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
@@ -37,11 +38,11 @@ def _kmeans(x: KMeans, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
         _cells(ax, centers, *box_of(shown))
     if rows is not None and labels is not None:
         colours = np.asarray(COLOURS)[labels % len(COLOURS)]
-        ax.scatter(rows[:, first], rows[:, second], s=12, c=colours, lw=0)
+        draw_rows(ax, rows[:, [first, second]], s=12, c=colours, label=None)
     ax.scatter(*centers.T, s=90, marker="X", c="black", ec="white", lw=1.2, zorder=3, label="centres")
     ax.set(xlabel=names[first], ylabel=names[second])
     quiet(ax)
-    ax.legend(loc="best", framealpha=0.9)  # in a box: its mark is no centre
+    legend(ax, boxed=True, head="" if rows is None else how_many(len(rows)))
     return ax
 
 

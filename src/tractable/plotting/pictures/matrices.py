@@ -13,11 +13,11 @@ from tractable.distributions import (
     NormalWishart,
     Wishart,
 )
-from tractable.plotting.columns import check_single
+from tractable.plotting.columns import check_single, told_coverages
 from tractable.plotting.matrices import edge, radius_holding
 from tractable.plotting.plot import draw, picture
 from tractable.plotting.regions import draw_regions, level_holding
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__: list[str] = []
 
@@ -60,15 +60,18 @@ def _gaussians(x: NormalWishart, ax: Any, *, coverage: float = 0.5, n_draws: int
 
 
 @picture.register
-def _plane(x: NormalGamma, ax: Any, *, coverages: Sequence[float] = (0.5, 0.9, 0.99)) -> Any:
+def _plane(
+    x: NormalGamma, ax: Any, *, coverage: float | None = None, coverages: Sequence[float] | None = None
+) -> Any:
     """Draw regions of greatest density of the mean and the precision together."""
     check_single(x)
+    _, regions = told_coverages(coverage, coverages)
     (low, high), (least, most) = (d.interval(0.9999) for d in (x.mean_marginal(), x.precision_marginal()))
     mean = np.linspace(float(low), float(high), 241)
     precision = np.linspace(float(least), float(most), 240)
     density = np.asarray(x.prob(tuple(np.meshgrid(mean, precision))))
-    levels = [level_holding(density, density, coverage) for coverage in coverages]
-    draw_regions(ax, mean, precision, density, levels, coverages)
+    levels = [level_holding(density, density, share) for share in regions]
+    draw_regions(ax, mean, precision, density, levels, regions)
     ax.set(xlabel="mean", ylabel="precision")
     quiet(ax)
     legend(ax)
@@ -104,10 +107,8 @@ def _called(x: Any, wishart: bool) -> str:
     return "mean" if wishart or np.isfinite(np.asarray(x.mean, dtype=float)).all() else "mode"
 
 
-def _finished(ax: Any, dim: int, title: str) -> Any:
-    parts = [title] if title else []
-    parts += [f"x0 and x1, of {dim} columns"] if dim > 2 else []
-    ax.set_title("; ".join(parts), fontsize="medium")
+def _finished(ax: Any, dim: int, told: str) -> Any:
+    title(ax, told, which_columns(["x0", "x1"], dim))
     quiet(ax)
     legend(ax)
     return ax

@@ -9,8 +9,9 @@ from tractable.density import MeanShift
 from tractable.plotting.cluster_line import draw_cluster_line
 from tractable.plotting.columns import two_columns
 from tractable.plotting.plot import picture
+from tractable.plotting.points import draw_rows, how_many
 from tractable.plotting.rows import box_of, column_names, rows_like
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
@@ -37,13 +38,13 @@ def _mean_shift(x: MeanShift, ax: Any, *, data: Any = None, dims: Any = None, n_
         sides = [np.linspace(low[j], high[j], n_cells) for j in (0, 1)]
         _basins(ax, x, sides)
     colours = [ORPHAN if label < 0 else _colour(label) for label in labels]
-    ax.scatter(*rows.T, s=9, c=colours, lw=0)
+    draw_rows(ax, rows, c=colours, label=None)
     ax.scatter(*centers.T, s=90, marker="^", c="black", ec="white", lw=1.2, zorder=3, label="modes")
     if np.any(labels < 0):
         ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
     ax.set(xlabel=names[first], ylabel=names[second])
     quiet(ax)
-    ax.legend(loc="best", framealpha=0.9, fontsize="small")  # in a box: its mark is no mode
+    legend(ax, boxed=True, head=how_many(len(rows)))
     return ax
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from tractable.plotting.near_points import draw_points
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.points import draw_rows, how_many
+from tractable.plotting.style import COLOURS, legend, quiet
 from tractable.spatial import Index, KDTree
 from tractable.spatial.plane_cells import plane_cells
 from tractable.spatial.plane_index import PlaneIndex
@@ -26,7 +27,7 @@ def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 
     if np.any(kept > 1):
         _points(ax, x.points[kept > 1], COLOURS[5], "kept on both sides")
     _search(ax, x, row, k)
-    return _finished(ax)
+    return _finished(ax, len(x.points))
 
 
 @picture.register
@@ -37,7 +38,7 @@ def _boxes(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
     _cells(ax, [_corners(low, high) for low, high in x.cells()])
     _points(ax, x.points, "0.25", "points")
     _search(ax, x, row, k)
-    return _finished(ax)
+    return _finished(ax, len(x.points))
 
 
 def _corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -57,7 +58,7 @@ def _cells(ax: Any, cells: list[np.ndarray]) -> None:
 
 
 def _points(ax: Any, points: np.ndarray, colour: str, label: str) -> None:
-    ax.scatter(*points.T, s=7, color=colour, lw=0, label=label)
+    draw_rows(ax, points, s=7, color=colour, label=label)
 
 
 def _search(ax: Any, index: Index, row: Any, k: int) -> None:
@@ -69,9 +70,9 @@ def _search(ax: Any, index: Index, row: Any, k: int) -> None:
     ax.scatter(*at, s=90, marker="*", c="black", ec="white", lw=0.8, zorder=3, label="searched for")
 
 
-def _finished(ax: Any) -> Any:
+def _finished(ax: Any, n: int) -> Any:
     ax.set(xlabel="x0", ylabel="x1")
     quiet(ax)
-    if len(ax.get_legend_handles_labels()[0]) > 1:
-        ax.legend(loc="best", framealpha=0.9)  # in a box: its marks are no points
+    if len(ax.get_legend_handles_labels()[0]) > 1 or how_many(n):
+        legend(ax, boxed=True)
     return ax

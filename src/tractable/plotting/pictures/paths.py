@@ -9,7 +9,7 @@ from tractable.base import check_fitted
 from tractable.linear_model import LarsPath, LassoCV, LassoLars, LassoPath
 from tractable.plotting.labels import legend_name
 from tractable.plotting.plot import draw, draw_as, picture
-from tractable.plotting.style import COLOURS, quiet
+from tractable.plotting.style import COLOURS, legend, quiet
 
 __all__: list[str] = []
 
@@ -46,7 +46,7 @@ def _lasso_cv(
     _lines(x.path_, ax, against="alpha", named=named)
     for alpha, style, what in ((x.alpha_, "-", "least error"), (x.alpha_1se_, "--", "one standard error")):
         ax.axvline(alpha, color="0.4", lw=1.0, ls=style, label=what)
-    _legend(ax)
+    legend(ax, beside=True)  # within the picture there is no room
     return ax
 
 
@@ -93,11 +93,5 @@ def _lines(x: Any, ax: Any, *, against: str, named: int) -> Any:
             ax.invert_xaxis()
     ax.set(xlabel=label, ylabel="coefficient")
     quiet(ax)
-    _legend(ax)
+    legend(ax, beside=True)  # within the picture there is no room
     return ax
-
-
-def _legend(ax: Any) -> None:
-    """Name the lines beside the picture: within it, there is no room."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)

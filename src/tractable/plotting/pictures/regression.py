@@ -9,6 +9,7 @@ from tractable.base import PredictiveMixin, check_fitted
 from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.line_rows import given_rows, line_points
 from tractable.plotting.plot import picture
+from tractable.plotting.points import draw_rows
 from tractable.plotting.predicted import draw_predicted
 from tractable.plotting.rows import column_names, rows_like, target_name
 from tractable.plotting.style import COLOURS, legend, quiet
@@ -63,8 +64,9 @@ def _coefficients(x: Any, ax: Any, coverage: float) -> Any:
 
 def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any:
     points, at = line_points(rows, grid)
-    if y is not None:
-        ax.scatter(at, np.reshape(np.asarray(y, dtype=float), -1), s=12, color="0.55", lw=0, label="data")
+    if y is not None and at is not None:
+        seen = np.reshape(np.asarray(y, dtype=float), -1)
+        draw_rows(ax, np.column_stack([at, seen]), s=12, color="0.55")
     asked = rows_like(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
     for noise, shade, what in bands if hasattr(x, "predict_interval") else ():

@@ -10,6 +10,7 @@ from tractable.plotting.climb import SHOWN, draw_climb
 from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.line_rows import given_rows, line_points
 from tractable.plotting.plot import picture
+from tractable.plotting.points import draw_rows
 from tractable.plotting.predicted import draw_predicted
 from tractable.plotting.rows import column_names, rows_like, target_name
 from tractable.plotting.style import COLOURS, legend, quiet
@@ -50,6 +51,8 @@ def _planes(
         return draw_coefficients(x, ax, coverage, [f"plane {k}" for k in range(len(x.coef_))])
     if x.n_features_in_ > 1 and grid is None:
         return draw_predicted(x, ax, rows, y, coverage, target_name(y))
+    from matplotlib import colormaps
+
     points, at = line_points(rows, grid)
     dist = x.predict_dist(rows_like(x, points[:, None]))
     levels = _levels(dist, y)
@@ -57,8 +60,10 @@ def _planes(
         density = dist.prob(levels[:, None])
     # The root of the density: a road less travelled is seen too.
     ax.pcolormesh(points, levels, np.sqrt(density), cmap="Blues", shading="gouraud", rasterized=True)
-    if y is not None:
-        ax.scatter(at, np.reshape(np.asarray(y, dtype=float), -1), s=8, color="0.25", lw=0, label="data")
+    ax.plot([], [], "s", ms=9, color=colormaps["Blues"](0.5), label="density")
+    if y is not None and at is not None:
+        seen = np.reshape(np.asarray(y, dtype=float), -1)
+        draw_rows(ax, np.column_stack([at, seen]), s=8, color="0.25")
     for k, (plane, share) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
         _trusted(ax, points, plane, share, COLOURS[1 + k % (len(COLOURS) - 1)], f"plane {k}")
     ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(levels[0], levels[-1]))

@@ -25,8 +25,9 @@ from tractable.plotting.columns import (
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.members import as_members
 from tractable.plotting.plot import draw, draw_as, picture
+from tractable.plotting.points import draw_rows
 from tractable.plotting.regions import draw_plane
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
 
 __all__: list[str] = []
 
@@ -49,7 +50,7 @@ def _sample(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERV
     else:
         shares = np.asarray(x.probabilities, dtype=float)
         sizes = 12.0 + 28.0 * shares / shares.max()
-        ax.scatter(*values.T, s=sizes, color=COLOURS[0], alpha=0.7, lw=0, label="values")
+        draw_rows(ax, values, s=sizes, color=COLOURS[0], alpha=0.7, label="values")
         ax.plot(*np.asarray(x.mean, dtype=float)[columns], "+", ms=9, color=COLOURS[5], label="mean")
         ax.set(xlabel=names[0], ylabel=names[1])
         quiet(ax)
@@ -101,7 +102,5 @@ def _alone(member: Any) -> Any:
 
 
 def _titled(ax: Any, x: Any, names: Sequence[str]) -> Any:
-    dim = x.event_shape[0]
-    if dim > len(names):
-        ax.set_title(f"{' and '.join(names)}, of {dim} columns", fontsize="medium")
+    title(ax, which_columns(names, x.event_shape[0]))
     return ax
