@@ -196,7 +196,7 @@ def test_dates_and_text(report):
         "x": "number", "y": "number", "k": "category", "when": "date", "said": "text", "id": "identifier",
     }  # fmt: skip
     assert "2024-01-01 to 2024-02-29" in page.said
-    assert "Not compared, for every row is different: said, id" in page.said
+    assert "Not compared, for every row is different: said and id" in page.said
 
 
 def test_a_target_that_does_not_exist(tmp_path):

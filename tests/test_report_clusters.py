@@ -42,6 +42,26 @@ def test_one_group_is_told_as_one(rng):
     assert "one group" in found.meaning
 
 
+def test_what_is_usual_sets_no_cluster_apart(rng):
+    """Two groups differ in one of two columns only, and one group differs from nothing."""
+    x = np.r_[rng.normal(size=100), 20.0 + rng.normal(size=100)]
+    found = section(table_of(pd.DataFrame({"x": x, "noise": rng.normal(size=200)})), rng=rng)
+    assert found.findings["set_apart_by"] == [["x"], ["x"]]
+    assert all("noise" not in row[-1] and "usual" not in row[-1] for row in found.tables[0].rows)
+    alone = section(table_of(pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])), rng=rng)
+    assert alone.findings["set_apart_by"] == [[]]
+    assert "what sets it apart" not in alone.tables[0].head
+
+
+def test_clusters_that_no_column_sets_apart(rng):
+    """A narrow and a wide group about one point."""
+    x = np.concatenate([0.02 * rng.normal(size=(300, 2)), 5.0 * rng.normal(size=(300, 2))])
+    found = section(table_of(pd.DataFrame(x, columns=["a", "b"])), rng=rng)
+    assert found.findings["n_clusters"] == 2
+    assert "2 clusters, which no column by itself sets apart." in found.meaning
+    assert [row[-1] for row in found.tables[0].rows] == ["no column by itself"] * 2
+
+
 def test_categories_and_holes_take_part(rng):
     n = 120
     kind = np.where(np.arange(n) % 2, "cat", "dog")

@@ -90,7 +90,7 @@ def test_coloured_by_what_there_is(target, rng):
     if target:
         assert all(target not in names for names in found.findings["directions"])
     if target != "kind":
-        assert any("no numbers: kind" in note for note in found.notes)
+        assert any("Not used: kind (categories)" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,22 @@ from typing import Any
 import numpy as np
 
 from tractable.report.cluster_pictures import curve_picture, pair_picture
-from tractable.report.grouping import MOST_COMPONENTS, Grouping, grouping
+from tractable.report.grouping import MOST_COMPONENTS, Grouping, grouping, too_little
 from tractable.report.names import number_of
 from tractable.report.repeats import imports_for
 from tractable.report.rows import beginning, listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
+from tractable.report.unused import not_used
 from tractable.value import value
 
 __all__ = ["Membership", "membership", "section"]
 
 #: Numbers that set a cluster apart are told, the most telling first.
 MOST_TOLD = 3
+
+#: Closer to the mean of all rows than so many standard deviations a cluster is as usual.
+USUAL = 0.5
 
 #: A row is sure of its cluster from this probability.
 SURE = 0.9
@@ -73,7 +77,7 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
         + "labels = model.predict(rows)\nprobabilities = model.predict_proba(rows)\n",
         pictures=(curve_picture(found.choice), *pair_picture(found, members, rng)),
         tables=(_sizes(members, told), *_against(table, found, members, target)),
-        notes=_notes(found),
+        notes=(*_notes(found), *not_used(table, leave=target or ())),
         findings={
             "n_clusters": len(members.sizes),
             "by_bic": int(found.model("bic").n_components),
@@ -82,6 +86,11 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
             "set_apart_by": [[name for name, _, _ in row[:MOST_TOLD]] for row in told],
         },
     )
+
+
+def why_not(table: Table, target: str | None) -> str:
+    """Say why no clusters are looked for."""
+    return f"No clusters are looked for: {too_little(table, target)}."
 
 
 def membership(found: Grouping) -> Membership:
@@ -117,13 +126,14 @@ def _meaning(found: Grouping, members: Membership, told: list[list[tuple[str, fl
         return f"The rows are best taken as one group: no clusters that are apart were found.{more}"
     share = float((members.sure >= SURE).mean())
     columns = list(dict.fromkeys(row[0][0] for row in told if row))
+    apart = f"set apart most by {listed(columns)}" if columns else "which no column by itself sets apart"
     icl = found.choice.scores["icl"]
     gain = float(icl[:, 0].min() - icl[found.choice.place("icl")])
     also = "BIC agrees" if by_bic == k else f"BIC would take {number_of(by_bic, 'component')}"
     return (
-        f"There are {k} clusters, set apart most by {listed(columns)}. {share:.0%} of the rows belong to "
-        f"their cluster with a probability of {SURE:.0%} or more. {also}; one group for all would have an "
-        f"ICL worse by {gain:.4g}, where 10 is much."
+        f"There are {k} clusters, {apart}. {share:.0%} of the rows belong to their cluster with a "
+        f"probability of {SURE:.0%} or more. {also}; one group for all would have an ICL worse by "
+        f"{gain:.4g}, where 10 is much."
     )
 
 
@@ -140,14 +150,18 @@ def _assumptions(found: Grouping) -> str:
 
 
 def _told(found: Grouping, members: Membership) -> list[list[tuple[str, float, str]]]:
-    """Return for each cluster what sets it apart: a column, by how many standard deviations, in words."""
+    """Return for each cluster what sets it apart: a column, by how many standard deviations, in words.
+
+    Columns in which a cluster is much like all rows are not told.
+    """
     frame, labels = found.rows.frame, members.labels
     told: list[list[tuple[str, float, str]]] = []
     for k in range(len(members.sizes)):
         mine = frame[labels == k]
         rows = [_number_told(frame[name], mine[name]) for name in found.rows.numbers]
         rows += [_category_told(frame[name], mine[name]) for name in found.rows.categories]
-        told.append(sorted((row for row in rows if row is not None), key=lambda row: -abs(row[1])))
+        apart = [row for row in rows if row is not None and abs(row[1]) > USUAL]
+        told.append(sorted(apart, key=lambda row: -abs(row[1])))
     return told
 
 
@@ -156,8 +170,7 @@ def _number_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
     if not np.isfinite(x) or not spread > 0.0:
         return None
     z = float((x - all_rows.mean()) / spread)
-    side = "high" if z > 0.5 else "low" if z < -0.5 else "usual"
-    return str(mine.name), z, f"{mine.name} {x:.4g} ({side})"
+    return str(mine.name), z, f"{mine.name} {x:.4g} ({'high' if z > 0.0 else 'low'})"
 
 
 def _category_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
@@ -177,10 +190,12 @@ def _sizes(members: Membership, told: list[list[tuple[str, float, str]]]) -> Gri
     for k, size in enumerate(members.sizes):
         sure = members.sure[members.labels == k]
         words = "; ".join(words for _, _, words in told[k][:MOST_TOLD])
-        rows.append((str(k + 1), f"{size:,}", f"{size / n:.0%}", f"{sure.mean():.1%}", words))
+        entries = (str(k + 1), f"{size:,}", f"{size / n:.0%}", f"{sure.mean():.1%}")
+        rows.append((*entries, *([words or "no column by itself"] if len(members.sizes) > 1 else [])))
+    head = ("cluster", "rows", "share", "how sure", "what sets it apart")
     return Grid(
         title="The clusters",
-        head=("cluster", "rows", "share", "how sure", "what sets it apart"),
+        head=head[: len(rows[0])],
         rows=tuple(rows),
         note="How sure: the mean probability with which its rows belong to it.",
     )

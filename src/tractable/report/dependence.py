@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.report.mutual_information import Pair, pairs_of
+from tractable.report.mutual_information import LEAST_ROWS, Pair, pairs_of
 from tractable.report.names import number_of
 from tractable.report.pair_pictures import picture_of_pair, picture_of_strengths
 from tractable.report.repeats import without_repeats
+from tractable.report.rows import listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
 from tractable.report.within_groups import Reversal, reversals
@@ -67,6 +68,16 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         notes=(*_notes(table), *_copies(table, once)),
         findings=_findings(pairs, certain, of_target, turned),
     )
+
+
+def why_not(table: Table, target: str | None) -> str:
+    """Say why no pairs of columns are compared."""
+    del target
+    names = table.names("number", "category", "boolean", "date")
+    if len(names) < 2:
+        there = "is 1" if names else "is none"
+        return f"No columns are compared: it takes two that hold numbers, dates or categories; there {there}."
+    return f"No columns are compared: a pair needs {LEAST_ROWS} different rows that have both entries."
 
 
 def _more_than_chance(pairs: list[Pair], rate: float = 0.01) -> set[Pair]:
@@ -169,9 +180,7 @@ def _p(p: float) -> str:
 
 def _notes(table: Table) -> tuple[str, ...]:
     left = [*table.names("text"), *table.names("identifier")]
-    more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-    said = f"Not compared, for every row is different: {', '.join(left[:5])}{more}."
-    return (said,) if left else ()
+    return (f"Not compared, for every row is different: {listed(left)}.",) if left else ()
 
 
 def _copies(table: Table, once: Table) -> tuple[str, ...]:

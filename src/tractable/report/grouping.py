@@ -14,7 +14,7 @@ from tractable.report.table import Table
 from tractable.selection import select_components
 from tractable.value import value
 
-__all__ = ["MOST_ROWS", "Grouping", "grouping"]
+__all__ = ["MOST_ROWS", "Grouping", "grouping", "too_little"]
 
 #: Mixtures are fitted to at most so many rows, and asked about all.
 MOST_ROWS = 2_000
@@ -91,6 +91,15 @@ def _grouping(table: Table, leave: str | None) -> Grouping | None:
         mixed=mixed,
         n_fitted=len(part),
     )
+
+
+def too_little(table: Table, leave: str | None = None) -> str:
+    """Say why no mixture can be fitted to a table."""
+    rows = rows_once(chosen_rows(table, leave or ()), table)
+    if not (rows.numbers or rows.categories):
+        return "there is no column of numbers, or of few categories, that varies"
+    there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
+    return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
 
 
 def _normals(part: Any, numbers: range) -> ComponentChoice:

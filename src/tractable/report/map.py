@@ -15,12 +15,16 @@ from tractable.report.repeats import imports_for, rows_once
 from tractable.report.rows import ChosenRows, beginning, chosen_rows, listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
+from tractable.report.unused import not_used
 from tractable.statistics import Moments
 
 __all__ = ["section"]
 
 #: Rows and columns that the map is made of, at most.
 MOST_ROWS, MOST_COLUMNS = 5_000, 60
+
+#: What has no place in a map.
+NO_NUMBERS = ("category", "boolean", "date", "text", "identifier")
 
 #: Columns that are told for each direction, and directions that are told.
 MOST_TOLD, MOST_DIRECTIONS = 4, 5
@@ -62,6 +66,15 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     )
 
 
+def why_not(table: Table, target: str | None) -> str:
+    """Say why there is no map of a table."""
+    rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
+    if rows.numbers and len(rows_once(rows, table).frame) < 3:
+        return "No map of the rows: it takes three different rows with a number."
+    there = "1" if rows.numbers else "none"
+    return f"No map of the rows: it takes two columns of numbers that vary, and there is {there}."
+
+
 def _standardised(part: Any) -> tuple[np.ndarray, int, PrincipalAxes]:
     """Return rows in standard units with their holes filled, how many holes there were, and the axes."""
     x = part.to_numpy(dtype=np.float64)
@@ -92,8 +105,8 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
 def _done(rows: ChosenRows, n: int, gaps: int) -> str:
     whole = "" if n == len(rows.frame) else ", chosen at random"
     holes = (
-        f" {number_of(gaps, 'missing entry', 'missing entries')} were filled with what a normal distribution "
-        "of all columns expects, given the rest of the row."
+        f" {number_of(gaps, 'missing entry was', 'missing entries were')} filled with what a normal "
+        "distribution of all columns expects, given the rest of the row."
         if gaps
         else ""
     )
@@ -138,9 +151,8 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
 
 
 def _notes(table: Table, rows: ChosenRows, target: str | None) -> tuple[str, ...]:
-    others = [*table.names("category", "boolean", "date", "text", leave=target or ())]
     kept = tuple(note for note in rows.notes if "categories" not in note)
-    return (*kept, f"Not in the map, for they are no numbers: {listed(others)}.") if others else kept
+    return (*kept, *not_used(table, *NO_NUMBERS, leave=target or ()))
 
 
 def _code(table: Table, rows: ChosenRows, part: Any) -> str:
@@ -157,5 +169,5 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
     else:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
     lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
-    imports = f"{imports_for(lines)}from tractable.report.principal import {names}\n"
+    imports = f"{imports_for(lines)}from tractable.report import {names}\n"
     return beginning(table, imports) + lines

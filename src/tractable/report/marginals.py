@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.plotting.style import COLOURS
+from tractable.report.names import number_of
 from tractable.report.section import Picture, canvas, picture_of
 from tractable.report.table import Column, Table
 
@@ -15,8 +16,9 @@ __all__ = ["cut_name", "density_of", "picture_of_column", "shows_density", "smoo
 MOST_BARS = 10
 MOST_LETTERS = 22
 
-#: Numbers with fewer values than this are shown by bars.
+#: Numbers with fewer values than this are shown by bars, and each by a point where there are few of them.
 FEW_VALUES = 8
+MOST_DOTS = 30
 
 #: From so many values on details of a density are looked for.
 MANY_VALUES = 100
@@ -34,8 +36,11 @@ def picture_of_column(table: Table, column: Column) -> Picture | None:
         return None
     if shows_density(table, column):
         return _curve(column, values)
+    if len(values) <= MOST_DOTS:
+        return _dots(column.name, values)
     shown, counts = np.unique(values, return_counts=True)
-    return _bars(column.name, [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)], len(values))
+    bars = [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)]
+    return _bars(column.name, bars, len(values), "different values")
 
 
 def shows_density(table: Table, column: Column) -> bool:
@@ -112,7 +117,7 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
         middle, spread = float(values.mean()), float(values.std(ddof=1))
         caption = f"mean {middle:.4g}, standard deviation {spread:.4g}, n = {len(values):,}"
         if cut:
-            caption += f"; {cut:,} far values are beyond the picture"
+            caption += f"; {number_of(cut, 'far value is', 'far values are')} beyond the picture"
         return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
 
 
@@ -129,8 +134,27 @@ def _bins(values: np.ndarray) -> int:
     return int(np.clip(math.ceil(2.0 * len(values) ** (1.0 / 3.0)), 6, 40))
 
 
-def _bars(name: str, counts: list[tuple[str, int]], n: int) -> Picture:
-    """Draw shares of categories with intervals of 90 % (Wilson's)."""
+def _dots(name: str, values: np.ndarray) -> Picture:
+    """Draw each number as a point, equal ones on top of each other."""
+    shown, counts = np.unique(values, return_counts=True)
+    x, height = np.repeat(shown, counts), np.concatenate([np.arange(count) for count in counts])
+    with canvas(width=3.6, height=min(1.1 + 0.12 * counts.max(), 2.6)) as (figure, ax):
+        ax.plot(x, height, "o", ms=6, mew=0, alpha=0.8, color=COLOURS[0])
+        ax.set_title(cut_name(name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_yticks([])
+        ax.set_ylim(-0.8, max(counts.max(), 1.8) - 0.2)
+        ax.spines["left"].set_visible(False)
+        ax.margins(x=0.08)
+        ax.locator_params(axis="x", nbins=6)
+        caption = number_of(len(values), "value")
+        if len(shown) < len(values):
+            caption += f", {len(shown)} of them different"
+        words = ", ".join(f"{v:.4g}" for v in values[:5]) + (", …" if len(values) > 5 else "")
+        return picture_of(figure, alt=f"points of {name}: {words}", caption=caption)
+
+
+def _bars(name: str, counts: list[tuple[str, int]], n: int, things: str = "categories") -> Picture:
+    """Draw shares of categories, or of numbers of few values, with intervals of 90 % (Wilson's)."""
     shown, rest = _in_order(counts[:MOST_BARS]), sum(count for _, count in counts[MOST_BARS:])
     labels = [cut_name(label) for label, _ in shown]
     numbers = np.array([count for _, count in shown], dtype=float)
@@ -148,7 +172,7 @@ def _bars(name: str, counts: list[tuple[str, int]], n: int) -> Picture:
         ax.locator_params(axis="x", nbins=5)
         ax.set_title(cut_name(name), fontsize=10, loc="left", fontweight="bold")
         words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))
-        caption = f"{len(counts)} categories, n = {n:,}"
+        caption = f"{len(counts)} {things}, n = {n:,}"
         return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tractable.report.grouping import Grouping, grouping
+from tractable.report.grouping import Grouping, grouping, too_little
 from tractable.report.names import number_of
 from tractable.report.outlier_pictures import pair_of_outliers, strangeness_picture
 from tractable.report.repeats import imports_for
@@ -14,6 +14,7 @@ from tractable.report.rows import beginning, listed
 from tractable.report.section import Grid, Section
 from tractable.report.strangeness import N_DRAWS, Blame, Strangeness, blamed, strangeness
 from tractable.report.table import Table
+from tractable.report.unused import not_used
 
 __all__ = ["section"]
 
@@ -55,7 +56,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *pair_of_outliers(frame, found.rows.numbers, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, strange, told),),
-        notes=_notes(found, strange),
+        notes=(*_notes(found, strange), *not_used(table)),
         findings={
             "n_outliers": len(flagged),
             "n_expected": limit * len(frame),
@@ -63,6 +64,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "columns": [[blame.column for blame in why] for _, why in outlying],
         },
     )
+
+
+def why_not(table: Table, target: str | None) -> str:
+    """Say why no outliers are looked for."""
+    del target
+    return f"No outliers are looked for: {too_little(table)}."
 
 
 def _density(found: Grouping, limit: float, rng: np.random.Generator) -> tuple[Any, Strangeness, np.ndarray]:

@@ -44,9 +44,9 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         done=_done(table, pictured),
         meaning=_meaning(table) + _repeats(table),
         assumptions=(
-            "Rows are independent draws, so that bands show what chance alone would change; densities are "
-            "smooth at the scale of the bandwidth; what a column holds is judged by its entries and may be "
-            "judged wrongly."
+            "Rows are independent draws, so that bands and intervals show what chance alone would change; "
+            "densities are smooth at the scale of the bandwidth; what a column holds is judged by its "
+            "entries and may be judged wrongly."
         ),
         code=_code(table, pictured),
         pictures=tuple(drawn),
@@ -59,13 +59,17 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
 def _done(table: Table, pictured: list[Column]) -> str:
     counted = "Every entry of the file was counted and its kind told from what is written. "
     sampled = f" (of the {len(table.frame):,} rows that are kept)" if table.is_sample else ""
-    if any(column.is_number for column in pictured):
+    numbers = [column for column in pictured if column.is_number]
+    smooth = [column for column in numbers if shows_density(table, column)]
+    if smooth:
         counted += (
             f"Numbers{sampled} are smoothed by a kernel density, whose bandwidth is chosen by the improved "
             "Sheather-Jones rule (Silverman's for fewer than 100 values) and is not below the step of "
             "rounded numbers; the band holds each height with 90% probability, and grey bars are a "
             "histogram. "
         )
+    if len(smooth) < len(numbers):
+        counted += "Numbers of few values are shown as they are. "
     if any(column.is_category for column in pictured):
         counted += "Categories are counted, with intervals of 90% for their shares."
     return counted.strip()

@@ -20,7 +20,8 @@ from tractable.value import value
 __all__ = ["SECTIONS", "ReportSummary", "make_report"]
 
 #: The sections in their order: each is a module here with `section(table, *, target=None, rng)`, which gives
-#: a Section, or None where it has nothing to say of the table. The words say what is going on meanwhile.
+#: a Section, or None where it has too little to go by; `why_not(table, target)` then says why. The words say
+#: what is going on meanwhile.
 SECTIONS = (
     ("overview", "looking at each column"),
     ("dependence", "comparing pairs of columns"),
@@ -186,7 +187,7 @@ def _usable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
 def _sections(
     table: Table, target: str | None, rng: np.random.Generator, tell: Progress
 ) -> tuple[list[Section], list[str]]:
-    """Make every section; one that fails is left out, and the page says so."""
+    """Make every section; of one that fails, or has too little to go by, the page says why it is missing."""
     made: list[Section] = []
     failed: list[str] = []
     for i, (name, words) in enumerate(SECTIONS):
@@ -200,6 +201,8 @@ def _sections(
             continue
         if section is not None:
             made.append(section)
+        elif hasattr(module, "why_not"):
+            failed.append(module.why_not(table, target))
     return made, failed
 
 
