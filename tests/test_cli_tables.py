@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, arrow_files, learning
+from tractable.cli import app, learning
 from tractable.cli.answers import answers_of
 from tractable.cli.known_models import described, model_classes
+from tractable.data import text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
 #: Which table each kind of model learns from, and which column it predicts.
@@ -164,7 +165,7 @@ def test_words_are_streamed_with_their_holes_and_weights(tmp_path, monkeypatch):
     )
     held = done(*words, tmp_path / "held")
     monkeypatch.setattr(learning, "HELD_BYTES", 0)
-    monkeypatch.setattr(arrow_files, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 4096)
     streamed = done(*words, tmp_path / "streamed")
     assert streamed["rows"] == held["rows"] == len(frame) - 7
     assert streamed["rows_left_out"] == held["rows_left_out"] == 7

@@ -70,6 +70,7 @@ def fit(
         _check_folder(save)
         say.progress(f"fitting {model} to {data} …")
         table = open_table(data)
+        say.note(table.notes)
         if save.resolve() in [path.resolve() for path in table.paths]:
             raise ValueError(f"--save: {save} is a file that is being read")
         question = Question(

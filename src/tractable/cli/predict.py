@@ -69,6 +69,7 @@ def predict(
             fitted = _loaded(model)
             ask = answers_of(fitted, method, interval, proba=proba)
             table = open_table(data)
+            say.note(table.notes)
             if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
                 raise ValueError(f"--output: {output} is a file that is being read")
             kept = tuple(table.types) if keep == "all" else names_in(keep or "")

@@ -6,10 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tractable.cli.arrow_files import ending, is_plain, opened
+from tractable.cli.arrow_files import kind_of, opened
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
-from tractable.data.source import Batch, Source
+from tractable.data.source import Batch, Source, row_slices
+from tractable.data.text_table import TextTable, open_text
 from tractable.value import value
 
 __all__ = ["Table", "bundled_hint", "check_not_stdin", "open_table"]
@@ -22,7 +23,7 @@ class Table:
     name: str
     paths: tuple[Path, ...]
     types: dict[str, Any]  # empty for NumPy's matrices, whose columns go by number
-    dialect: Any = None  # of CSV files
+    text: TextTable | None = None  # of text files: how they are read
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -39,9 +40,14 @@ class Table:
         if self.types:
             check_known(names, list(self.types), option, self.name)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of how the files are written."""
+        return () if self.text is None else self.text.notes
+
     def source(self, roles: Roles) -> Source:
-        """Return columns of numbers to stream: by `tractable.scan`, or, of odd CSV files, by our own walk."""
-        if self.dialect is None or all(is_plain(path, self.dialect) for path in self.paths):
+        """Return columns of numbers to stream: text by the report's reader, all else by `tractable.scan`."""
+        if self.text is None:
             from tractable.data import scan
 
             return scan(list(self.paths), list(roles.features) or None, roles.target, roles.weight)
@@ -52,20 +58,22 @@ class Table:
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
         """Walk some columns as Arrow tables of a few megabytes, in order; empty texts are missing."""
+        return self._parquet(columns) if self.text is None else self.text.blocks(columns)
+
+    def _parquet(self, columns: Sequence[str]) -> Iterator[Any]:
         import pyarrow as pa
 
-        # The types of a CSV file are judged by its first block: whole numbers may be followed by fractions.
-        kinds = {name: _as_read(self.types[name], whole=self.dialect is None) for name in columns}
+        kinds = {name: _as_read(self.types[name]) for name in columns}
         schema = pa.schema(list(kinds.items()))
         for path in self.paths:
-            with opened(path, self.dialect, kinds) as found:
+            with opened(path, columns) as found:
                 for block in found:
                     yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
 
 
 @value
 class TableSource(Source):
-    """The rows of CSV files that are not written as usual, as numbers."""
+    """The rows of text files, as numbers."""
 
     table: Table
     roles: Roles
@@ -84,7 +92,9 @@ class TableSource(Source):
 
     def batches(self) -> Iterator[Batch]:
         for block in self.table.blocks(self.roles.columns):
-            yield arrow.batch_of(block, self.roles, float, self.table.name)
+            for rows in row_slices(block.num_rows, block.num_columns):
+                some = block.slice(rows.start, rows.stop - rows.start)
+                yield arrow.batch_of(some, self.roles, float, self.table.name)
 
 
 def open_table(data: str) -> Table:
@@ -102,13 +112,15 @@ def open_table(data: str) -> Table:
         paths = expand(data)
     except ValueError as error:
         raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
-    kinds = {ending(path) for path in paths}
+    kinds = {kind_of(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
     if kinds == {".npy"}:
         return Table(name=data, paths=paths, types={})
-    dialect = _dialect(paths[0]) if kinds == {".csv"} else None
-    with opened(paths[0], dialect) as blocks:
+    if kinds == {".csv"}:
+        text = open_text(paths, data)
+        return Table(name=data, paths=paths, types=text.types, text=text)
+    with opened(paths[0]) as blocks:
         first = next(iter(blocks), None)
     if first is None or not first.num_rows:
         raise ValueError(f"{data} has no rows")
@@ -116,7 +128,7 @@ def open_table(data: str) -> Table:
     if doubled:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
     types = {field.name: field.type for field in first.schema}
-    return Table(name=data, paths=paths, types=types, dialect=dialect)
+    return Table(name=data, paths=paths, types=types)
 
 
 def check_not_stdin(data: str) -> None:
@@ -135,18 +147,12 @@ def bundled_hint(data: str) -> str:
     return f"; {name} is a bundled table, which `tractable datasets {name} -o {name}.csv` writes"
 
 
-def _dialect(path: Path) -> Any:
-    from tractable.data.dialect import sniffed
-
-    return sniffed(path)
-
-
-def _as_read(kind: Any, *, whole: bool) -> Any:
+def _as_read(kind: Any) -> Any:
     """Return the type that a column is read as: numbers are floats, but for whole ones that stay whole."""
     from pyarrow import float64, types
 
     if types.is_dictionary(kind):
         return kind.value_type
-    if types.is_boolean(kind) or not arrow.is_numeric(kind) or (whole and types.is_integer(kind)):
+    if types.is_boolean(kind) or not arrow.is_numeric(kind) or types.is_integer(kind):
         return kind
     return float64()

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -39,11 +39,18 @@ class Talk:
     def __init__(self, *, as_json: bool, quiet: bool) -> None:
         self.as_json, self.quiet = as_json, quiet
         self.warnings: list[str] = []
+        self.notes: list[str] = []
 
     def progress(self, text: str) -> None:
         """Say what is being done."""
         if not (self.quiet or self.as_json):
             typer.echo(printable(text), err=True)
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Say how something was taken."""
+        for text in texts:
+            self.notes.append(text)
+            self.progress(f"note: {text}")
 
     def warn(self, text: str) -> None:
         """Say what a user should know, once."""
@@ -58,7 +65,8 @@ class Talk:
         if self.as_json:
             from tractable.data.json_values import as_json
 
-            found = {**found, "warnings": self.warnings} if self.warnings else found
+            told = {"notes": self.notes, "warnings": self.warnings}
+            found = {**found, **{name: texts for name, texts in told.items() if texts}}
             typer.echo(spelled(json.dumps(as_json(found), ensure_ascii=False, allow_nan=False)))
         elif not self.quiet:
             for line in lines:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tractable.data.csv import CsvSource
 from tractable.data.file_source import FileSource
+from tractable.data.nearest import nearest_file
 from tractable.data.npy import NpySource
 from tractable.data.parquet import ParquetSource
 
@@ -81,7 +82,9 @@ def expand(path: Any) -> tuple[Path, ...]:
     elif has_magic(text):
         found = [Path(file) for file in glob(text, recursive=True) if Path(file).is_file()]  # noqa: PTH207
     else:
-        raise ValueError(f"path: no such file or folder: {text}")
+        near = nearest_file(Path(text))
+        hint = f"; did you mean {near}?" if near else ""
+        raise ValueError(f"path: no such file or folder: {text}{hint}")
     if not found:
         raise ValueError(f"path: no files of a known kind ({', '.join(KINDS)}) in {text}")
     return tuple(sorted(found))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.entries import is_text, numbers_of, trimmed
+from tractable.data.text_types import dates_of, holds_numbers
 from tractable.report.names import number_of
 from tractable.report.table import Column
 from tractable.report.tally import MOST_DISTINCT, Tally
@@ -18,14 +19,10 @@ FEW_CODES = 10
 #: More different texts than this are no categories.
 MOST_CATEGORIES = 100
 
-#: How many of the entries must be readable for a column to hold numbers, or dates.
-MOST = 0.95
-
 #: Signs that no page can show.
 CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], "\ufffd")
 
 TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
-DATES = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
 
 
@@ -48,7 +45,7 @@ def judged(name: str, tally: Tally, kept: Any, decimal: str = ".") -> tuple[Colu
             np.where(np.isfinite(numbers), numbers, np.nan)
         )
     if kind in ("text", "category", "identifier"):
-        dates = _dates(texts)
+        dates = dates_of(texts)
         if dates is not None:
             return _date(name, tally, dates)
     return _column(name, kind, tally, note), _texts(texts)
@@ -68,8 +65,9 @@ def _kind(name: str, tally: Tally, texts: Any) -> tuple[str, str]:
 
 
 def _holds_numbers(tally: Tally) -> bool:
-    few = tally.n_valid < 20 or not tally.text
-    return tally.n_numbers >= (tally.n_valid if few else MOST * tally.n_valid)
+    if tally.text:
+        return holds_numbers(tally.n_numbers, tally.n_valid)
+    return tally.n_numbers >= tally.n_valid
 
 
 def _kind_of_numbers(name: str, tally: Tally) -> tuple[str, str]:
@@ -99,24 +97,6 @@ def _kind_of_texts(tally: Tally, texts: Any) -> tuple[str, str]:
     if different >= min(n, MOST_DISTINCT) and np.mean(lengths or [0]) <= 40:
         return "identifier", "texts that are all different"
     return "text", "texts with too many values for categories"
-
-
-def _dates(texts: Any) -> Any:
-    """Return texts as dates where nearly all can be read as such, in one of the ways people write them."""
-    import pandas as pd
-
-    if not is_text(texts.type):
-        return None
-    some = texts.drop_null()
-    first = str(some[0]) if len(some) else ""
-    if not re.search(r"\d[-/. ,]|[-/. ]\d", first) or len(first) < 6:
-        return None
-    series = _texts(texts)
-    for form in DATES:
-        dates = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
-        if dates.notna().sum() >= MOST * series.notna().sum():
-            return dates
-    return None
 
 
 def _date(name: str, tally: Tally, dates: Any) -> tuple[Column, Any]:
