@@ -60,7 +60,7 @@ def rows_once(rows: ChosenRows, table: Table) -> ChosenRows:
 
 def imports_for(code: str) -> str:
     """Return the line that lines of code need before them, if they leave copies out."""
-    return "from tractable.report.repeats import copied_rows\n" if "copied_rows(" in code else ""
+    return "from tractable.report import copied_rows\n" if "copied_rows(" in code else ""
 
 
 def repeated(frame: Any) -> np.ndarray:
