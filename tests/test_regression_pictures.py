@@ -87,3 +87,11 @@ def test_without_rows_coefficients_are_drawn_with_their_intervals(data):
     belief = model.posterior_
     expected = [belief.marginal([name]).as_univariate().interval(0.8) for name in both.columns]
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("rows", [5, 2], ids=["without errors", "too few rows"])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_fit_that_knows_no_noise_is_drawn_without_bands(rows, columns):
+    X = np.arange(1.0, rows + 1.0)[:, None] ** np.arange(1.0, columns + 1.0)
+    ax = tractable.plot(LinearRegression().fit(X, 2.0 * X[:, 0]), data=X, y=2.0 * X[:, 0])
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"data", "prediction"}

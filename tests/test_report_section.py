@@ -6,6 +6,7 @@ import re
 import matplotlib as mpl
 import numpy as np
 
+from tractable.plotting.labels import legend_name
 from tractable.report.section import MOST_BYTES, canvas, picture_of
 
 
@@ -54,3 +55,13 @@ def test_nothing_is_left_behind():
     drawn()
     assert plt.get_fignums() == figures
     assert dict(mpl.rcParams) == before
+
+
+def test_labels_and_names_are_written_as_they_are():
+    """As in every other picture: no mathematics, and nothing left out of a legend."""
+    with canvas() as (figure, ax):
+        ax.plot([0, 1], [1, 0], label=legend_name("_late $x$"))
+        ax.set_xticks([0, 1], [r"$\frac$", "_x"])
+        figure.legend(title="$by$")
+        svg = picture_of(figure, alt="a falling line").svg
+    assert all(f">{name}</text>" in svg for name in ("_late $x$", r"$\frac$", "_x", "$by$"))

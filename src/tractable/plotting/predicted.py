@@ -7,7 +7,7 @@ import numpy as np
 from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet
 
-__all__ = ["draw_predicted"]
+__all__ = ["draw_predicted", "knows_noise"]
 
 #: Intervals of more rows than this are a solid block.
 MOST_BARS = 300
@@ -24,7 +24,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, called: 
         raise ValueError("y must have one target for each row of data")
     order = np.argsort(centre, kind="stable")
     across = centre[order] if seen is not None else np.arange(1, len(order) + 1)
-    if hasattr(x, "predict_interval"):
+    if knows_noise(x):
         low, high = np.reshape(x.predict_interval(rows, coverage), (-1, 2))[order].T
         style: dict[str, Any] = {"color": COLOURS[0], "label": f"{coverage:.0%}, new targets"}
         if len(order) > MOST_BARS:
@@ -39,3 +39,9 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, called: 
     quiet(ax)
     legend(ax)
     return ax
+
+
+def knows_noise(x: Any) -> bool:
+    """Whether there are intervals to draw: of a fit without errors, or of too few rows, there are none."""
+    noise = np.asarray(getattr(x, "sigma2_", 1.0), dtype=float)
+    return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))

@@ -10,7 +10,7 @@ from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.line_rows import given_rows, line_points
 from tractable.plotting.plot import picture
 from tractable.plotting.points import draw_rows
-from tractable.plotting.predicted import draw_predicted
+from tractable.plotting.predicted import draw_predicted, knows_noise
 from tractable.plotting.rows import column_names, rows_like, target_name
 from tractable.plotting.style import COLOURS, legend, quiet
 
@@ -69,7 +69,7 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
         draw_rows(ax, np.column_stack([at, seen]), s=12, color="0.55")
     asked = rows_like(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
-    for noise, shade, what in bands if hasattr(x, "predict_interval") else ():
+    for noise, shade, what in bands if knows_noise(x) else ():
         low, high = _band(x.predict_interval(asked, coverage, include_noise=noise))
         ax.fill_between(
             points, low, high, color=COLOURS[0], alpha=shade, lw=0, label=f"{coverage:.0%}, {what}"
