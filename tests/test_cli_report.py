@@ -50,12 +50,19 @@ def test_without_data_there_is_a_table_to_look_at(geyser):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["none.csv"], "no such file: none.csv"),
+        (["none.csv"], "there is no file none.csv"),
+        (["geysr.csv"], "there is no file geysr.csv; did you mean geyser.csv?"),
         (["wine.csv"], "`tractable datasets wine -o wine.csv` writes"),
-        (["geyser.csv", "-t", "waitin"], "did you mean 'waiting'?"),
-        (["geyser.csv", "-o", "none/page.html"], "--output: no such folder: none"),
-        (["geyser.csv", "-o", "."], "--output: . is a folder"),
-        (["geyser.csv", "-o", "geyser.csv"], "--output: geyser.csv is the file that is being read"),
+        (
+            ["geyser.csv", "-t", "waitin"],
+            "error: --target: no column 'waitin' in geyser.csv; did you mean 'waiting'?",
+        ),
+        (
+            ["geyser.csv", "-o", "none/page.html"],
+            "cannot be written to none/page.html: there is no folder none",
+        ),
+        (["geyser.csv", "-o", "."], "cannot be written to .: it is a folder"),
+        (["geyser.csv", "-o", "geyser.csv"], "cannot be written to geyser.csv: the table is there"),
         (["empty.csv"], "empty"),
         (["-"], "DATA is a file: standard input can be read once only"),
     ],

@@ -39,32 +39,27 @@ def report(
     with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
         from tractable.cli.steps import Steps
 
-        _check(data, output)
         with Steps(say) as step:
             step("starting", 0.0)
-            from tractable.report import make_report
-
-            made = make_report(data, target=target, path=output, progress=step)
+            made = _made(data, target, output, step)
         for note in made.notes:
             say.progress(f"note: {note}")
         say.answer(made.as_dict(), _lines(made, output))
 
 
-def _check(data: str | None, output: Path) -> None:
-    """Refuse what cannot be read or written before any work."""
+def _made(data: str | None, target: str | None, output: Path, step: Any) -> Any:
+    """Make the report; what it refuses is said in the words of the command."""
     from tractable.cli.table import bundled_hint, check_not_stdin
+    from tractable.report import TableError, make_report
 
-    if output.is_dir():
-        raise ValueError(f"--output: {output} is a folder")
-    if not output.parent.is_dir():
-        raise ValueError(f"--output: no such folder: {output.parent}")
-    if data is None:
-        return
-    check_not_stdin(data)
-    if not Path(data).exists():
-        raise ValueError(f"no such file: {data}{bundled_hint(data)}")
-    if output.resolve() == Path(data).resolve():
-        raise ValueError(f"--output: {output} is the file that is being read")
+    if data is not None:
+        check_not_stdin(data)
+    try:
+        return make_report(data, target=target, path=output, progress=step)
+    except TableError as error:
+        option = "--" if str(error).startswith("target: ") else ""
+        hint = bundled_hint(data) if data is not None and not Path(data).exists() else ""
+        raise ValueError(f"{option}{error}{hint}") from error
 
 
 def _lines(made: Any, output: Path) -> list[str]:

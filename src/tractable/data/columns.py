@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
+from tractable.data.nearest import nearest
 from tractable.value import value
 
-__all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_name"]
+__all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_name", "no_column"]
 
 
 @value
@@ -94,11 +94,16 @@ def check_known(names: Iterable[Any], available: Sequence[Hashable], argument: s
     known = set(available)
     for name in names:
         if name not in known:
-            near = get_close_matches(str(name), [str(other) for other in available], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {_some(available)}"
-            raise ValueError(f"{argument}: no column {name!r} in {where}{hint}")
+            raise ValueError(no_column(name, available, argument, where))
+
+
+def no_column(name: Any, available: Sequence[Hashable], argument: str, where: str) -> str:
+    """Return what to say of a name that no column has: the nearest one that exists, or those there are."""
+    near = nearest(str(name), map(str, available))
+    hint = f"did you mean {near!r}?" if near else f"there are {_some(available)}"
+    return f"{argument}: no column {name!r} in {where}; {hint}"
 
 
 def _some(names: Sequence[Hashable], limit: int = 12) -> str:
     listed = ", ".join(str(name) for name in names[:limit])
-    return listed if len(names) <= limit else f"{listed}, … ({len(names)} columns)"
+    return listed if len(names) <= limit else f"{listed}, … ({len(names):,} columns)"

@@ -13,7 +13,7 @@ from tractable.data.table_error import TableError
 __all__ = ["OddEntryError", "UnclosedError", "text_blocks"]
 
 #: How much is read at a time.
-BLOCK_BYTES = 2**22
+BLOCK_BYTES = 2**21
 
 #: A quoted field of more bytes than this is taken for a mark that is never closed.
 LONGEST_FIELD = 2**18

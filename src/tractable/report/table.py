@@ -1,9 +1,9 @@
 """What a report knows of a table: its columns, what each holds, and the rows that are kept."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
+from tractable.data.columns import no_column
 from tractable.data.table_error import TableError
 from tractable.value import value
 
@@ -133,8 +133,4 @@ class Table:
 
 def unknown_column(name: str, names: Sequence[str], path: str, argument: str = "target") -> TableError:
     """Return what to raise where no column has a name: it says which one is nearest."""
-    near = [n for n in names if n.casefold() == str(name).casefold()]
-    near = near or get_close_matches(str(name), names, n=1, cutoff=0.5)
-    some = ", ".join(names[:12]) + (f", … ({len(names):,} columns)" if len(names) > 12 else "")
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
-    return TableError(f"{argument}: no column {name!r} in {path}; {hint}")
+    return TableError(no_column(name, names, argument, path))
