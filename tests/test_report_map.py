@@ -121,3 +121,25 @@ def test_bundled_table(rng):
     table = table_of(tractable.datasets.load("penguins").frame)
     found = section(table, target="species", rng=rng)
     np.testing.assert_allclose(found.findings["shares"][:2], [0.688, 0.193], atol=5e-4)
+
+
+def test_arrows_are_within_the_map_of_a_few_rows(rng):
+    """Rows are flat about the first direction, and arrows are not."""
+    from matplotlib.figure import Figure
+
+    from tractable.report.map_pictures import _arrows
+
+    ax = Figure().subplots()
+    scores = np.array([[-2.0, -0.4], [0.1, -0.4], [2.1, -0.4], [-0.2, 0.2]])
+    ax.scatter(*scores.T)
+    _arrows(ax, scores, np.array([[0.9, 0.5], [0.9, -0.5]]), ["a", "b"])
+    low, high = ax.get_ylim()
+    assert low < -0.5 * 0.95 * 2.1 < 0.5 * 0.95 * 2.1 < high
+
+
+def test_a_map_of_a_few_rows_has_no_line_beyond_all_variance(rng):
+    few = section(table_of(pd.DataFrame(rng.normal(size=(5, 2)), columns=["a", "b"])), rng=rng)
+    assert "most by chance" not in few.pictures[0].svg
+    assert "chance alone may give" in few.pictures[0].caption
+    many = section(table_of(pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])), rng=rng)
+    assert "most by chance" in many.pictures[0].svg

@@ -3,6 +3,11 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from tractable.report import make_report
 from tractable.report.page import page
 from tractable.report.section import Grid, Picture, Section
 
@@ -96,3 +101,15 @@ def test_long_entries_have_room_and_numbers_are_marked():
     text = page("A", [Section(key="a", title="A", tables=(grid,), **words)])
     assert '<td class="n">186</td>' in text
     assert '<td class="long">bill_length_mm' in text
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2067", "\u200f", "\u2028", "\x9b", "\u200b", "\x07"])
+def test_no_entry_steers_the_writing(sign, tmp_path, rng):
+    """What turns letters round or is not seen reaches no text, no picture and no description of one."""
+    entries = [f"ab{sign}cd", "plain"]
+    frame = pd.DataFrame({"k": entries * 15, "always": entries[:1] * 30, "x": rng.normal(size=30)})
+    frame["x"] += 5.0 * (np.arange(30) % 2)
+    make_report(frame, target="k", path=tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert sign not in text
+    assert "ab\ufffdcd" in text

@@ -112,6 +112,14 @@ def test_the_overview_counts_and_warns(rng):
     assert "same entries" not in overview.section(table_of(datasets.load("wine").frame), rng=rng).meaning
 
 
+def test_densities_are_of_different_rows(rng):
+    """Copies would look like sharp peaks: the picture is that of the rows without them."""
+    frame = normals(rng, n=200)
+    thrice, once = (overview.section(table_of(part), rng=rng) for part in (frame, frame[:200]))
+    assert [drawn.svg for drawn in thrice.pictures] == [drawn.svg for drawn in once.pictures]
+    assert "Numbers (of the 200 different rows) are smoothed" in thrice.done
+
+
 def test_of_a_sample_it_is_said(tmp_path, rng):
     normals(rng, n=1000).to_csv(tmp_path / "t.csv", index=False)
     said = overview.section(read_table(tmp_path / "t.csv", max_rows=2000), rng=rng).meaning

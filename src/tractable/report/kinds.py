@@ -19,8 +19,9 @@ FEW_CODES = 10
 #: More different texts than this are no categories.
 MOST_CATEGORIES = 100
 
-#: Signs that no page can show.
-CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], "\ufffd")
+#: Signs that no page can show, and those that turn the writing round, end its line, or are not seen.
+STEERING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), *STEERING], "\ufffd")
 
 TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)

@@ -23,14 +23,17 @@ def scree_picture(shares: np.ndarray, chance: float) -> Picture:
     with canvas() as (figure, ax):
         ax.bar(places, shown, color=COLOURS[0], width=0.7, label="each")
         ax.plot(places, np.cumsum(shown), ".-", color=COLOURS[1], label="so far")
-        ax.axhline(chance, color="0.4", lw=1, ls="--", label="most by chance")
+        if chance < 1.0:
+            ax.axhline(chance, color="0.4", lw=1, ls="--", label="most by chance")
         ax.set(xlabel="direction", ylabel="share of the variance", ylim=(0, 1.02))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False, fontsize="small")
         return picture_of(
             figure,
             alt=f"The first direction holds {shares[0]:.0%} of the variance, the second {shares[1]:.0%}",
-            caption="Directions above the dashed line hold more than columns without any relation would.",
+            caption="Directions above the dashed line hold more than columns without any relation would."
+            if chance < 1.0
+            else "Of so few rows chance alone may give one direction nearly all.",
         )
 
 
@@ -90,6 +93,8 @@ def _arrows(ax: Any, scores: np.ndarray, loadings: np.ndarray, names: list[str])
     for tip in tips.values():
         style = {"arrowstyle": "->", "color": "0.25", "lw": 1.0}
         ax.annotate("", xy=tip, xytext=(0, 0), arrowprops=style)
+    if tips:
+        ax.update_datalim(list(tips.values()))  # arrows may reach farther than a few rows
     ax.margins(0.2)
     shown = [name if len(name) <= 20 else f"{name[:19]}…" for name in names]
     widths = np.array([0.02 * len(name) * 2.0 * reach for name in shown])

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.report.marginals import picture_of_column, shows_density, smoothed, values_of
 from tractable.report.names import number_of
-from tractable.report.repeats import copied_rows, equal_rows
+from tractable.report.repeats import copied_rows, equal_rows, without_repeats
 from tractable.report.section import Grid, Section
 from tractable.report.table import Column, Table
 from tractable.report.tally import MOST_DISTINCT
@@ -36,19 +36,20 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     pictured = sorted(drawable, key=lambda column: (column.name != target, column.is_category))[
         :MOST_PICTURES
     ]
-    pictures = [picture_of_column(table, column) for column in pictured]
+    once = without_repeats(table)  # copies look like sharp peaks to a bandwidth
+    pictures = [picture_of_column(once, column) for column in pictured]
     drawn = [picture for picture in pictures if picture is not None]
     return Section(
         key="overview",
         title="What is in the table",
-        done=_done(table, pictured),
+        done=_done(table, once, pictured),
         meaning=_meaning(table) + _repeats(table),
         assumptions=(
             "Rows are independent draws, so that bands and intervals show what chance alone would change; "
             "densities are smooth at the scale of the bandwidth; what a column holds is judged by its "
             "entries and may be judged wrongly."
         ),
-        code=_code(table, pictured),
+        code=_code(once, pictured),
         pictures=tuple(drawn),
         tables=(_columns_grid(table, shown),),
         notes=_left_out(table, pictured),
@@ -56,11 +57,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     )
 
 
-def _done(table: Table, pictured: list[Column]) -> str:
+def _done(table: Table, once: Table, pictured: list[Column]) -> str:
     counted = "Every entry of the file was counted and its kind told from what is written. "
-    sampled = f" (of the {len(table.frame):,} rows that are kept)" if table.is_sample else ""
+    which = "different rows" if once is not table else "rows that are kept"
+    sampled = f" (of the {len(once.frame):,} {which})" if once.is_sample else ""
     numbers = [column for column in pictured if column.is_number]
-    smooth = [column for column in numbers if shows_density(table, column)]
+    smooth = [column for column in numbers if shows_density(once, column)]
     if smooth:
         counted += (
             f"Numbers{sampled} are smoothed by a kernel density, whose bandwidth is chosen by the improved "
