@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.cli.frames import WatchedFrames
-from tractable.cli.names import listed
+from tractable.cli.names import shell_list
 from tractable.cli.rows import WatchedRows
 from tractable.cli.table import Table
 from tractable.data.columns import Roles, assign_roles
@@ -126,7 +126,7 @@ def _check_features(model: Any, table: Table, words: Sequence[str], roles: Roles
         return
     left = [name for name in roles.features if name not in set(bad)]
     kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in bad)
-    hint = f"; --features {listed(left)} are those that do" if left else ""
+    hint = f"; --features {shell_list(left)} are those that do" if left else ""
     takes = "numbers and words" if reads_words else "numbers"
     raise ValueError(f"{type(model).__name__} takes {takes}, which these columns do not hold: {kinds}{hint}")
 

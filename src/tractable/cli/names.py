@@ -5,7 +5,7 @@ import io
 import shlex
 from collections.abc import Iterable
 
-__all__ = ["listed", "names_in"]
+__all__ = ["names_in", "shell_list"]
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -20,12 +20,12 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in fields if name.strip())
 
 
-def listed(names: Iterable[str]) -> str:
+def shell_list(names: Iterable[str]) -> str:
     """Return the list of names as a shell takes it.
 
     Examples
     --------
-    >>> print(listed(["km", "minutes"]), listed(["km", "day, hour"]))
+    >>> print(shell_list(["km", "minutes"]), shell_list(["km", "day, hour"]))
     km,minutes 'km,"day, hour"'
     """
     text = io.StringIO()
