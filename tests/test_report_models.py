@@ -35,6 +35,7 @@ def test_a_planted_relation_is_found_and_its_columns_named(rng):
     scores = {one.name: one.mean for one in scope["found"]}
     assert scores == pytest.approx(found.findings["scores"], rel=1e-9)
     assert scope["predicted"].batch_shape == (3,)
+    assert "tractable.report." not in found.code  # what a page tells people to run is public
     held = np.mean((scope["low"] <= frame["y"]) & (frame["y"] <= scope["high"]))
     assert f"intervals of 90% hold {held:.0%} of the rows" in found.meaning
     assert {one.column for one in scope["worth"][:3]} == {"strong", "side", "weak"}
@@ -51,6 +52,7 @@ def test_planted_classes_are_found(rng):
     assert found.findings["scores"]["the base rate"] == pytest.approx(-np.log(3.0), abs=1e-9)
     scope = run_code(found, frame)
     assert {one.name: one.mean for one in scope["found"]} == pytest.approx(found.findings["scores"], rel=1e-9)
+    assert "tractable.report." not in found.code  # what a page tells people to run is public
     right = np.mean(scope["taken"] == kind)
     assert f"finds the class of {right:.1%} of rows" in found.meaning
 

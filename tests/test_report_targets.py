@@ -142,6 +142,7 @@ def test_columns_that_cannot_be_used_are_counted_before_little_is_said(rng):
     frame["word"] = [f"word {i} of many" for i in range(n)]
     found = section(table_of(frame), target="y", rng=rng)
     assert "the 1 column that could be used says little about it; 1 could not be used" in found.meaning
+    assert "Not used: word (names the rows)." in found.notes
 
 
 @pytest.mark.parametrize("ending", ["frame", "csv", "parquet"])

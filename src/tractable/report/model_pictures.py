@@ -29,7 +29,9 @@ def comparison(ranked: list[tuple[HeldOut, float, float]]) -> Picture:
         ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
         ax.errorbar(less, places, xerr=2.0 * errors, fmt="o", color=COLOURS[0], capsize=3)
         ax.set_yticks(places, [row[0].name for row in ranked])
-        ax.set(xlabel="log score a row, less than the best (± 2 standard errors)")
+        long = any(len(row[0].name) > 24 for row in ranked)  # which leaves little room for the axis
+        between = "\n" if long else " "
+        ax.set(xlabel=f"log score a row, less than the best{between}(± 2 standard errors)")
         ax.margins(y=0.12)
         return picture_of(
             figure,
@@ -117,7 +119,7 @@ def class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
         proba[:, order],
         classes=names[order],
         label=None if rare is None else names[rare],
-        n_bins=round(10 / top),
+        n_bins=10 if top == 1.0 else round(5 / top),
     )
     caption = "Points on the line: probabilities came true as often as they say."
     if top < 1.0:

@@ -13,8 +13,8 @@ __all__ = ["Ranked", "few_rows", "is_base", "is_clear", "meaning", "r_squared", 
 #: A difference of so many standard errors is no chance.
 CLEAR = 2.0
 
-#: Less than this share is little: of the variance, and of what the most telling column is worth.
-LITTLE = 0.1
+#: Less than these shares is little: of the variance, and of what the most telling column is worth.
+LITTLE, LITTLE_WORTH = 0.1, 0.05
 
 Ranked = list[tuple[HeldOut, float, float]]
 
@@ -34,7 +34,7 @@ def meaning(
         if not is_base(one) and -less <= CLEAR * err and one.mean > base.mean
     ]
     also = f" It cannot be told apart from {listed(near)}." if near else ""
-    least = LITTLE * max((one.loss for one in worth), default=0.0)
+    least = LITTLE_WORTH * max((one.loss for one in worth), default=0.0)
     matters = [one.column for one in worth if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (

@@ -16,6 +16,7 @@ from tractable.report.rows import listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
 from tractable.report.telling import telling_columns
+from tractable.report.unused import not_used
 from tractable.value import replace
 
 __all__ = ["section"]
@@ -55,7 +56,14 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         code=model_code(table, rows, found, best.name, logged, repeats),
         pictures=(comparison(ranked), *pictures, *drawn),
         tables=(_ranking(rows, ranked), *_worth(worth)),
-        notes=(*rows.notes, *failed, *_holes(rows), *_too_good(rows, best), *_few(rows, best)),
+        notes=(
+            *rows.notes,
+            *not_used(table, leave=target),
+            *failed,
+            *_holes(rows),
+            *_too_good(rows, best),
+            *_few(rows, best),
+        ),
         findings={
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
