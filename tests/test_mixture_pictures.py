@@ -92,7 +92,7 @@ def test_rows_have_the_colours_of_those_they_belong_to(geysers):
     rows = max(ax.collections, key=lambda marks: len(marks.get_offsets()))
     np.testing.assert_allclose(rows.get_offsets(), GEYSER)
     shares = geysers.predict_proba(GEYSER)
-    np.testing.assert_allclose(rows.get_facecolors()[:, :3], shares @ [to_rgb(c) for c in COLOURS[:2]])
+    np.testing.assert_allclose(rows.get_facecolors()[:, :3], shares @ [to_rgb(c) for c in COLOURS[1:3]])
     assert told(ax) == ["component 0", "component 1"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("eruptions", "waiting")
 

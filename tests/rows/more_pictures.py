@@ -1,9 +1,14 @@
 """More of what `tractable.plot` draws: batches, beliefs about matrices, bases, searches."""
 
 import numpy as np
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from rows.row import Row
+from tractable.classification import LogisticRegression
 from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
+from tractable.density import GaussianDensity
 from tractable.distributions import (
     Dirichlet,
     Empirical,
@@ -21,7 +26,7 @@ from tractable.distributions import (
 )
 from tractable.engines import decompose_evidence
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
-from tractable.mixture import GaussianMixture, KMeans
+from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
 from tractable.smoothing import select_bandwidth
 from tractable.spatial import Brute, KDTree
@@ -32,11 +37,56 @@ NUMBERS, ROWS = RNG.normal(size=60), RNG.normal(size=(60, 3))
 SCALE = [[1.0, 0.3], [0.3, 0.5]]
 
 
+PETS = pd.DataFrame(
+    {"pet": np.array(["cat", "dog", "eel"])[np.arange(60) % 3], "age": NUMBERS + np.arange(60) % 3}
+)
+
+
+def mixture():
+    return GaussianMixture(2, random_state=0).fit(ROWS)
+
+
+def table_mixture():
+    return TableMixture(2, random_state=0).fit(PETS)
+
+
+def scaled(last, columns, *, classes=False):
+    """A pipeline over the first columns."""
+    return make_pipeline(StandardScaler(), last).fit(ROWS[:, :columns], NUMBERS > 0 if classes else NUMBERS)
+
+
 def row(name, shows, **options):
     return Row(name, lambda: Picture(shows=shows(), options=options))
 
 
 PICTURES = [
+    row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
+    row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
+    row("TableMixture", table_mixture, dims=["pet"], data=PETS),
+    row("TableMixture-numbers", table_mixture, dims=["age"], data=PETS),
+    row(
+        "TableMixture-responsibilities",
+        table_mixture,
+        dims=["pet", "age"],
+        data=PETS,
+        show="responsibilities",
+    ),
+    row("Pipeline", lambda: scaled(LinearRegression(), 1), X=ROWS[:, :1], y=NUMBERS),
+    row("Pipeline-columns", lambda: scaled(LinearRegression(), 3), X=ROWS, y=NUMBERS),
+    row("Pipeline-coefficients", lambda: scaled(LinearRegression(), 3)),
+    row(
+        "Pipeline-classes",
+        lambda: scaled(LogisticRegression(), 2, classes=True),
+        data=ROWS[:, :2],
+        n_cells=20,
+    ),
+    row(
+        "Pipeline-density",
+        lambda: scaled(GaussianMixture(2, random_state=0), 2),
+        data=ROWS[:, :2],
+        n_cells=20,
+    ),
+    row("Pipeline-density-columns", lambda: scaled(GaussianDensity(), 3), data=ROWS),
     row(
         "MultivariateNormal-batch",
         lambda: MultivariateNormal(mean=[[0.0, 0.0], [3.0, 1.0]], covariance=np.eye(2)),

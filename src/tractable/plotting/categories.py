@@ -7,10 +7,15 @@ import numpy as np
 from tractable.plotting.column_axes import ColumnAxis
 from tractable.plotting.style import COLOURS, legend, quiet
 
-__all__ = ["draw_categories"]
+__all__ = ["component_colour", "draw_categories"]
 
 #: More components than this are told apart by no colour.
 MOST_NAMED = 7
+
+
+def component_colour(k: int) -> str:
+    """Return the colour of a component, in every picture of a mixture; the first of all is for the whole."""
+    return COLOURS[1 + k % MOST_NAMED]
 
 
 def draw_categories(mixture: Any, ax: Any, axis: ColumnAxis, column: int, codes: np.ndarray | None) -> Any:
@@ -21,8 +26,7 @@ def draw_categories(mixture: Any, ax: Any, axis: ColumnAxis, column: int, codes:
     bottom = np.zeros(len(places))
     for k, height in enumerate(heights.T):
         told = f"component {k}" if heights.shape[1] <= MOST_NAMED else None
-        colour = COLOURS[1 + k % MOST_NAMED]
-        ax.bar(places, height, 0.7, bottom=bottom, color=colour, alpha=0.8, label=told)
+        ax.bar(places, height, 0.7, bottom=bottom, color=component_colour(k), alpha=0.8, label=told)
         bottom = bottom + height
     if codes is not None:
         seen = np.bincount(codes[np.isfinite(codes)].astype(int), minlength=len(places))

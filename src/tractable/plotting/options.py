@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
-__all__ = ["UnknownOptionError", "options_of", "with_options"]
+__all__ = ["UnknownOptionError", "check_options", "with_options"]
 
 
 class UnknownOptionError(TypeError):
@@ -17,10 +17,7 @@ class UnknownOptionError(TypeError):
 
 def with_options(drawing: Callable[..., Any], x: Any, ax: Any, options: Mapping[str, Any]) -> Any:
     """Draw x with the options, unless there is one that the drawing does not take."""
-    own, passes_on = options_of(drawing)
-    wrong = [name for name in options if name not in own]
-    if wrong and not passes_on:
-        raise UnknownOptionError(wrong[0], own)
+    own = check_options(drawing, options)
     try:
         return drawing(x, ax, **options)
     except UnknownOptionError as error:
@@ -30,8 +27,11 @@ def with_options(drawing: Callable[..., Any], x: Any, ax: Any, options: Mapping[
         raise UnknownOptionError(error.name, [*own, *error.known]) from None
 
 
-def options_of(drawing: Callable[..., Any]) -> tuple[list[str], bool]:
-    """Return the options that a drawing names, and whether it hands on any others."""
+def check_options(drawing: Callable[..., Any], options: Mapping[str, Any]) -> list[str]:
+    """Return the options that a drawing names; refuse others, unless it hands them on."""
     found = signature(drawing).parameters.values()
     own = [one.name for one in found if one.kind is Parameter.KEYWORD_ONLY]
-    return own, any(one.kind is Parameter.VAR_KEYWORD for one in found)
+    wrong = [name for name in options if name not in own]
+    if wrong and not any(one.kind is Parameter.VAR_KEYWORD for one in found):
+        raise UnknownOptionError(wrong[0], own)
+    return own

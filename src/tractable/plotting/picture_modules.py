@@ -29,6 +29,7 @@ _KINDS = {
     "neighbors": "NeighborCurve",
     "partitions": "PlaneIndex KDTree",
     "paths": "LassoPath LarsPath LassoCV LassoLars",
+    "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",
     "regression_mixtures": "PlanesEstimator",
     "searches": "BandwidthSearch SearchReport",

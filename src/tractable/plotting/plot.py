@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 from tractable.base import check_fitted
 from tractable.plotting.given import check_axes, checked_options
 from tractable.plotting.labels import as_written
-from tractable.plotting.options import with_options
+from tractable.plotting.options import UnknownOptionError, with_options
 from tractable.plotting.picture_modules import MODULES
 from tractable.plotting.style import axes_for
 
-__all__ = ["draw", "draw_as", "picture", "plot"]
+__all__ = ["draw", "draw_as", "load_pictures", "picture", "plot"]
 
 #: What has a picture, as people say it.
 KINDS = (
@@ -35,7 +35,9 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
       what was predicted beside what was observed; without rows, the coefficients with their intervals;
     - classifiers: the regions of the plane that go to each class, or probabilities along one column; of
       more columns the plane through the middle of the others, of categories the shares of classes;
-    - mixtures and clusters: ellipses of components, centres with their cells, hills with their basins;
+    - pipelines that end in a regression, a classifier or a density: over the columns they were given;
+    - mixtures and clusters: ellipses of components, centres with their cells, hills with their basins; of
+      tables, categories by their names;
     - beliefs: the prior of a conjugate model, its predictive distribution, and its updates in turn;
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
@@ -48,14 +50,15 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     ax : matplotlib Axes, optional
         Where to draw; new axes when not given.
     **options
-        What the picture of this kind of object takes. Distributions: `data`, rows to show behind it; `dims`,
-        the one or two columns to show; `coverage` or `coverages`, the probabilities that intervals and
-        regions hold; `label`, what a number is called; `labels`, what the members of a batch are.
-        Regressions: `data` (or `X`) and `y`, the rows to show; `coverage`, of the band; `grid`, where to draw
+        What the picture of this kind of object takes; one that it does not take is refused by naming those.
+        Distributions: `data`, rows to show behind it; `dims`, the one or two columns to show; `coverage`,
+        what an interval holds, 0.9 unless told, or `coverages`, what regions hold; `label`, what a number
+        is called; `labels`, what the members of a batch are. Regressions: `data` (or `X`) and `y`, the rows
+        to show and their targets, or the name of their column; `coverage`, of the band; `grid`, where to draw
         it. Classifiers: `data` and `y`, the rows to show and their classes; `dims`, the two columns to draw;
         `limits`, of each; `levels`, the probabilities to draw contours of; `n_cells`, along each side.
-        Mixtures by EM: ``show="climb"``, the likelihood at every step. Conjugate models:
-        ``show="predictive"``.
+        Mixtures by EM: ``show="responsibilities"``, `data` in the colours of the components they belong to;
+        ``show="climb"``, the likelihood at every step. Conjugate models: ``show="predictive"``.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     """
     if isinstance(x, type):
         raise ValueError(f"x must be one of its kind, fitted where it learns, got the class {x.__name__}")
-    _load_pictures(type(x))
+    load_pictures(type(x))
     if picture.dispatch(type(x)) is picture.dispatch(object):
         picture(x, None)  # refuses
     if isinstance(x, BaseEstimator):
@@ -80,20 +83,22 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     where = axes_for(ax)
     try:
         return as_written(draw(x, where, **options))
-    except BaseException:
+    except BaseException as error:
         if ax is None:
             _close(where.figure)  # nobody asked for an empty one
+        if isinstance(error, UnknownOptionError):
+            raise TypeError(str(error)) from None
         raise
 
 
 def draw(x: Any, ax: Any, **options: Any) -> Any:
     """Draw x on the axes and return them."""
-    _load_pictures(type(x))
     return draw_as(type(x), x, ax, **options)
 
 
 def draw_as(kind: type, x: Any, ax: Any, **options: Any) -> Any:
     """Draw x as what is of a kind is drawn."""
+    load_pictures(kind)
     return with_options(picture.dispatch(kind), x, ax, options)
 
 
@@ -109,7 +114,7 @@ def _close(figure: Any) -> None:
     plt.close(figure)
 
 
-def _load_pictures(kind: type) -> None:
+def load_pictures(kind: type) -> None:
     """Import what draws a kind of object, or any it descends from: importing registers it."""
     for parent in kind.__mro__:
         if parent.__name__ in MODULES:

@@ -8,10 +8,12 @@ import numpy as np
 from tractable.covariance import resolve_dims
 from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
+from tractable.plotting.categories import component_colour
 from tractable.plotting.column_axes import ColumnAxis, apart, as_places
 from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.points import draw_rows, how_many, some_rows
 from tractable.plotting.rows import column_names
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import legend, quiet
 
 __all__ = ["draw_responsibilities", "model_columns"]
 
@@ -29,10 +31,12 @@ def draw_responsibilities(x: Any, ax: Any, axes: Sequence[ColumnAxis], columns: 
     rows = as_places(shown, [a.name for a in shown], data if named else np.asarray(data)[:, columns])
     there = np.isfinite(rows).all(axis=1)
     rows, shares = apart(shown, rows[there]), shares[there]
-    colours = [COLOURS[k % len(COLOURS)] for k in range(shares.shape[1])]
+    colours = [component_colour(k) for k in range(shares.shape[1])]
     if len(columns) == 1:
+        drawn = some_rows(rows)
         for k, colour in enumerate(colours):
-            ax.plot(rows[:, 0], shares[:, k], ".", ms=4, color=colour, label=f"component {k}")
+            places = np.column_stack([rows[:, 0], shares[:, k]])[drawn]
+            ax.plot(*places.T, ".", ms=4, color=colour, label=f"component {k}")
     else:
         _mixed(ax, rows, shares, colours)
         _rings(x.distribution_.marginal(columns), ax, colours)
@@ -40,7 +44,7 @@ def draw_responsibilities(x: Any, ax: Any, axes: Sequence[ColumnAxis], columns: 
     for axis, drawn in zip(shown, (ax.xaxis, ax.yaxis), strict=False):
         axis.mark(drawn)
     quiet(ax)
-    legend(ax)
+    legend(ax, head=how_many(len(rows)))
     return ax
 
 
@@ -58,7 +62,7 @@ def _mixed(ax: Any, rows: np.ndarray, shares: np.ndarray, colours: Sequence[str]
     from matplotlib.colors import to_rgb
 
     mixed = np.clip(shares @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
-    ax.scatter(*rows.T, s=14, c=mixed, lw=0)
+    draw_rows(ax, rows, s=14, c=mixed, label=None)
 
 
 def _rings(pair: Any, ax: Any, colours: Sequence[str]) -> None:

@@ -1,0 +1,91 @@
+"""Pipelines: their last step is drawn over the columns that the first was given."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+
+from tractable.base import check_fitted
+from tractable.neighbors import KNeighborsClassifier
+from tractable.plotting.coefficients import draw_coefficients
+from tractable.plotting.columns import INTERVAL, told_coverages
+from tractable.plotting.options import check_options, with_options
+from tractable.plotting.pictures.neighbor_densities import draw_estimate
+from tractable.plotting.plot import draw, draw_as, load_pictures, picture
+
+__all__: list[str] = []
+
+DENSITY = "density, as transformed"
+
+#: Options that say where to draw.
+PLACES = ("data", "X", "y", "limits", "grid")
+
+
+def _last_has(method: str) -> Any:
+    return available_if(lambda self: hasattr(self[-1], method))
+
+
+class _Whole(Pipeline):
+    """A fitted pipeline that passes on what scikit-learn's does not: intervals of predictions."""
+
+    @_last_has("predict_interval")
+    def predict_interval(self, X: Any, coverage: float, **told: Any) -> Any:
+        """Return intervals of the targets of rows."""
+        return self[-1].predict_interval(self[:-1].transform(X), coverage, **told)
+
+
+@picture.register
+def _pipeline(x: Pipeline, ax: Any, **options: Any) -> Any:
+    """Draw the predictions of the whole over its own columns; without rows, the last step's coefficients."""
+    check_fitted(x)
+    last, whole = x[-1], _Whole(x.steps)
+    if len(x) == 1:
+        return draw(last, ax, **options)
+    if is_classifier(x) or is_regressor(x):
+        kind = ClassifierMixin if is_classifier(x) else RegressorMixin
+        if hasattr(last, "coef_") and all(options.get(name) is None for name in PLACES):
+            load_pictures(kind)
+            check_options(picture.dispatch(kind), options)
+            return _coefficients(x, ax, options.get("coverage", INTERVAL))
+        if isinstance(last, KNeighborsClassifier):
+            options = {"levels": (), **options}  # votes go in steps, whose edges are no contours
+        return draw_as(kind, whole, ax, **options)
+    if hasattr(last, "score_samples"):
+        return with_options(_density, whole, ax, options)
+    raise ValueError(f"x must end in a regressor, a classifier or a density, got {type(last).__name__}")
+
+
+def _coefficients(x: Pipeline, ax: Any, coverage: float) -> Any:
+    last = x[-1]
+    coef, labels = np.atleast_2d(np.asarray(last.coef_, dtype=float)), None
+    if len(coef) > 1:
+        labels = [*map(str, getattr(last, "classes_", [f"target {k}" for k in range(len(coef))]))]
+    return draw_coefficients(last, ax, coverage, labels, names=_names_before_last(x, coef.shape[1]))
+
+
+def _names_before_last(x: Pipeline, n: int) -> list[str]:
+    """Return what the columns are called that the last step was given."""
+    try:
+        return [*map(str, x[:-1].get_feature_names_out())]
+    except (AttributeError, ValueError):  # a step that does not name what it makes
+        return [f"x{j}" for j in range(n)]
+
+
+def _density(
+    x: Pipeline,
+    ax: Any,
+    *,
+    data: Any = None,
+    dims: Any = None,
+    n_cells: int = 120,
+    coverage: float | None = None,
+    coverages: Any = None,
+) -> Any:
+    """Draw the density of what rows become, at the rows: regions that hold shares of them."""
+    if data is None:
+        raise ValueError("data must be given, the rows to draw over")
+    rows = np.asarray(data, dtype=float)
+    _, shares = told_coverages(coverage, coverages, (0.5, 0.9))
+    return draw_estimate(x, ax, rows, dims, DENSITY, n_cells, shares)
