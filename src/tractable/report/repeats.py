@@ -2,6 +2,7 @@
 
 import math
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ FEW_VALUES = 20
 #: Numbers with no more digits than this after the point were rounded.
 MOST_DIGITS = 6
 
+_found: WeakKeyDictionary[Table, np.ndarray] = WeakKeyDictionary()
+
 
 def equal_rows(table: Table) -> np.ndarray:
     """Mark the rows of a table's frame that have the same entries as an earlier one, names of rows aside."""
@@ -34,8 +37,10 @@ def equal_rows(table: Table) -> np.ndarray:
 
 
 def copied_rows(table: Table) -> np.ndarray:
-    """Mark those of them that are copies, more than chance would make."""
-    return repeated(_compared(table))
+    """Mark those of them that are copies, more than chance would make; looked for once for a table."""
+    if table not in _found:
+        _found[table] = repeated(_compared(table))
+    return _found[table]
 
 
 def without_repeats(table: Table) -> Table:
