@@ -4,6 +4,8 @@ Adding an object is one row here, or in its group's file in `rows`. An exemption
 its reason, as a strict xfail.
 """
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -49,18 +51,29 @@ from tractable.statistics import ByClass, DiagonalMoments, IncompleteMoments, Mo
 from tractable.testing.statistic_laws import StatisticOfRows
 
 
-def cross(laws, rows):
-    """Every (law, row) pair as a pytest parameter."""
+def cross(laws, rows, most=None):
+    """Every (law, row) pair as a pytest parameter.
+
+    Of a family (what a row's name begins with) `most` rows are judged by `make test`, the others by
+    `make test-all`.
+    """
     return [
-        pytest.param(
-            law,
-            row.make,
-            id=f"{row.name}-{law.__name__}",
-            marks=[pytest.mark.xfail(reason=row.exempt[law.__name__])] if law.__name__ in row.exempt else [],
-        )
-        for row in rows
+        pytest.param(law, row.make, id=f"{row.name}-{law.__name__}", marks=[*late, *_exempt(row, law)])
+        for row, late in zip(rows, _late(rows, most), strict=True)
         for law in laws
     ]
+
+
+def _exempt(row, law):
+    return [pytest.mark.xfail(reason=row.exempt[law.__name__])] if law.__name__ in row.exempt else []
+
+
+def _late(rows, most):
+    seen = Counter()
+    for row in rows:
+        family = row.name.partition("-")[0]
+        seen[family] += 1
+        yield [pytest.mark.slow] if most is not None and seen[family] > most else []
 
 
 def with_holes(rng, shape):

@@ -132,6 +132,7 @@ def test_three_classes_are_one_in_sum(spread, rng):
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_three_classes_of_six_rows():
     """Wide posteriors, by a dense grid of activations."""
     X = np.arange(6.0)[:, None]

@@ -16,7 +16,7 @@ from benchmarks.row import Pair, Row, at_least, at_most_slower, under, within
 from benchmarks.rows import all_rows
 
 #: One row with a library as its peer, and one that starts processes; `make test-all` runs every row.
-QUICK = ("normal_log_prob", "gmm_full", "import_time")
+QUICK = ("normal_log_prob", "import_time")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,13 @@ def total_evidence(model, groups):
     return sum(model.log_evidence(group) for group in groups)
 
 
-@pytest.fixture(params=MODELS, ids=str)
+#: Sums of such: what holds of one trial at a time holds of them, and takes longer.
+SUMS = ("Binomial", "Multinomial")
+
+
+@pytest.fixture(
+    params=[pytest.param(m, marks=pytest.mark.slow if m in SUMS else ()) for m in MODELS], ids=str
+)
 def model(request):
     return MODELS[request.param]()
 

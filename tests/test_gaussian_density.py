@@ -80,6 +80,7 @@ def spread_error(x):
     return np.std((x - x.mean()) ** 2) / np.sqrt(len(x))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DIST-32", "EST-12", "EST-13", "E001-31", "W-25")
 def test_the_variance_is_biased_by_minus_variance_over_n(estimates):
     _, ml, unbiased = estimates

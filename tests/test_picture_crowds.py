@@ -151,6 +151,7 @@ def test_titles_that_were_there_are_left_where_there_is_nothing_to_say():
     assert ax.get_title() == "width and height, of 3 columns"
 
 
+@pytest.mark.slow
 def test_the_shading_of_a_mixture_of_planes_is_named():
     rows = MANY[:200]
     model = tractable.MixtureOfExperts(2, random_state=0).fit(rows[["width"]], rows["height"])

@@ -170,6 +170,7 @@ def test_all_missing(report):
     assert "Nothing can be learned from a and b" in page.said
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(report, tmp_path):
     rng = np.random.default_rng(0)
     names = [f"c{i}" for i in range(10_000)]

@@ -62,6 +62,7 @@ def test_clusters_that_no_column_sets_apart(rng):
     assert [row[-1] for row in found.tables[0].rows] == ["no column by itself"] * 2
 
 
+@pytest.mark.slow
 def test_categories_and_holes_take_part(rng):
     n = 120
     kind = np.where(np.arange(n) % 2, "cat", "dog")

@@ -42,6 +42,7 @@ def test_a_far_entry_throws_no_suspicion_on_the_others(rng):
     assert "reach is 400" in found.meaning
 
 
+@pytest.mark.slow
 def test_outliers_do_not_hide_each_other(rng):
     frame = related(rng)
     rows = [3, 50, 99, 140, 180]
@@ -132,6 +133,7 @@ def test_bundled_table(rng):
     assert found.findings["columns"][0] == ["bill_length_mm"]
 
 
+@pytest.mark.slow
 def test_rows_are_judged_though_holes_are_everywhere(rng):
     x = rng.normal(size=(300, 6))
     x[rng.uniform(size=x.shape) < 0.2] = np.nan

@@ -127,6 +127,7 @@ def test_of_a_sample_it_is_said(tmp_path, rng):
     assert "In the whole table there will be more." in said
 
 
+@pytest.mark.slow
 def test_models_of_the_rows_take_each_once(rng):
     frame = normals(rng)
     table = table_of(frame)

@@ -107,6 +107,7 @@ def test_a_skewed_target_is_modelled_by_its_logarithm(rng):
     assert {one.name: one.mean for one in scope["found"]} == pytest.approx(scores, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_skewed_target_of_unrelated_columns_is_not_predicted(rng):
     frame = pd.DataFrame(
         {"a": rng.normal(size=150), "b": rng.normal(size=150), "y": np.exp(2.0 * rng.normal(size=150))}
@@ -130,6 +131,7 @@ def test_little_is_only_said_where_nothing_speaks_against_it(rng):
     assert "differs by is of 1 row;" in found.meaning
 
 
+@pytest.mark.slow
 def test_the_column_that_decides_is_used_in_a_wide_table(rng):
     found = section(table_of(wide(rng)), target="y", rng=rng)
     assert next(iter(found.findings["what_matters"])) == "driver"

@@ -62,7 +62,9 @@ def test_walls_may_be_open_and_the_same_for_all(rng):
     assert SmoothedEmpirical(points=x[:, 0], bandwidth=0.4, bounds=(0, None)).bounds == (0.0, np.inf)
 
 
-@pytest.mark.parametrize("window", CORNERED)
+@pytest.mark.parametrize(
+    "window", [pytest.param(w, marks=pytest.mark.slow if w == "laplace" else ()) for w in CORNERED]
+)
 def test_vectors_are_folded_under_every_window(window, rng):
     """Mass one over the domain, and draws that follow the density."""
     points = np.array([[0.1, 0.2], [0.5, 3.0], [0.9, 6.0]])

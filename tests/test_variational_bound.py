@@ -16,6 +16,8 @@ from variational_checks import (
 )
 from variational_draws import draws, log_joint
 
+#: Full covariances take longer, and wait for `make test-all` where the bound itself has shown them.
+QUICK = [pytest.param(s, marks=pytest.mark.slow if s == "full" else ()) for s in SHAPES]
 KINDS = pytest.mark.parametrize("kind", [PROCESS, DIRICHLET], ids=["process", "dirichlet"])
 
 
@@ -29,7 +31,7 @@ def test_the_bound_is_the_mean_of_draws(shape, kind, rng):
     the_bound_is_the_mean_of_draws(model, X, rng)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", QUICK)
 @pytest.mark.spec("GMM-18")
 def test_a_bound_with_missing_entries_is_the_mean_of_draws(shape, rng):
     X = clusters(rng, n=16)
@@ -97,7 +99,7 @@ def test_clouds_lower_the_bound_by_their_share(shape, rng):
     assert plain - cloudy == pytest.approx(share)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", QUICK)
 def test_the_predictive_is_the_mean_of_draws(shape, rng):
     X = clusters(rng, n=10)
     model = BayesianGaussianMixture(2, covariance_type=shape, random_state=0, **DIRICHLET).fit(X)

@@ -34,6 +34,7 @@ def test_the_other_sign_runs_away(rng):
     assert abs(away.x - 3.0) > 1e3
 
 
+@pytest.mark.slow
 @pytest.mark.spec("SEQ-05")
 def test_each_condition_on_the_steps_matters(rng):
     n = 4_000

@@ -80,7 +80,7 @@ class CancelsAtFarWalls(UnivariateSmoothedEmpirical):
         (DrawsThePoints, {}),
         (VarianceOfTheSample, {}),
         (SquaresTheWindow, {}),
-        (LeavesOtherPeriods, {"period": 7.0}),
+        pytest.param(LeavesOtherPeriods, {"period": 7.0}, marks=pytest.mark.slow),
         (CancelsAtFarWalls, {"bounds": (0.1, 1e16)}),
         (CountsNoWeights, {"weights": np.array([5.0, 1.0, 1.0, 1.0])}),
     ],

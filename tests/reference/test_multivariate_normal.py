@@ -25,7 +25,7 @@ def log_prob(x, mean, covariance):
 
 
 @pytest.mark.spec("DIST-22")
-@pytest.mark.parametrize("dim", [1, 2, 5, 16, 70])
+@pytest.mark.parametrize("dim", [1, 2, 5, 16, pytest.param(70, marks=pytest.mark.slow)])
 def test_log_prob_against_mpmath(dim, rng):
     A = rng.standard_normal((dim, dim))
     covariance = A @ A.T / dim + np.eye(dim)
