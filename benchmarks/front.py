@@ -55,7 +55,7 @@ def _behind(known, today):
         (duel["ratio"], name, duel["peer"])
         for name, row in known["rows"].items()
         for duel in row["duels"]
-        if duel["ratio"] and rival(duel["peer"])
+        if duel["ratio"] and duel["target"] and rival(duel["peer"])  # a row on digits promises no time
     ]
     if not rivals:
         return []
