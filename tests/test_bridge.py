@@ -117,6 +117,7 @@ def test_norms(rng, backend):
 
 def test_norms_of_huge_tiny_and_no_numbers(rng):
     assert lp_norm([3e200, 4e200]) == pytest.approx(5e200)
+    assert lp_norm([]) == lp_norm([], np.inf) == 0.0
     assert lp_norm([3e-200, 4e-200], 3.0) == pytest.approx(1e-200 * 91 ** (1 / 3))
     assert lp_norm([0.0, 0.0], 1.5) == 0.0
     assert lp_norm([1.0, np.inf], 2.0) == np.inf

@@ -37,6 +37,8 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
     x = as_float_array(x)
     xp = namespace_of(x)
     size = xp.abs(x)
+    if 0 in x.shape:  # of nothing, zero
+        return xp.sum(size, axis=axis)
     top = xp.max(size, axis=axis, keepdims=True)
     if p == float("inf"):
         return xp.squeeze(top, axis=axis)
