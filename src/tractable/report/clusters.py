@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.cluster_pictures import curve_picture, pair_picture
 from tractable.report.grouping import MOST_COMPONENTS, Grouping, grouping, too_little
-from tractable.report.names import number_of
 from tractable.report.repeats import imports_for
 from tractable.report.rows import beginning, listed
 from tractable.report.section import Grid, Section

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.mutual_information import LEAST_ROWS, Pair, pairs_of
-from tractable.report.names import number_of
 from tractable.report.pair_pictures import picture_of_pair, picture_of_strengths
 from tractable.report.repeats import without_repeats
 from tractable.report.rows import listed

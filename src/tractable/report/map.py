@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.density import GaussianDensity
 from tractable.report.clusters import membership
 from tractable.report.grouping import grouping
 from tractable.report.map_pictures import map_picture, scree_picture
-from tractable.report.names import number_of
 from tractable.report.principal import PrincipalAxes, chance_variance, filled, principal_axes
 from tractable.report.repeats import imports_for, rows_once
 from tractable.report.rows import ChosenRows, beginning, chosen_rows, listed

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS
-from tractable.report.names import number_of
 from tractable.report.section import Picture, canvas, picture_of
 from tractable.report.table import Column, Table
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.held_out import N_FOLDS
-from tractable.report.names import number_of
 from tractable.report.repeats import rows_once
 from tractable.report.rows import SAME, ChosenRows, chosen_rows, listed
 from tractable.report.table import Table

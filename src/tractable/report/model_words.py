@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.held_out import HeldOut, Importance
 from tractable.report.logarithms import OfLogarithm, middle, skewed_columns
 from tractable.report.model_rows import ModelRows
-from tractable.report.names import number_of
 from tractable.report.rows import listed
 
 __all__ = ["Ranked", "few_rows", "is_base", "is_clear", "meaning", "r_squared", "share_right"]

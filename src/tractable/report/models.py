@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.candidates import Candidate, classifiers, encoder, regressors
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
 from tractable.report.logarithms import OfLogarithm, is_skewed, log_regressors, middle, skewed_columns
@@ -11,7 +12,6 @@ from tractable.report.model_code import model_code
 from tractable.report.model_pictures import class_pictures, comparison, importance_picture, number_pictures
 from tractable.report.model_rows import ModelRows, model_rows
 from tractable.report.model_words import Ranked, few_rows, is_base, is_clear, meaning, r_squared, share_right
-from tractable.report.names import number_of
 from tractable.report.rows import listed
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from tractable.data.names import number_of
 from tractable.report.grouping import Grouping, grouping, too_little
-from tractable.report.names import number_of
 from tractable.report.outlier_pictures import pair_of_outliers, strangeness_picture
 from tractable.report.repeats import imports_for
 from tractable.report.rows import beginning, listed

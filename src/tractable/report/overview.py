@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.marginals import picture_of_column, shows_density, smoothed, values_of
-from tractable.report.names import number_of
 from tractable.report.repeats import copied_rows, equal_rows, without_repeats
 from tractable.report.section import Grid, Section
 from tractable.report.table import Column, Table

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tractable.report.names import number_of
+from tractable.data.names import number_of
 from tractable.report.rows import ChosenRows
 from tractable.report.table import Table
 from tractable.value import replace

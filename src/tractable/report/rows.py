@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.report.names import number_of
+from tractable.data.names import number_of
 from tractable.report.table import Table
 from tractable.value import value
 
