@@ -65,9 +65,11 @@ def best_corner(
     for move in _MOVES:
         moved = y + (max(move * middle, 16.0 * floor) if move else 0.0) * chance
         place = _sided(phi, moved, place, floor)
-        while not (optimal := _balanced(phi, w, place, slack)) and len(costs) <= max_steps:
-            place = _turned(phi, moved, w, place)
+        balance = _balance(phi, w, place)
+        while not (optimal := _balanced(balance, w[place.rows], slack)) and len(costs) <= max_steps:
+            place = _turned(phi, moved, w, place, balance)
             costs.append(_cost(phi, y, w, place))
+            balance = _balance(phi, w, place)
         given = _sided(phi, y, place, floor)
         if np.array_equal(given.side, place.side):
             break
@@ -112,14 +114,13 @@ def _balance(phi: np.ndarray, w: np.ndarray, place: _Place) -> np.ndarray:
     return np.linalg.solve(phi[place.rows].T, -(pull @ phi))
 
 
-def _balanced(phi: np.ndarray, w: np.ndarray, place: _Place, slack: float) -> bool:
-    """Whether no row of the corner has to pull more than its weight."""
-    return bool(np.all(np.abs(_balance(phi, w, place)) <= (1.0 + _SLACK) * w[place.rows] + slack))
+def _balanced(balance: np.ndarray, w: np.ndarray, slack: float) -> bool:
+    """Whether no row of the corner has to pull more than its weight w."""
+    return bool(np.all(np.abs(balance) <= (1.0 + _SLACK) * w + slack))
 
 
-def _turned(phi: np.ndarray, y: np.ndarray, w: np.ndarray, place: _Place) -> _Place:
-    """Let go of one row of the corner, and turn the plane until the sum of errors ceases to fall."""
-    balance = _balance(phi, w, place)
+def _turned(phi: np.ndarray, y: np.ndarray, w: np.ndarray, place: _Place, balance: np.ndarray) -> _Place:
+    """Let go of the row that pulls most, and turn the plane until the sum of errors ceases to fall."""
     leaving = int(np.argmax(np.abs(balance) / w[place.rows]))
     away = np.zeros(len(place.rows))
     away[leaving] = -np.sign(balance[leaving])
