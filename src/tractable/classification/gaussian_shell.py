@@ -25,7 +25,7 @@ from tractable.classification.priors import check_seen, class_priors
 from tractable.classification.shrinkage import check_shrinkage
 from tractable.distributions import Mixture
 from tractable.statistics import ByClass, IncompleteMoments, Moments
-from tractable.statistics.fourth_moments import FourthMoments
+from tractable.statistics.moments import FourthMoments
 
 __all__ = ["GaussianClasses"]
 

@@ -15,7 +15,7 @@ from tractable.classification.tables import (
     with_all_categories,
 )
 from tractable.data import Batch, PassedOn, Source, is_frame
-from tractable.statistics.label_codes import label_codes, union_of_labels
+from tractable.statistics.by_class import label_codes, union_of_labels
 from tractable.value import value
 
 __all__ = ["OfClass", "RowsOfClass", "joined", "plain_labels", "rows_of_block", "rows_of_classes"]

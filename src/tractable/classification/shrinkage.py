@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_number
-from tractable.statistics.fourth_moments import FourthMoments, over
+from tractable.statistics.moments import FourthMoments, over
 
 __all__ = ["check_shrinkage", "ledoit_wolf", "shrunk"]
 

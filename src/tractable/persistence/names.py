@@ -9,8 +9,9 @@ import tractable
 
 __all__ = ["Registry", "is_estimator", "is_fitted_name", "is_value", "name_of"]
 
-#: Packages whose classes reach for files: a saved model has no business making them open one.
-_OUTSIDE = frozenset({"data", "datasets", "testing"})
+#: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
+#: what others are made of.
+_OUTSIDE = frozenset({"base", "cli", "data", "datasets", "persistence", "plotting", "primitives", "testing"})
 
 #: Names of an estimator's state besides those that end in an underscore: scikit-learn's `set_output`, and the
 #: number of output columns of its transformers.
