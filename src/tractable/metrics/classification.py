@@ -35,10 +35,12 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     ----------
     y_true : array of labels (n,)
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
+        p(C_k | x) of each row.
     classes : array (K,), optional
         The label of each column, in the order of the columns. When not given, the columns are those of the
         labels that occur, sorted: a model whose classes are in another order needs it.
     sample_weight : array (n,), optional
+        How often each row counts.
 
     Examples
     --------
@@ -49,8 +51,8 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     """
     p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
     with np.errstate(divide="ignore"):
-        surprise = -np.log(p[np.arange(len(p)), codes])
-    return float(np.average(surprise[w > 0], weights=w[w > 0]))
+        losses = -np.log(p[np.arange(len(p)), codes])
+    return float(np.average(losses[w > 0], weights=w[w > 0]))
 
 
 def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
@@ -60,12 +62,8 @@ def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_
 
     Parameters
     ----------
-    y_true : array of labels (n,)
-    probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
-    classes : array (K,), optional
-        The label of each column, in the order of the columns. When not given, the columns are those of the
-        labels that occur, sorted: a model whose classes are in another order needs it.
-    sample_weight : array (n,), optional
+    y_true, probabilities, classes, sample_weight
+        As in `log_loss`.
 
     Examples
     --------
@@ -79,20 +77,20 @@ def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_
 
 @value
 class ClassCalibration:
-    """How often what was promised came true, beside the probability that was promised.
+    """Observed frequencies of an event beside its predicted probabilities, in bins.
 
     Parameters
     ----------
     predicted : array (b,)
         The mean probability in each bin that has rows.
     observed : array (b,)
-        The share of its rows of which it was true.
+        The fraction of its rows in which the event occurred.
     standard_errors : array (b,)
-        Of those shares, if the probabilities were right.
+        Of those fractions, if the probabilities were right.
     weight : array (b,)
         Weight of the rows in each bin.
     event : str
-        What was promised.
+        The event that was predicted: the name of a class.
 
     Examples
     --------
@@ -128,21 +126,17 @@ def class_calibration(
     n_bins: int = 10,
     sample_weight: Any = None,
 ) -> ClassCalibration:
-    """Return how often classes were right, beside how probable they were said to be.
+    """Return how often a class occurred beside its predicted probability, in bins of the probability.
 
     Parameters
     ----------
-    y_true : array of labels (n,)
-    probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
-    classes : array (K,), optional
-        The label of each column, in the order of the columns. When not given, the columns are those of the
-        labels that occur, sorted: a model whose classes are in another order needs it.
+    y_true, probabilities, classes, sample_weight
+        As in `log_loss`.
     label : label, optional
         The class to look at. When not given: the second of two, and of more the one that is most probable in
         each row.
     n_bins : int
         Bins of equal width from 0 to 1.
-    sample_weight : array (n,), optional
 
     Returns
     -------
@@ -153,7 +147,7 @@ def class_calibration(
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = rng.uniform(size=5000)
-    >>> y = rng.uniform(size=5000) < p**2  # less often than promised
+    >>> y = rng.uniform(size=5000) < p**2  # less often than predicted
     >>> class_calibration(y, p, n_bins=4).observed.round(2)
     array([0.02, 0.15, 0.41, 0.76])
     """
@@ -161,18 +155,18 @@ def class_calibration(
         raise ValueError(f"n_bins must be a whole number from 1, got {n_bins!r}")
     p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
     known = _classes(y_true, classes)
-    promised, came, event = _event(p, codes, known, label)
-    bins = np.minimum((promised * n_bins).astype(int), n_bins - 1)
+    predicted_p, occurred, event = _event(p, codes, known, label)
+    bins = np.minimum((predicted_p * n_bins).astype(int), n_bins - 1)
     weight = np.bincount(bins, w, minlength=n_bins)
     some = weight > 0
-    predicted, observed, doubt = (
+    predicted, observed, variance = (
         np.bincount(bins, w * x, minlength=n_bins)[some] / weight[some]
-        for x in (promised, came, promised * (1.0 - promised))
+        for x in (predicted_p, occurred, predicted_p * (1.0 - predicted_p))
     )
     return ClassCalibration(
         predicted=predicted,
         observed=observed,
-        standard_errors=np.sqrt(doubt / weight[some]),
+        standard_errors=np.sqrt(variance / weight[some]),
         weight=weight[some],
         event=event,
     )
@@ -181,12 +175,12 @@ def class_calibration(
 def _event(
     p: np.ndarray, codes: np.ndarray, known: np.ndarray, label: Any
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the probability that was promised, whether it came true, and of what."""
+    """Return the predicted probability of the event, whether it occurred, and its name."""
     if label is None and p.shape[1] > 2:
         best = np.argmax(p, axis=1)
         return p[np.arange(len(p)), best], (best == codes).astype(float), "the most probable class"
-    place = 1 if label is None else int(as_codes("label", [label], known)[0])
-    return p[:, place], (codes == place).astype(float), str(known[place])
+    k = 1 if label is None else int(as_codes("label", [label], known)[0])
+    return p[:, k], (codes == k).astype(float), str(known[k])
 
 
 def _classes(y_true: Any, classes: Any) -> np.ndarray:
@@ -209,15 +203,16 @@ def _checked(
 
 @value
 class ConfusionMatrix:
-    """How often rows of each class (down) were taken for each class (across).
+    """Counts of the rows of each true class (rows) by predicted class (columns).
 
     Parameters
     ----------
     counts : array (K, K)
-        Weight of the rows of class k that were taken for class j.
+        Weight of the rows of class k for which class j was predicted.
     classes : array (K,)
+        The labels, in the order of the rows and columns.
     rejected : array (K,), optional
-        Weight of the rows of each class that were left undecided; none when not given.
+        Weight of the rows of each class that were rejected, left undecided; none when not given.
 
     Examples
     --------
@@ -247,34 +242,34 @@ class ConfusionMatrix:
 
     @property
     def total(self) -> float:
-        """Weight of all rows, those left undecided among them."""
+        """Weight of all rows, rejected ones included."""
         return float(self._of_class.sum())
 
     @property
     def accuracy(self) -> float:
-        """The share of rows whose class was found; it was not where nothing was decided."""
+        """The fraction of rows whose class was predicted; a rejected row counts as an error."""
         return float(np.trace(self.counts)) / self.total
 
     @property
     def rejected_share(self) -> float:
-        """The share of rows that were left undecided."""
+        """The fraction of rows that were rejected."""
         return float(np.asarray(self.rejected).sum()) / self.total
 
     @property
     def decided_accuracy(self) -> float:
-        """Of the rows that were decided, the share whose class was found; NaN where none was."""
+        """The fraction of the rows not rejected whose class was predicted; NaN where there is none."""
         with np.errstate(invalid="ignore"):
             return float(np.trace(self.counts) / self.counts.sum())
 
     @property
     def recall(self) -> np.ndarray:
-        """Of the rows of each class, the share that was found, (K,); NaN for a class that has none."""
+        """The fraction of the rows of each class that was predicted as such, (K,); NaN without rows."""
         with np.errstate(invalid="ignore"):
             return np.diagonal(self.counts) / self._of_class
 
     @property
     def precision(self) -> np.ndarray:
-        """Of the rows taken for each class, the share that is of it, (K,); NaN where none was."""
+        """The fraction of the predictions of each class that is right, (K,); NaN without predictions."""
         with np.errstate(invalid="ignore"):
             return np.diagonal(self.counts) / self.counts.sum(axis=0)
 
@@ -282,7 +277,7 @@ class ConfusionMatrix:
     def f1(self) -> np.ndarray:
         """The harmonic mean of recall and precision, 2 TP / (2 TP + FP + FN), (K,).
 
-        NaN for a class that is absent: that has no rows, and that none was taken for.
+        NaN for a class that has neither rows nor predictions.
         """
         with np.errstate(invalid="ignore"):
             return 2.0 * np.diagonal(self.counts) / (self.counts.sum(axis=0) + self._of_class)
@@ -293,9 +288,9 @@ class ConfusionMatrix:
         return float(np.nanmean(self.recall))
 
     def normalized(self) -> np.ndarray:
-        """Return p(taken for j | class k), NaN for a class that has no rows.
+        """Return p(predicted j | class k), NaN for a class that has no rows.
 
-        Rows are one in sum, less the share that was left undecided.
+        Rows sum to one, less the fraction that was rejected.
         """
         with np.errstate(invalid="ignore"):
             return self.counts / self._of_class[:, None]
@@ -321,15 +316,15 @@ class ConfusionMatrix:
 def confusion_matrix(
     y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None
 ) -> ConfusionMatrix:
-    """Count which classes are taken for which.
+    """Count the rows of each true class by predicted class.
 
     Parameters
     ----------
     y_true : array of labels (n,)
     y_pred : array of labels (n,)
-        None where a row was left undecided, as by `decide(reject_loss=…)`.
+        None where a row was rejected, as by `decide(reject_loss=…)`.
     classes : array (K,), optional
-        All the classes there are, in the order they are to have; those that occur, sorted, when not given.
+        All classes, in the order wanted; those that occur, sorted, when not given.
     sample_weight : array (n,), optional
         How often each row counts.
 
@@ -364,7 +359,7 @@ def confusion_matrix(
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Return the share of rows whose class was found; it was not where nothing was decided (None).
+    """Return the fraction of rows whose class was predicted; a rejected row (None) counts as an error.
 
     Parameters
     ----------
@@ -380,7 +375,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> fl
 
 
 def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows that were decided, and which these are, (n,)."""
+    """Return the labels of the rows that were not rejected, and which these are, (n,)."""
     given = np.asarray(y_pred)
     if given.dtype != object:
         said = as_labels("y_pred", given)
@@ -393,7 +388,7 @@ def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
-    """Return what each decision is expected to cost, R_j(x) = Σ_k L_kj p(C_k | x).
+    """Return the expected loss of each decision, R_j(x) = Σ_k L_kj p(C_k | x).
 
     Parameters
     ----------
@@ -416,8 +411,7 @@ def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
     p = np.asarray(as_reals("probabilities", probabilities), dtype=np.float64)
     if p.ndim != 2 or not p.shape[1]:
         raise ValueError(f"probabilities must have shape (n, n_classes), got {p.shape}")
-    if not (np.all(p >= 0.0) and np.allclose(p.sum(axis=1), 1.0, atol=1e-6)):
-        raise ValueError("probabilities must not be negative, and one in sum in every row")
+    _check_probabilities(p)
     if loss is None:
         return 1.0 - p
     cost = np.asarray(as_reals("loss", loss), dtype=np.float64)
@@ -460,7 +454,7 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
 
 
 def check_class_loss(loss: Any, n_classes: int) -> None:
-    """Refuse a loss that is none of decisions for classes: it has one row and one column for each.
+    """Raise unless the loss has one row and one column for each class.
 
     Examples
     --------
@@ -472,7 +466,7 @@ def check_class_loss(loss: Any, n_classes: int) -> None:
 
 
 def as_labels(name: str, y: Any) -> np.ndarray:
-    """Return labels (n,), or say what is wrong with them.
+    """Return labels as an array (n,), checked: one a row, none missing.
 
     Examples
     --------
@@ -491,7 +485,7 @@ def as_labels(name: str, y: Any) -> np.ndarray:
 
 
 def as_classes(classes: Any) -> np.ndarray:
-    """Return different labels in the order given, or say what is wrong with them.
+    """Return distinct labels in the order given, checked.
 
     Examples
     --------
@@ -505,7 +499,7 @@ def as_classes(classes: Any) -> np.ndarray:
 
 
 def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the place of each label among the classes, in whatever order these are.
+    """Return the position of each label among the classes, which may be in any order.
 
     Examples
     --------
@@ -527,7 +521,7 @@ def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
 
 
 def as_probabilities(p: Any, n_rows: int) -> np.ndarray:
-    """Return p(C_k | x), (n, K), or say what is wrong with it; one column is that of the second of two.
+    """Return p(C_k | x), (n, K), checked; one column is that of the second of two classes.
 
     Examples
     --------
@@ -540,13 +534,17 @@ def as_probabilities(p: Any, n_rows: int) -> np.ndarray:
         p = np.column_stack([1.0 - p, p])
     if p.ndim != 2 or len(p) != n_rows or p.shape[1] < 2:
         raise ValueError(f"probabilities must have shape ({n_rows}, n_classes), got {p.shape}")
-    if not (np.all(p >= 0.0) and np.allclose(p.sum(axis=1), 1.0, atol=1e-6)):
-        raise ValueError("probabilities must not be negative, and one in sum in every row")
+    _check_probabilities(p)
     return p
 
 
+def _check_probabilities(p: np.ndarray) -> None:
+    if not (np.all(p >= 0.0) and np.allclose(p.sum(axis=1), 1.0, atol=1e-6)):
+        raise ValueError("probabilities must not be negative, and must sum to one in every row")
+
+
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return how often each row counts; once, where nothing is given.
+    """Return the weight of each row, 1 when not given.
 
     Examples
     --------
@@ -559,7 +557,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _plain(labels: np.ndarray) -> np.ndarray:
-    """Return objects as the words or the numbers that they all are."""
+    """Return an array of objects as an array of strings or of numbers, where all are such."""
     if labels.dtype == object and labels.size:
         for kinds in (str, (bool, int, float, np.number, np.bool_)):
             if all(isinstance(label, kinds) for label in labels.ravel()):

@@ -32,24 +32,24 @@ __all__ = [
 
 @value
 class Clusters:
-    """The rows that count, those of a cluster side by side.
+    """Rows grouped by cluster.
 
     Parameters
     ----------
     names : array (K,)
         The labels, in order.
     all_rows : array (n, d)
-        The rows as they came, in units of `unit`.
+        The rows in their order, divided by `unit`.
     all_weights : array (n,)
     codes : array (n,)
-        The number of every row's cluster; of rows that alone bear their label and count for nothing, -1.
+        The position of each row's cluster among `names`; -1 for labels that only rows of weight zero have.
     rows : array (m, d)
-        Those of positive weight, by cluster.
+        Rows of positive weight, sorted by cluster.
     weights : array (m,)
     starts : tuple of K + 1 int
-        Cluster k is the rows from ``starts[k]`` up to ``starts[k + 1]``.
+        Cluster k is ``rows[starts[k] : starts[k + 1]]``.
     unit : float
-        1, but where squares of the rows would leave the range of numbers.
+        A power of two, 1 unless squares of the rows would overflow or underflow.
     """
 
     names: Any
@@ -69,9 +69,9 @@ class Clusters:
 
 @value
 class Summary:
-    """What each cluster is summed up by.
+    """Weight, centre, scatter, mean distance and radius of each cluster.
 
-    Centres are told as steps from one of the rows, so that they keep their digits far from the origin.
+    Centres are relative to one of the rows, so that they keep their digits far from the origin.
     """
 
     weights: Array  # (K,)
@@ -106,10 +106,7 @@ class Summary:
 
 
 def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 2) -> Clusters:
-    """Return the rows by cluster, or say what is wrong with the argument that is wrong.
-
-    A score of a clustering compares two clusters at least, and knows nothing where every row is its own.
-    """
+    """Return the rows grouped by cluster, checked: `least` clusters at least, and fewer than rows."""
     x = _finite_rows(X)
     xp, unit = namespace_of(x), unit_of_rows(x)
     x = x if unit == 1.0 else x / unit
@@ -157,7 +154,7 @@ def summarise(clusters: Clusters) -> Summary:
 
 def _one(xp: Any, x: Array, w: Array, origin: Array) -> tuple[Array, ...]:
     first, weight = x[0, :], xp.sum(w)
-    step = x - first  # rows that are all alike have no scatter, not that of a rounded mean
+    step = x - first  # equal rows have a scatter of exactly zero, whatever their mean rounds to
     mean = w @ step / weight
     squares = xp.sum((step - mean) ** 2, axis=1)
     distances = xp.sqrt(squares)
@@ -177,7 +174,7 @@ def _finite_rows(X: Any) -> Array:
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
-    """Return the different labels, in order, and the number of each row's."""
+    """Return the distinct labels, sorted, and the position of each row's label among them."""
     given = labels if is_foreign_array(labels) else np.asarray(labels)
     if tuple(given.shape) != (x.shape[0],):
         raise ValueError(
@@ -195,7 +192,7 @@ def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
 
 
 def _with_weight(names: Any, codes: Array, w: Array) -> tuple[Any, Array, int]:
-    """Forget the labels that only rows of weight zero bear: their rows are numbered -1."""
+    """Drop the labels that only rows of weight zero have; the codes of those rows become -1."""
     xp = namespace_of(codes)
     there = tally(codes, w, names.shape[0]) > 0
     n = int(xp.count_nonzero(there))
@@ -249,11 +246,8 @@ def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> f
 
     Parameters
     ----------
-    X : array (n, d)
-    labels : array (n,)
-        Of 2 clusters at least, and fewer than there are rows.
-    sample_weight : array (n,), optional
-        How often each row counts.
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
 
     Examples
     --------
@@ -282,11 +276,8 @@ def silhouette_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float
 
     Parameters
     ----------
-    X : array (n, d)
-    labels : array (n,)
-        Of 2 clusters at least, and fewer than there are rows.
-    sample_weight : array (n,), optional
-        How often each row counts.
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
 
     Examples
     --------
@@ -312,11 +303,8 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
 
     Parameters
     ----------
-    X : array (n, d)
-    labels : array (n,)
-        Of 2 clusters at least, and fewer than there are rows.
-    sample_weight : array (n,), optional
-        How often each row counts.
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
 
     Returns
     -------

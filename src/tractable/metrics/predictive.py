@@ -81,10 +81,8 @@ def crps(
     distribution : Distribution of numbers, or array of shape (n_draws, n_samples[, n_targets])
         The predictive distribution of every target, or draws from it.
     y : array of shape (n_samples,) or (n_samples, n_targets)
-    sample_weight : array of shape (n_samples,), optional
-        How often each row counts.
-    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
-        The mean over the targets, one score for each, or the mean with these weights.
+    sample_weight, multioutput
+        As in `mean_squared_error`.
 
     Returns
     -------
@@ -130,11 +128,11 @@ def crps_values(distribution: Any, y: Any) -> Array:
 
 
 def _values(distribution: Any, y: Any, *, one: bool) -> Array:
-    """Score each target; `one` says whether a single number may stand for all of them."""
+    """Return the score of each target; with `one`, a single number serves all distributions."""
     alone = one and np.ndim(y) == 0
     if isinstance(distribution, Univariate):
         shape = () if alone else distribution.batch_shape
-        return _score(distribution, as_targets(y, shape, like=_like(distribution)))
+        return _score(distribution, as_targets(y, shape, like=distribution.mean))
     if hasattr(distribution, "log_prob"):
         raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")
     draws = _finite_draws(distribution)
@@ -143,7 +141,7 @@ def _values(distribution: Any, y: Any, *, one: bool) -> Array:
 
 @singledispatch
 def _score(d: Univariate, y: Array) -> Array:
-    """Σ or ∫ of 2 |x - y| times the mass beyond x, seen from y; ties count half."""
+    """Return E of 2 |x - y| times the mass on the far side of x from y; ties count half."""
     xp = namespace_of(y)
     shape = np.broadcast_shapes(tuple(y.shape), d.batch_shape)
     y = xp.broadcast_to(y, shape)
@@ -223,7 +221,7 @@ def _finite_draws(given: Any) -> Array:
 
 
 def _of_draws(draws: Array, y: Array) -> Array:
-    """Score draws as the distribution that puts the same mass on each."""
+    """Return the score of the distribution that puts the same mass on each draw."""
     xp = namespace_of(draws)
     n = int(draws.shape[0])
     x = xp.sort(draws, axis=0)
@@ -242,21 +240,18 @@ def _mean_distance(gap: Array, scale: Array) -> Array:
     return gap * erf(z / sqrt(2.0)) + scale * sqrt(2.0 / pi) * xp.exp(-0.5 * near * near)
 
 
-def _like(d: Univariate) -> Array:
-    return d.mean
-
-
 @value
 class CalibrationCurve:
-    """How often the target fell below each quantile, beside how often it should have.
+    """Observed frequencies of targets below quantiles of their predictive distributions, by level.
 
     Parameters
     ----------
     levels : array (k,)
+        The probabilities of the quantiles.
     observed : array (k,)
-        The share of the targets below the quantile of that level.
+        The fraction of the targets below the quantile of that level.
     standard_errors : array (k,)
-        Of those shares, if the distributions were right: √(q (1 - q) / n).
+        Of those fractions, if the distributions were right: √(q (1 - q) / n).
     """
 
     levels: Array
@@ -350,16 +345,16 @@ def _check(distribution: Any) -> None:
 
 @value
 class Coverage:
-    """How often intervals held the target, beside how often they should have.
+    """Observed and nominal coverage of intervals, and their mean width.
 
     Parameters
     ----------
     nominal : float
-        The probability that was asked for; NaN where nobody said.
+        The probability that was asked for; NaN where it is not known.
     observed : float
-        The share of the targets inside.
+        The fraction of the targets inside.
     standard_error : float
-        Of that share, if the intervals were right: √(c (1 - c) / n) with the nominal c.
+        Of that fraction, if the intervals were right: √(c (1 - c) / n) with the nominal c.
     mean_width : float
     """
 
@@ -372,7 +367,7 @@ class Coverage:
 def interval_coverage(
     distribution: Any, y: Any, coverage: float | None = None, *, sample_weight: Any = None
 ) -> Coverage:
-    """Return how often equal-tailed intervals of a given probability held the target, and how wide they are.
+    """Return how often equal-tailed intervals contain the target, and their mean width.
 
     Parameters
     ----------

@@ -49,14 +49,8 @@ def root_mean_squared_error(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-    sample_weight : array of shape (n_samples,), optional
-    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
-        Roots are taken before the mean over the targets.
-
-    Returns
-    -------
-    float, or array of shape (n_targets,)
+    y_true, y_pred, sample_weight, multioutput
+        As in `mean_squared_error`. Roots are taken before the mean over the targets.
 
     Examples
     --------
@@ -77,15 +71,8 @@ def mean_absolute_error(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-    sample_weight : array of shape (n_samples,), optional
-        How often each row counts.
-    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
-        The mean over the targets, one score for each, or the mean with these weights.
-
-    Returns
-    -------
-    float, or array of shape (n_targets,)
+    y_true, y_pred, sample_weight, multioutput
+        As in `mean_squared_error`.
 
     Examples
     --------
@@ -106,13 +93,8 @@ def normalized_rmse(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-    sample_weight : array of shape (n_samples,), optional
-    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
-
-    Returns
-    -------
-    float, or array of shape (n_targets,)
+    y_true, y_pred, sample_weight, multioutput
+        As in `mean_squared_error`.
 
     Examples
     --------
@@ -133,13 +115,8 @@ def r2_score(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-    sample_weight : array of shape (n_samples,), optional
-    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
-
-    Returns
-    -------
-    float, or array of shape (n_targets,)
+    y_true, y_pred, sample_weight, multioutput
+        As in `mean_squared_error`.
 
     Examples
     --------
