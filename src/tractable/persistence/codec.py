@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from tractable.persistence.archive import ARRAY_KINDS, Archive
-from tractable.persistence.names import Registry, is_estimator, is_fitted_name, is_value, name_of
+from tractable.persistence.names import (
+    SKLEARN_STATE,
+    Registry,
+    is_estimator,
+    is_fitted_name,
+    is_value,
+    name_of,
+)
 from tractable.value import parameters
 
 __all__ = ["PLAIN", "decode", "encode", "is_key"]
@@ -256,7 +263,11 @@ class _Decoder:
         for attribute in learned:
             if not is_fitted_name(attribute) or attribute in given:
                 raise ValueError(f"{name} has no learned attribute {attribute!r}")
-        estimator = _built(self._registry.estimator(name), self._named(given))
+        cls = self._registry.estimator(name)
+        for attribute in learned:
+            if attribute.startswith("_") and attribute not in SKLEARN_STATE and hasattr(cls, attribute):
+                raise ValueError(f"{name} has no learned attribute {attribute!r}: it is the class's own")
+        estimator = _built(cls, self._named(given))
         vars(estimator).update(self._named(learned))
         return estimator
 
