@@ -4,7 +4,7 @@ import numpy as np
 
 from tractable.classification.priors import log_priors
 from tractable.covariance import Full
-from tractable.engines.blocks import map_rows
+from tractable.data.blocks import map_rows
 from tractable.value import value
 
 __all__ = ["Planes", "class_planes"]

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.classification.logistic_errors import covariance_of
 from tractable.classification.logistic_search import MOST_PARAMETERS, Found, LogisticProblem
 from tractable.classification.separable import leading_planes, parting_planes
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = ["Certainty", "certainty", "in_columns", "in_units", "prices"]

@@ -11,7 +11,7 @@ from tractable.classification.links import Slope, Units, features
 from tractable.classification.logistic_rows import ClassRows
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
 from tractable.engines.proximal_newton import proximal_newton
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import replace, value
 
 __all__ = ["Found", "LogisticProblem", "search", "solver"]

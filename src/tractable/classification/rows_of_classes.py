@@ -14,7 +14,7 @@ from tractable.classification.tables import (
     some_rows,
     with_all_categories,
 )
-from tractable.data import Batch, PassedOn, Source, is_frame
+from tractable.data import Batch, ForwardingSource, Source, is_frame
 from tractable.statistics.label_codes import label_codes, union_of_labels
 from tractable.value import value
 
@@ -37,7 +37,7 @@ class RowsOfClass:
         return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
 
 
-class OfClass(PassedOn):
+class OfClass(ForwardingSource):
     """The rows of one class of a source."""
 
     def __init__(self, source: Source, label: Any) -> None:

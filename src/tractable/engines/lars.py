@@ -6,8 +6,8 @@ import numpy as np
 
 from tractable.engines.lars_walk import TIE, LarsWalk
 from tractable.engines.sparse_problem import GramProblem, SparseProblem
-from tractable.engines.threads import single_threaded_blas
 from tractable.engines.working_columns import WorkingSet
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = ["Knots", "lars"]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse_problem import SparseProblem
-from tractable.engines.threads import single_threaded_blas
 from tractable.engines.working_columns import WorkingSet
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = ["SparsePath", "sparse_path"]

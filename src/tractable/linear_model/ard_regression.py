@@ -12,7 +12,6 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines.least_squares import reduced_rows
-from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.ard import ArdFit, ard, placed
 from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import HyperPriors
@@ -22,6 +21,7 @@ from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers, of_root
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.linear_model.units import Units
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 
 __all__ = ["ARDRegression"]

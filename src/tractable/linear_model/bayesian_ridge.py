@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import Estimator, FitInterrupted, ModelTags, check_fitted
 from tractable.base.parameters import check_choice, check_number
-from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.evidence import EvidenceSpectrum
 from tractable.linear_model.evidence_parameters import check_evidence_parameters
 from tractable.linear_model.evidence_search import METHODS, EvidenceSearch, HyperPriors, Precisions
@@ -20,6 +19,7 @@ from tractable.linear_model.one_target import OneTargetMixin
 from tractable.linear_model.plane_answers import PlaneAnswers
 from tractable.linear_model.plane_belief import PlaneBelief
 from tractable.linear_model.units import Units
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 
 __all__ = ["BayesianRidge"]

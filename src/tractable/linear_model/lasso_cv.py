@@ -11,7 +11,6 @@ from sklearn.model_selection import check_cv
 from tractable.arrays import Array
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
 from tractable.base.parameters import check_number
-from tractable.engines.threads import ordered_map
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.held_rows import check_held_rows
 from tractable.linear_model.lasso_path import LassoPath
@@ -21,6 +20,7 @@ from tractable.linear_model.one_target import as_vector, check_one_target
 from tractable.linear_model.sparse_columns import columns_of
 from tractable.linear_model.sparse_model import check_precompute
 from tractable.linear_model.sparse_solution import alpha_grid, check_penalties, solve_path
+from tractable.primitives.threads import ordered_map
 
 __all__ = ["LassoCV"]
 

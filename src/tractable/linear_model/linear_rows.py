@@ -8,7 +8,7 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.engines import fold
 from tractable.engines.least_squares import column_lengths
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.engines.fold import tree_sum
+from tractable.data.blocks import tree_sum
 from tractable.engines.least_squares import column_lengths
-from tractable.engines.threads import ordered_map
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.placement import Placement
 from tractable.linear_model.ridge_solution import DualSpread, RidgeSolution
+from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
 __all__ = ["SAFE", "DualSpectrum", "column_sums", "dual_spectrum", "left_over", "penalised_rows"]

@@ -7,9 +7,8 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
+from tractable.data.blocks import block_rows
 from tractable.engines import fold
-from tractable.engines.blocks import block_rows
-from tractable.engines.threads import single_threaded_blas
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.linear_rows import blas_for
 from tractable.linear_model.noise_floor import LARGE
@@ -17,6 +16,7 @@ from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import DualSpectrum, column_sums, dual_spectrum, penalised_rows
 from tractable.linear_model.ridge_solution import RidgeSolution
 from tractable.linear_model.ridge_spectrum import LeftOutErrors, PrimalSpectrum
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
 from tractable.statistics.rows import as_rows
 from tractable.value import value

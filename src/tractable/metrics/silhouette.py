@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.engines.threads import ordered_map
 from tractable.metrics.checks import averaged
 from tractable.metrics.clusters import as_clusters
 from tractable.primitives import distance_sums
+from tractable.primitives.threads import ordered_map
 
 __all__ = ["silhouette_samples", "silhouette_score"]
 

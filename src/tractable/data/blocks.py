@@ -1,13 +1,15 @@
-"""Rows in cache-sized blocks."""
+"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one answer a row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from tractable.engines.threads import ordered_map
+from tractable.data.progress import progress
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 
-__all__ = ["block_rows", "map_entries", "map_rows"]
+__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "tree_sum"]
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
@@ -27,14 +29,83 @@ def block_rows(n_columns: int) -> int:
     return max(64, BLOCK_BYTES // (8 * max(1, n_columns)))
 
 
-def map_rows(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, **options: Any) -> np.ndarray:
+def reduce_blocks(
+    of: Callable[[Any], Any],
+    blocks: Iterable[Any],
+    *,
+    n_rows: float | None = None,
+    guard: bool = True,
+    n_threads: int | None = None,
+    label: str = "reading",
+) -> Any:
+    """Return the sum of ``of(block)`` over blocks on all cores, added in a tree that their order gives.
+
+    Parameters
+    ----------
+    of : callable
+    blocks : iterable
+    n_rows : float, optional
+        Number of rows of all blocks, for the progress line.
+    guard : bool
+        Whether BLAS is held to one thread even where there is a single block: several gain nothing on blocks
+        that fit in the cache.
+    n_threads : int, optional
+    label : str
+    """
+
+    def counted(block: Any) -> tuple[int, Any]:
+        return getattr(block, "n_rows", 1), of(block)
+
+    def parts() -> Iterator[Any]:
+        for n, part in ordered_map(counted, blocks, n_threads):
+            line.advance(n)
+            yield part
+
+    with progress(label, n_rows) as line, single_threaded_blas() if guard else nullcontext():
+        return tree_sum(parts())
+
+
+def tree_sum(parts: Iterable[Any]) -> Any:
+    """Add in a balanced tree, in order: rounding errors grow with the logarithm of the number of parts.
+
+    Examples
+    --------
+    >>> tree_sum(["a", "b", "c", "d", "e"])
+    'abcde'
+    """
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        height, total = 0, part
+        while waiting and waiting[-1][0] == height:
+            total = waiting.pop()[1] + total
+            height += 1
+        waiting.append((height, total))
+    if not waiting:
+        raise ValueError("data has no rows")
+    total = waiting.pop()[1]
+    while waiting:
+        total = waiting.pop()[1] + total
+    return total
+
+
+def map_rows(function: Callable[[Any], np.ndarray], x: Any, *, n_threads: int | None = None) -> np.ndarray:
     """Apply a row-wise function to blocks of rows on all cores and stack what it returns.
+
+    Parameters
+    ----------
+    function : callable
+        Maps rows (n, ...) to an array (n, ...).
+    x : array or source
+        A source applies the function where its rows are.
+    n_threads : int, optional
 
     Examples
     --------
     >>> map_rows(lambda rows: rows.sum(axis=1), np.ones((5, 2))).tolist()
     [2.0, 2.0, 2.0, 2.0, 2.0]
     """
+    if hasattr(x, "map_rows"):
+        return x.map_rows(function, n_threads=n_threads)
     step = 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
     if len(x) <= step:
         return function(x)
@@ -45,7 +116,7 @@ def map_rows(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, **opti
     def fill(start: int) -> None:
         out[start : start + step] = function(x[start : start + step])
 
-    for _ in ordered_map(fill, range(step, len(x), step), **options):
+    for _ in ordered_map(fill, range(step, len(x), step), n_threads):
         pass
     return out
 
