@@ -27,7 +27,7 @@ from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
 from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 
 __all__ = ["BayesianLogisticRegression"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.engines.blocks import map_rows
 from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
 
 __all__ = ["binned", "counted", "named", "nearest"]
 

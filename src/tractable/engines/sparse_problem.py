@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.engines.threads import ordered_map
-from tractable.primitives.chosen_rows import row_products, weighted_rows
+from tractable.primitives.sparse import row_products, weighted_rows
 from tractable.value import value
 
 __all__ = ["ColumnProblem", "GramProblem"]

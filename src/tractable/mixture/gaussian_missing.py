@@ -12,7 +12,7 @@ from tractable.engines import fold
 from tractable.engines.fold import tree_sum
 from tractable.engines.threads import ordered_map, single_threaded_blas
 from tractable.mixture.units import Units
-from tractable.primitives.pattern_pass import PatternRows, group_by_pattern, pattern_pass
+from tractable.primitives.em import PatternRows, group_by_pattern, pattern_pass
 from tractable.value import value
 
 __all__ = ["IncompleteRows", "PassSums"]

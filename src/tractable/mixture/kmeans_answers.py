@@ -18,7 +18,7 @@ from tractable.engines.blocks import map_rows
 from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.kmeans_frame import Frame, frame_about
 from tractable.mixture.kmeans_steps import Centers, Clusters, StreamedRows, means
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
 
 __all__ = ["CenterAnswers"]
 
