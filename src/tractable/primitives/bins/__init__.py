@@ -47,7 +47,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     (array([0.75, 0.25]), 0.0)
     """
     if not is_numpy_array(x):
-        return (linear_bin_counts if linear else agnostic)(x, weights, edges)
+        return (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
     from tractable.primitives.bins import compiled
 
     shape = tuple(len(axis) - 1 for axis in edges)

@@ -85,7 +85,7 @@ def line_sums(points: np.ndarray, weights: np.ndarray, kind: str, scale: float =
     >>> sums.log_sums(np.array([1e5])).round(3)  # far beyond the least number
     array([-4.9998e+09])
     """
-    from tractable.primitives._compiled import gauss_transform, sorted_sums
+    from tractable.primitives.kernel_sums import compiled_gauss, compiled_line
 
     scale = float(scale)
     kept = np.flatnonzero(weights > 0)
@@ -93,13 +93,13 @@ def line_sums(points: np.ndarray, weights: np.ndarray, kind: str, scale: float =
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
     parts: tuple[Any, ...]
     if kind == "laplace":
-        parts = sorted_sums.laplace_passes(x, w, scale)
+        parts = compiled_line.laplace_passes(x, w, scale)
     elif kind == "gaussian":
-        bins = gauss_transform.bin_points(x, 0.5 * scale)
-        parts = (float(w.sum()), *bins, gauss_transform.gauss_moments(x, w, scale, *bins))
+        bins = compiled_gauss.bin_points(x, 0.5 * scale)
+        parts = (float(w.sum()), *bins, compiled_gauss.gauss_moments(x, w, scale, *bins))
     else:
-        bins = gauss_transform.bin_points(x, 0.25 * scale)[1:]
-        parts = (*bins, sorted_sums.running_totals(x, w, scale, *bins, KINDS[kind]))
+        bins = compiled_gauss.bin_points(x, 0.25 * scale)[1:]
+        parts = (*bins, compiled_line.running_totals(x, w, scale, *bins, KINDS[kind]))
     return LineSums(kind=KINDS[kind], order=order, x=x, weights=w, scale=scale, parts=parts)
 
 
