@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives.bins import agnostic
-from tractable.primitives.bins.agnostic import find_cells, linear_bin_counts
+from tractable.primitives.bins.agnostic import find_cells
 
 __all__ = ["best_blocks", "bin_counts", "find_cells", "linear_binning"]
 
