@@ -4,13 +4,13 @@ import threading
 
 import numpy as np
 import pytest
+from tractable.data.blocks import tree_sum
 
 from catalogue import STATISTICS
 from tractable import fold
 from tractable.arrays import to_numpy
 from tractable.data import Batch, Source
 from tractable.engines.blocks import block_rows, map_rows
-from tractable.engines.fold import tree_sum
 from tractable.engines.threads import default_threads, ordered_map, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
 from tractable.testing.statistic_laws import assert_same_statistic

@@ -25,8 +25,8 @@ from tractable.classification.priors import check_seen, class_priors, log_priors
 from tractable.classification.rows_of_classes import joined, plain_labels, rows_of_block, rows_of_classes
 from tractable.classification.tables import column_names
 from tractable.data import Batch, is_frame
+from tractable.data.blocks import tree_sum
 from tractable.distributions import Distribution, Mixture, Stacked
-from tractable.engines.fold import tree_sum
 from tractable.statistics import ByClass
 
 __all__ = ["GenerativeClassifier"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.engines.fold import tree_sum
+from tractable.data.blocks import tree_sum
 from tractable.engines.least_squares import column_lengths
 from tractable.engines.threads import ordered_map
 from tractable.linear_model.noise_floor import without_rounding
