@@ -7,8 +7,8 @@ import pytest
 from tractable.engines import proximal_newton
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
 from tractable.engines.proximal_newton import violations
-from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
-from tractable.primitives.penalised_quadratic import coordinate_sweeps
+from tractable.primitives.sparse import coordinate_sweeps
+from tractable.primitives.sparse.agnostic import coordinate_sweeps as obvious
 
 
 def quartic(rng, m=6, spread=100.0):

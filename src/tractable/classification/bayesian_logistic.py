@@ -26,8 +26,8 @@ from tractable.classification.softmax_integrals import log_expected_softmax
 from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
+from tractable.primitives.linear import triangle
 from tractable.primitives.threads import single_threaded_blas
-from tractable.primitives.triangle import triangle
 
 __all__ = ["BayesianLogisticRegression"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
 from tractable.classification.link_expansion import probit_loss
 from tractable.engines.softmax_regression import contrasts_of, over_contrasts
-from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows
 from tractable.value import value
 

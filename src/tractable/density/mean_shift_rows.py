@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.blocks import map_rows
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
 from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["binned", "counted", "named", "nearest"]

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse_problem import SparseProblem
-from tractable.primitives.cholesky_rows import append_row, remove_row, solve_rows
-from tractable.primitives.first_to_meet import first_to_meet
+from tractable.primitives.sparse import append_row, first_to_meet, remove_row, solve_rows
 
 __all__ = ["TIE", "LarsWalk"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.halving import halved
-from tractable.primitives.penalised_quadratic import coordinate_sweeps
+from tractable.primitives.sparse import coordinate_sweeps
 from tractable.value import value
 
 __all__ = ["ProximalResult", "proximal_newton", "violations"]

@@ -6,7 +6,7 @@ from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import LeastSquares
-from tractable.primitives.residuals import residual_sums
+from tractable.primitives.linear import residual_sums
 from tractable.value import replace, value
 
 __all__ = ["refine"]

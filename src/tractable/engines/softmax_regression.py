@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.arrays.special import log_softmax
 from tractable.engines.newton import newton
-from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows, as_weights
 from tractable.value import value
 

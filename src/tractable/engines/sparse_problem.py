@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.chosen_rows import row_products, weighted_rows
+from tractable.primitives.sparse import row_products, weighted_rows
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tractable.engines.sparse_problem import SparseProblem
-from tractable.primitives.signed_support import SignedSupport, settle
+from tractable.primitives.sparse import SignedSupport, settle
 
 __all__ = ["WorkingSet"]
 

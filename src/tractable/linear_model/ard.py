@@ -9,7 +9,7 @@ from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.linear_model.evidence_search import HyperPriors
 from tractable.linear_model.fixed_point import bounded_ratio, fixed_point
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.value import value
 
 __all__ = ["ArdColumns", "ArdFit", "ard", "placed"]

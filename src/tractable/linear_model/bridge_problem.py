@@ -7,7 +7,7 @@ import numpy as np
 from tractable.engines import NewtonResult, newton
 from tractable.linear_model.sparse_columns import Columns, refuse_units
 from tractable.linear_model.sparse_solution import solve_path
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.value import replace, value
 
 __all__ = ["BridgeProblem", "absolute", "dual", "primal", "problem_of"]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.linear_model.leftover import Leftover
-from tractable.primitives.gradient_pass import gradient_pass
+from tractable.primitives.linear import gradient_pass
 from tractable.value import replace, value
 
 __all__ = ["Descent", "Scaling", "auto_step", "check_course", "check_targets", "stable_step"]

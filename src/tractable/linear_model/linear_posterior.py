@@ -8,7 +8,7 @@ from tractable.base import NotYetDetermined
 from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.gaussian_prior import GaussianPrior
 from tractable.linear_model.plane_belief import PlaneBelief
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 

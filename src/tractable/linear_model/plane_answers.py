@@ -10,7 +10,7 @@ from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.linear_rows import as_floats
 from tractable.linear_model.plane_belief import PlaneBelief
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 
 __all__ = ["PlaneAnswers", "of_root"]
 

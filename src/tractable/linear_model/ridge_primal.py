@@ -9,7 +9,7 @@ from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.placement import place
 from tractable.linear_model.ridge_dual import dual_spectrum
 from tractable.linear_model.ridge_solution import PrimalSpread, RidgeSolution
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 
 __all__ = ["ridge"]

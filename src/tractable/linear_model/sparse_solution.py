@@ -9,7 +9,7 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.engines.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge_primal import ridge
 from tractable.linear_model.sparse_columns import Columns, refuse_units
-from tractable.primitives.signed_support import settle
+from tractable.primitives.sparse import settle
 from tractable.statistics import LinearFactor
 from tractable.value import replace
 

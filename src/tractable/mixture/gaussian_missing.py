@@ -11,7 +11,7 @@ from tractable.data import Source
 from tractable.data.blocks import tree_sum
 from tractable.engines import fold
 from tractable.mixture.units import Units
-from tractable.primitives.pattern_pass import PatternRows, group_by_pattern, pattern_pass
+from tractable.primitives.em import PatternRows, group_by_pattern, pattern_pass
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 

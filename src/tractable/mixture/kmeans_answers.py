@@ -17,7 +17,7 @@ from tractable.base import (
 from tractable.data.blocks import map_rows
 from tractable.mixture.kmeans_frame import Frame, frame_about
 from tractable.mixture.kmeans_steps import Centers, Clusters, StreamedRows, means
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
 from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["CenterAnswers"]

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.engines import EMResult, best_of, em
 from tractable.mixture.kmeans_frame import frame_of
 from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials
+from tractable.primitives.kmeans import kmeans_plus_plus, n_trials
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 

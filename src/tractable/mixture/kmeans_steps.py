@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.engines import fold
 from tractable.mixture.kmeans_frame import Frame
-from tractable.primitives.nearest_centers import assign, holdings, movement_of, reassign
+from tractable.primitives.kmeans import assign, holdings, movement_of, reassign
 from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
 

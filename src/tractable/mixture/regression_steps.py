@@ -12,7 +12,7 @@ from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_units import RegressionUnits
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
