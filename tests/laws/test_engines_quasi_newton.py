@@ -4,9 +4,9 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from tractable.engines import proximal_newton
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
-from tractable.engines.proximal_newton import violations
+from tractable.engines.sparse import proximal_newton
+from tractable.engines.sparse.proximal_newton import violations
 from tractable.primitives.sparse import coordinate_sweeps
 from tractable.primitives.sparse.agnostic import coordinate_sweeps as obvious
 

@@ -10,7 +10,7 @@ from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.classification.links import Slope, Units, features
 from tractable.classification.logistic_rows import ClassRows
 from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
-from tractable.engines.proximal_newton import proximal_newton
+from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import replace, value
 
