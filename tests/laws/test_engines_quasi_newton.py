@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tractable.engines import proximal_newton
-from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
+from tractable.engines.lbfgs import preconditioned_lbfgs
 from tractable.engines.proximal_newton import violations
 from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
 from tractable.primitives.penalised_quadratic import coordinate_sweeps

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.engines.halving import halved, improves, inner
+from tractable.engines.line_search import halved, improves, inner
 from tractable.value import value
 
 __all__ = ["NewtonResult", "newton"]

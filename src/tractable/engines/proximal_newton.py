@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.halving import halved
+from tractable.engines.line_search import halved
 from tractable.primitives.penalised_quadratic import coordinate_sweeps
 from tractable.value import value
 

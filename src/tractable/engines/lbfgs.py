@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.halving import halved, improves
+from tractable.engines.line_search import halved, improves
 from tractable.value import value
 
 __all__ = ["LBFGSResult", "preconditioned_lbfgs"]
