@@ -12,7 +12,7 @@ from tractable.classification.labelled_rows import LabelledRows
 from tractable.data import Batch, Source
 from tractable.data.sample import sample_rows
 from tractable.engines.glm.losses import Slope, Units, features
-from tractable.engines.lbfgs import preconditioned_lbfgs
+from tractable.engines.lbfgs import lbfgs
 from tractable.engines.proximal_newton import proximal_newton
 from tractable.engines.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments
@@ -336,7 +336,7 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
             refresh=(0,),
             tol=tol,
             max_iter=max_iter,
-            again=True,
+            extra_step=True,
             settled=lambda free, slopes: problem.settled(free, slopes, tol),
         )
 
@@ -344,7 +344,7 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
 def _smooth(problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any) -> Found:
     if problem.n_planes * len(problem.ridge) > MOST_PARAMETERS:
         exact, options = False, {**options, "refresh": None, "memory": 20}
-    found = preconditioned_lbfgs(problem.objective, problem.curvature, start, exact=exact, **options)
+    found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
     return Found(
         free=found.x,
         gradient=found.gradient,
