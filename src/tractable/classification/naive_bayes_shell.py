@@ -16,8 +16,7 @@ from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.classification.naive_bayes_model import columns_by_class, fitted_columns
 from tractable.classification.naive_bayes_report import warnings_of
 from tractable.classification.naive_bayes_scores import LogScores
-from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import class_priors, log_priors
+from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
 from tractable.data import is_frame, is_streamed
 from tractable.data.blocks import map_rows
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables

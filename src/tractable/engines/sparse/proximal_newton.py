@@ -1,81 +1,67 @@
-"""Newton's method for a smooth function with a price on absolute values: exact zeros, certified."""
+"""Proximal Newton: a smooth convex function with an L1 penalty, minimised with exact zeros."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tractable.engines.halving import halved
+from tractable.engines.newton import NewtonResult, armijo_steps
 from tractable.primitives.sparse import coordinate_sweeps
-from tractable.value import value
 
-__all__ = ["ProximalResult", "proximal_newton", "violations"]
+__all__ = ["proximal_newton", "violations"]
 
 _EPS = float(np.finfo(np.float64).eps)
-#: Sweeps between two guesses that the signs have settled.
+#: Sweeps of coordinate descent between two attempts to solve for the coordinates that are not zero.
 _SWEEPS = 10
-#: Guesses before what coordinate descent reached must do.
+#: Attempts before the answer of coordinate descent is taken.
 _GUESSES = 200
-#: A linear system whose solution leaves more than this of its sides is taken to have none.
+#: A linear system with a larger relative residual is taken to have no solution.
 _SOLVED = 1e-9
 
 
-@value
-class ProximalResult:
-    """Where the search stopped, and how it got there."""
+def violations(x: np.ndarray, gradient: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Return how far each coordinate is from optimal (Karush, Kuhn and Tucker).
 
-    x: np.ndarray
-    value: float  # the price included
-    gradient: np.ndarray  # of the smooth part
-    violation: float  # the largest breach of the conditions of optimality
-    n_iter: int
-    converged: bool
-    trace: np.ndarray
-    interrupted: bool = False  # by Ctrl-C: this is the best so far
-
-
-def violations(x: np.ndarray, gradient: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """Return how far each coordinate is from optimal: |∇_j + price_j sign x_j|, or |∇_j| - price_j at zero.
-
-    All are zero where, and only where, f(x) + Σ_j price_j |x_j| is least, for a convex f.
+    |∇_j + penalty_j sign x_j|, or max(|∇_j| - penalty_j, 0) at zero; all are zero exactly at a minimum of
+    f(x) + Σ_j penalty_j |x_j|, for a convex f.
 
     Examples
     --------
     >>> violations(np.array([1.0, 0.0]), np.array([-0.5, 2.0]), np.ones(2)).tolist()
     [0.5, 1.0]
     """
-    at_zero = np.maximum(np.abs(gradient) - price, 0.0)
-    return np.where(x == 0.0, at_zero, np.abs(gradient + price * np.sign(x)))
+    at_zero = np.maximum(np.abs(gradient) - penalty, 0.0)
+    return np.where(x == 0.0, at_zero, np.abs(gradient + penalty * np.sign(x)))
 
 
 def proximal_newton(
     objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
     hessian: Callable[[np.ndarray], np.ndarray],
     start: np.ndarray,
-    price: np.ndarray,
+    penalty: np.ndarray,
     *,
     tol: float = 1e-10,
     max_iter: int = 100,
     settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
-) -> ProximalResult:
-    """Minimise f(x) + Σ_j price_j |x_j|, f smooth and convex.
+) -> NewtonResult:
+    """Minimise f(x) + Σ_j penalty_j |x_j|, f smooth and convex.
 
-    Each step minimises a quadratic model of f with the price: by coordinate descent until the signs settle,
+    Each step minimises a quadratic model of f with the penalty: by coordinate descent until the signs settle,
     then by one linear system on the coordinates that are not zero, which is checked. Steps are halved until
-    the value falls. It stops when a step promised a decrease of at most `tol` times the size of the value
-    and after it none of the coordinates promises more by itself; one more step is then taken.
+    the value falls. It stops when the decrease predicted for a step is at most `tol` times the size of the
+    value and that predicted for each coordinate alone is too; one more step is then taken.
 
     Parameters
     ----------
     objective : callable
         Value and gradient of f.
     hessian : callable
-        The Hessian of f, (m, m), or a guess of it.
-    start, price : arrays (m,)
+        The Hessian of f, (m, m), or an estimate of it.
+    start, penalty : arrays (m,)
     tol : float
     max_iter : int
     settled : callable, optional
-        ``settled(x, breaches)`` says whether breaches of the conditions of optimality at x are small; the
+        ``settled(x, violations)`` says whether violations of the optimality conditions at x are small; the
         search does not stop before.
 
     Examples
@@ -86,32 +72,32 @@ def proximal_newton(
     """
     x = np.asarray(start, dtype=np.float64)
     smooth, gradient = objective(x)
-    trace, converged, interrupted = [float(smooth + price @ np.abs(x))], False, False
+    trace, converged, interrupted = [float(smooth + penalty @ np.abs(x))], False, False
     ending = False
     try:
         while len(trace) <= max_iter:
             h = hessian(x)
-            target = _least_of_model(h, gradient, price, x)
-            promised = -float(gradient @ (target - x) + price @ (np.abs(target) - np.abs(x)))
+            target = _least_of_model(h, gradient, penalty, x)
+            predicted = -float(gradient @ (target - x) + penalty @ (np.abs(target) - np.abs(x)))
             size = abs(trace[-1]) + trace[0] - trace[-1]
-            stepped = _backtracked(objective, price, x, target, trace[-1], promised)
+            stepped = _backtracked(objective, penalty, x, target, trace[-1], predicted)
             if stepped is not None:
                 x, gradient, now = stepped
                 trace.append(min(now, trace[-1]))
             enough = (tol if stepped is not None else max(tol, 8.0 * _EPS)) * size
-            left = violations(x, gradient, price)
-            converged = abs(promised) <= enough and _small(left, h, enough)
+            left = violations(x, gradient, penalty)
+            converged = abs(predicted) <= enough and _small(left, h, enough)
             converged = converged and (settled is None or settled(x, left))
             if stepped is None or (ending and converged):
                 break
             ending = converged
     except KeyboardInterrupt:
         interrupted = True
-    return ProximalResult(
+    return NewtonResult(
         x=x,
         value=trace[-1],
         gradient=gradient,
-        violation=float(np.max(violations(x, gradient, price), initial=0.0)),
+        violation=float(np.max(violations(x, gradient, penalty), initial=0.0)),
         n_iter=len(trace) - 1,
         converged=converged,
         trace=np.array(trace),
@@ -119,43 +105,43 @@ def proximal_newton(
     )
 
 
-def _small(breaches: np.ndarray, hessian: np.ndarray, enough: float) -> bool:
-    """Say whether no coordinate by itself promises more than so much: ½ breach² / curvature."""
+def _small(left: np.ndarray, hessian: np.ndarray, enough: float) -> bool:
+    """Say whether the decrease predicted for each coordinate alone, ½ violation² / curvature, is small."""
     curvature = np.diagonal(hessian)
     curved = curvature > 0.0
-    return bool(np.all(0.5 * breaches[curved] ** 2 <= enough * curvature[curved]))
+    return bool(np.all(0.5 * left[curved] ** 2 <= enough * curvature[curved]))
 
 
-def _least_of_model(hessian: np.ndarray, slope: np.ndarray, price: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the minimum of the quadratic model with its price."""
+def _least_of_model(hessian: np.ndarray, slope: np.ndarray, penalty: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the minimum of the quadratic model with its penalty."""
     h = np.ascontiguousarray(hessian)
     u, q = x, slope
     for _ in range(_GUESSES):
         before = u
-        u, q = coordinate_sweeps(h, q, price, u, _SWEEPS)
+        u, q = coordinate_sweeps(h, q, penalty, u, _SWEEPS)
         if np.array_equal(u, before):
             break
-        exact = _on_support(h, slope, price, x, u)
+        exact = _on_support(h, slope, penalty, x, u)
         if exact is not None:
             return exact
     return u
 
 
 def _on_support(
-    hessian: np.ndarray, slope: np.ndarray, price: np.ndarray, x: np.ndarray, u: np.ndarray
+    hessian: np.ndarray, slope: np.ndarray, penalty: np.ndarray, x: np.ndarray, u: np.ndarray
 ) -> np.ndarray | None:
     """Return the minimum with the signs of u, where it has those signs and satisfies all coordinates."""
-    free = (u != 0.0) | ((price == 0.0) & (np.diagonal(hessian) > 0.0))
+    free = (u != 0.0) | ((penalty == 0.0) & (np.diagonal(hessian) > 0.0))
     found = np.where(free, u, 0.0)
-    # H_ff (found_f - x_f) = -slope_f - price_f sign - H_f0 (0 - x_0)
-    wanted = -slope[free] - price[free] * np.sign(u[free]) + hessian[np.ix_(free, ~free)] @ x[~free]
+    # H_ff (found_f - x_f) = -slope_f - penalty_f sign - H_f0 (0 - x_0)
+    wanted = -slope[free] - penalty[free] * np.sign(u[free]) + hessian[np.ix_(free, ~free)] @ x[~free]
     found[free] = x[free] + _solved(hessian[np.ix_(free, free)], wanted)
-    if np.any((np.sign(found) != np.sign(u)) & (price > 0.0)):
+    if np.any((np.sign(found) != np.sign(u)) & (penalty > 0.0)):
         return None
-    left = violations(found, slope + hessian @ (found - x), price)
-    sides = np.abs(slope) + price
+    left = violations(found, slope + hessian @ (found - x), penalty)
+    sides = np.abs(slope) + penalty
     room = 64.0 * _EPS * (np.abs(hessian) @ np.abs(found - x) + sides)
-    # A singular system may have no solution, such as when all planes of a column have one sign.
+    # A singular system may have no solution, as where the coefficients of all classes have one sign.
     room = np.where(free, np.maximum(room, _SOLVED * sides), room)
     return found if np.all(left <= room) else None
 
@@ -173,20 +159,20 @@ def _solved(matrix: np.ndarray, column: np.ndarray) -> Any:
 
 def _backtracked(
     objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    price: np.ndarray,
+    penalty: np.ndarray,
     x: np.ndarray,
     target: np.ndarray,
     before: float,
-    promised: float,
+    predicted: float,
 ) -> tuple[np.ndarray, np.ndarray, float] | None:
     rounding = 8.0 * _EPS * abs(before)
-    if promised <= 0.0:
+    if predicted <= 0.0:
         return None
-    for length, bound in halved(before, promised, rounding):
+    for length, bound in armijo_steps(before, predicted, rounding):
         candidate = target if length == 1.0 else x + length * (target - x)
         with np.errstate(over="ignore", invalid="ignore"):
             smooth, gradient = objective(candidate)
-        now = float(smooth + price @ np.abs(candidate))
+        now = float(smooth + penalty @ np.abs(candidate))
         if np.isfinite(now) and now <= bound + rounding:
             return candidate, gradient, now
     return None

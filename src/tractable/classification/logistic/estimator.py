@@ -18,12 +18,16 @@ from tractable.base import (
     check_number,
 )
 from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.links import Logit, Probit
-from tractable.classification.logistic_errors import WaldErrors
-from tractable.classification.logistic_planes import certainty, in_columns, in_units, prices
-from tractable.classification.logistic_rows import class_rows
-from tractable.classification.logistic_search import Found, LogisticProblem, search
-from tractable.classification.separable import SeparableClassesWarning
+from tractable.classification.logistic.errors import WaldErrors
+from tractable.classification.logistic.inference import (
+    SeparableClassesWarning,
+    certainty,
+    in_columns,
+    in_units,
+    prices,
+)
+from tractable.classification.logistic.problem import Found, LogisticProblem, class_rows, search
+from tractable.engines.glm.losses import Logit, Probit
 
 __all__ = ["LogisticRegression"]
 

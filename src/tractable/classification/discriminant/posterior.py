@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.classification.class_moments import overall_mean
+from tractable.classification.discriminant.moments import overall_mean
 from tractable.conjugate import MultivariateNormalModel
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
 from tractable.covariance import Diagonal, Full

@@ -1,17 +1,77 @@
-"""How a plane becomes a probability: the logistic link, for any number of classes, and the probit."""
+"""Losses of linear models of classes (logistic, softmax, probit): value, gradient and curvature."""
 
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
-from tractable.classification.link_expansion import probit_loss
-from tractable.engines.softmax_regression import contrasts_of, over_contrasts
+from tractable.engines.glm.softmax_regression import contrasts_of, over_contrasts
 from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows
 from tractable.value import value
 
-__all__ = ["Logit", "Probit", "Slope", "Units", "features"]
+__all__ = ["LINKS", "LinkExpansion", "Logit", "Probit", "Slope", "Units", "features", "probit_loss"]
+
+LINKS = ("logit", "probit")
+
+
+@value
+class LinkExpansion:
+    """Value, gradient and curvature of -Σ_n w_n log p(C_n | x_n) about planes; they add.
+
+    Parameters
+    ----------
+    value : float
+    gradient : array (c p,)
+    curvature : array (c p, c p)
+
+    Examples
+    --------
+    >>> from tractable.engines.glm.losses import Logit
+    >>> rows, codes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
+    >>> about = {"link": Logit.of(2, free=False), "units": (np.zeros(1), np.ones(1))}
+    >>> at_zero = LinkExpansion.of(rows, codes, free=np.zeros((1, 1)), **about)
+    >>> at_zero.gradient.tolist(), at_zero.curvature.tolist()
+    ([0.5], [[0.75]])
+    """
+
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+
+    @classmethod
+    def of(
+        cls, x: Any, codes: Any, weights: Any = None, *, link: Any, units: Any, free: np.ndarray
+    ) -> "LinkExpansion":
+        """Expand the loss of rows of known classes about free planes (c, p), under a link."""
+        slope = link.slope(x, codes, weights, units, free)
+        return cls(
+            value=slope.value,
+            gradient=slope.gradient.ravel(),
+            curvature=link.curvature(x, codes, weights, units, free),
+        )
+
+    def __add__(self, other: "LinkExpansion") -> "LinkExpansion":
+        """Add the losses of two blocks of rows, about the same planes."""
+        if not isinstance(other, LinkExpansion):
+            return NotImplemented
+        return LinkExpansion(
+            value=self.value + other.value,
+            gradient=self.gradient + other.gradient,
+            curvature=self.curvature + other.curvature,
+        )
+
+
+def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
+    from scipy.special import log_ndtr
+
+    log_share = log_ndtr(margin)
+    with np.errstate(under="ignore"):
+        ratio = np.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_share)
+    return -log_share, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)
+
 
 #: Shift and scale of the columns.
 Units = tuple[np.ndarray, np.ndarray]

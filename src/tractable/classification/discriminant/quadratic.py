@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_number
-from tractable.classification.class_covariances import LEAST_SHARE, own_covariances
-from tractable.classification.gaussian_belief import ClassBeliefs, beliefs_of_each
-from tractable.classification.gaussian_shell import GaussianClasses
+from tractable.classification.discriminant.gaussian_classes import GaussianClasses
+from tractable.classification.discriminant.moments import LEAST_SHARE, own_covariances
+from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_of_each
 from tractable.covariance import Full
 from tractable.covariance.regular import regular
 from tractable.distributions import MultivariateNormal

@@ -17,15 +17,24 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
-from tractable.classification.activation_integrals import drawn_in, log_expected_probit, log_expected_sigmoid
+from tractable.classification.bayesian_logistic.laplace import (
+    LaplacePosterior,
+    PlaneProblem,
+    laplace,
+    most_evident,
+)
 from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.laplace import LaplacePosterior, PlaneProblem, laplace, most_evident
-from tractable.classification.link_expansion import LINKS
-from tractable.classification.logistic_errors import gaussian_interval
-from tractable.classification.softmax_integrals import log_expected_softmax
+from tractable.classification.logistic.errors import gaussian_interval
 from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
+from tractable.engines.glm.integrals import (
+    drawn_in,
+    log_expected_probit,
+    log_expected_sigmoid,
+    log_expected_softmax,
+)
+from tractable.engines.glm.losses import LINKS
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import single_threaded_blas
 

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: Gaussian classes with one covariance."""
+"""The planes between Gaussian classes that share a covariance."""
 
 from typing import Any
 
@@ -7,18 +7,107 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.patterns import by_pattern
 from tractable.base import check_answerable, check_number
-from tractable.classification.class_covariances import LEAST_SHARE, pooled_covariance
-from tractable.classification.directions import discriminant_directions
-from tractable.classification.expected_rows import expected_rows
-from tractable.classification.gaussian_belief import ClassBeliefs, beliefs_sharing
-from tractable.classification.gaussian_planes import Planes, class_planes
-from tractable.classification.gaussian_shell import GaussianClasses
+from tractable.classification.discriminant.directions import discriminant_directions
+from tractable.classification.discriminant.gaussian_classes import GaussianClasses
+from tractable.classification.discriminant.moments import LEAST_SHARE, pooled_covariance
+from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_sharing
+from tractable.classification.one_pass import log_priors
 from tractable.covariance import Full
 from tractable.covariance.regular import regular
+from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
+from tractable.value import value
 
-__all__ = ["LinearDiscriminant"]
+__all__ = ["LinearDiscriminant", "Planes", "class_planes", "expected_rows"]
+
+#: The largest error of a log odds that planes may have; beyond, distances to each mean are taken.
+LARGEST_ERROR = 1e-10
+
+
+@value
+class Planes:
+    """Scores b_k + w_kᵀ(x - centre): log p(C_k | x) up to a number that all classes share."""
+
+    centre: np.ndarray  # (d,)
+    coef: np.ndarray  # (K, d)
+    offset: np.ndarray  # (K,), the scores at the centre
+    exact: bool  # whether the means are near enough for planes to keep their digits
+
+    def named(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients and scores at the origin; of two classes, those of the log odds alone."""
+        coef, offset = self.coef, self.offset
+        if len(coef) == 2:
+            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+        return coef, offset - coef @ self.centre
+
+    def scores(self, x: np.ndarray) -> np.ndarray:
+        """Return the scores of rows, (n, K)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = map_rows(lambda rows: (rows - self.centre) @ self.coef.T + self.offset, x)
+            near = bool(np.isfinite(found.sum()))
+        if not near:
+            far = ~np.isfinite(found[:, self.offset > -np.inf]).all(axis=1)
+            found[far] = self.far_scores(x[far])
+        return found
+
+    def far_scores(self, x: np.ndarray) -> np.ndarray:
+        """Return the scores of rows so far away that they overflow: relative to the largest, (n, K)."""
+        size = np.maximum(np.abs(x).max(axis=1), np.abs(self.centre).max())[:, None]
+        steep = np.abs(self.coef).max() or 1.0
+        slope = (x / size - self.centre / size) @ (self.coef / steep).T
+        below = slope - slope[:, self.offset > -np.inf].max(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            return np.where(self.offset > -np.inf, below * size * steep, -np.inf) + self.offset
+
+
+def class_planes(means: np.ndarray, priors: np.ndarray, within: Full) -> Planes:
+    """Return the planes of Gaussian classes: w_k = Σ⁻¹(μ_k - c), b_k = log p(C_k) - ½ |μ_k - c|²_Σ.
+
+    c is the mean of the means by prior: about it, rows far from the origin lose no digits.
+    """
+    first = means[int(np.argmax(priors))]
+    centre = first + priors @ (means - first)
+    distance = within.mahalanobis(means - centre)
+    return Planes(
+        centre=centre,
+        coef=within.solve(means - centre),
+        offset=log_priors(priors) - 0.5 * distance,
+        exact=bool(np.finfo(np.float64).eps * np.max(distance) < LARGEST_ERROR),
+    )
+
+
+def expected_rows(rows: np.ndarray, means: np.ndarray, within: Full, probabilities: np.ndarray) -> np.ndarray:
+    """Return E[x | observed entries]: what was observed, and Σ_k p(C_k | x_o) (μ_km + G (x_o - μ_ko)).
+
+    Parameters
+    ----------
+    rows : array (n, d)
+        NaN where an entry is missing.
+    means : array (K, d)
+    within : Full
+        The covariance of all classes.
+    probabilities : array (n, K)
+        p(C_k | x_o).
+
+    Examples
+    --------
+    >>> expected_rows(np.array([[np.nan, 1.0]]), np.array([[2.0, 0.0]]),
+    ...               Full(matrix=np.array([[1.0, 0.5], [0.5, 1.0]])), np.ones((1, 1)))
+    array([[2.5, 1. ]])
+    """
+    found = rows.copy()
+    first = means[0]
+    for observed, members in by_pattern(~np.isnan(rows)):
+        o, m = np.flatnonzero(observed), np.flatnonzero(~observed)
+        if not len(m):
+            continue
+        # About the first mean, which keeps the digits of classes far from the origin.
+        expected = probabilities[members] @ (means - first)
+        gain = within.condition(o)[0] if len(o) else np.zeros((len(m), 0))
+        step = rows[np.ix_(members, o)] - first[o] - expected[:, o]
+        found[np.ix_(members, m)] = first[m] + expected[:, m] + step @ gain.T
+    return found
 
 
 class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClasses):

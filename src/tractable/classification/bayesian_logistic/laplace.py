@@ -9,9 +9,8 @@ from scipy.linalg import solve_triangular
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky
 from tractable.classification.labelled_rows import LabelledRows
-from tractable.classification.link_expansion import LinkExpansion
-from tractable.classification.links import Logit, Probit
 from tractable.engines import newton
+from tractable.engines.glm.losses import LinkExpansion, Logit, Probit
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 

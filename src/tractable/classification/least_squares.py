@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import ModelTags, NotYetDetermined, check_number
-from tractable.classification.discriminant_scores import DiscriminantScores
+from tractable.classification.decision_functions import DiscriminantScores
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.data.blocks import tree_sum
 from tractable.distributions import one_hot

@@ -6,14 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import NotYetDetermined
+from tractable.base import NotYetDetermined, check_number
 from tractable.engines import EMResult, em
 from tractable.engines.incomplete_gaussian import Gaussian, expect, fit_incomplete, standardised
 from tractable.statistics import ByClass, IncompleteMoments, Moments
-from tractable.statistics.fourth_moments import FourthMoments
+from tractable.statistics.fourth_moments import FourthMoments, over
 from tractable.value import value
 
-__all__ = ["ClassMoments", "class_moments", "overall_mean"]
+__all__ = [
+    "LEAST_SHARE",
+    "ClassMoments",
+    "check_shrinkage",
+    "class_moments",
+    "ledoit_wolf",
+    "overall_mean",
+    "own_covariances",
+    "pooled_covariance",
+    "scatter_over",
+    "shrunk",
+]
 
 
 @value
@@ -154,3 +165,111 @@ def _fit_shared(
         for m in step(result.params).moments
     ]
     return moments, result
+
+
+#: The share of each variance that is added to a singular covariance: ten digits of answers are left.
+LEAST_SHARE = 2.0**-20
+
+
+def pooled_covariance(
+    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
+) -> tuple[np.ndarray, Any]:
+    """Return Σ_k S_k / (n - ddof), and how far it was shrunk; with "auto" every class by itself."""
+    weight = moments.weight.sum()
+    scatter = moments.scatter.sum(axis=0)
+    if shrinkage == "auto":
+        found = [ledoit_wolf(part) for part in statistic.parts]
+        scatter = sum(part.weight * matrix for part, (matrix, _) in zip(statistic.parts, found, strict=True))
+        shares = np.zeros(len(moments.weight))
+        shares[moments.weight > 0] = [share for _, share in found]
+        return scatter_over(scatter, weight, ddof), shares
+    matrix = scatter_over(scatter, weight, ddof)
+    return (matrix, 0.0) if shrinkage is None else (shrunk(matrix, shrinkage), float(shrinkage))
+
+
+def own_covariances(
+    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
+) -> tuple[np.ndarray, Any]:
+    """Return S_k / (n_k - ddof) of every class, and how far they were shrunk.
+
+    The covariance of all rows stands for that of a class without rows.
+    """
+    seen = moments.weight > 0
+    scatters = zip(moments.scatter[seen], moments.weight[seen], strict=True)
+    matrices = np.broadcast_to(_of_all(moments, ddof), moments.scatter.shape).copy()
+    if shrinkage == "auto":
+        found = [ledoit_wolf(part) for part in statistic.parts]
+        shares = np.zeros(len(seen))
+        shares[seen] = [share for _, share in found]
+        matrices[seen] = [
+            scatter_over(part.weight * matrix, float(part.weight), ddof)
+            for part, (matrix, _) in zip(statistic.parts, found, strict=True)
+        ]
+        return matrices, shares
+    matrices[seen] = [scatter_over(s, w, ddof) for s, w in scatters]
+    if shrinkage is None:
+        return matrices, 0.0
+    return np.stack([shrunk(matrix, shrinkage) for matrix in matrices]), float(shrinkage)
+
+
+def _of_all(moments: Moments, ddof: float) -> np.ndarray:
+    """Return the covariance of all rows, whatever their class; zeros where no class wants for it."""
+    if np.all(moments.weight > 0):
+        return np.zeros(moments.scatter.shape[1:])
+    step = moments.mean - moments.mean[int(np.argmin(moments.weight))]  # that of a class without rows: of all
+    scatter = moments.scatter.sum(axis=0) + (moments.weight * step.T) @ step
+    return scatter_over(scatter, float(moments.weight.sum()), ddof)
+
+
+def scatter_over(scatter: np.ndarray, weight: float, ddof: float) -> np.ndarray:
+    """Return scatter / (weight - ddof); rows that are too few have no scatter, or no covariance yet."""
+    rest = weight - ddof
+    if rest <= 0 and np.any(scatter != 0):
+        raise NotYetDetermined(f"ddof={ddof} needs a total weight of X above it, got {weight:g}")
+    return scatter / (rest if rest > 0 else 1.0)
+
+
+def check_shrinkage(shrinkage: Any) -> None:
+    """Refuse what is neither None, "auto" nor a share."""
+    if shrinkage is None or (isinstance(shrinkage, str) and shrinkage == "auto"):
+        return
+    if isinstance(shrinkage, str):
+        raise ValueError(f"shrinkage must be None, 'auto' or a number from 0 to 1, got {shrinkage!r}")
+    check_number("shrinkage", shrinkage, least=0.0, most=1.0)
+
+
+def shrunk(matrix: np.ndarray, share: float) -> np.ndarray:
+    """Return (1 - s) Σ + s (tr Σ / d) I: the mean of the variances is kept.
+
+    Examples
+    --------
+    >>> shrunk(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
+    [[2.5, 0.5], [0.5, 1.5]]
+    """
+    return (1.0 - share) * matrix + share * np.mean(np.diagonal(matrix)) * np.eye(len(matrix))
+
+
+def ledoit_wolf(statistic: FourthMoments) -> tuple[np.ndarray, float]:
+    """Return the covariance of maximum likelihood with its correlations shrunk, and by what share.
+
+    The share is the one of least expected squared error (Ledoit and Wolf 2004) for standardised columns, so
+    that it does not depend on their units: the estimated error of the correlations over their distance from
+    none. Both follow from sums of products of squares, which one pass over the rows gives.
+    """
+    moments, n = statistic.moments, float(statistic.weight)
+    covariance = moments.scatter / n
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    varies = deviation > 0
+    per = over(1.0, deviation)
+    correlation = covariance * per[:, None] * per
+    in_units = over(statistic.unit, deviation) ** 2
+    squares = float(np.sum(statistic.fourth * in_units[:, None] * in_units)) / n
+    target = np.sum(varies) / len(varies)
+    length = float(np.sum(correlation**2))
+    distance = length - len(varies) * target**2
+    error = (squares - length) / n
+    # Columns without correlations, but for rounding, have nothing that could be drawn in.
+    some = distance > 16.0 * np.finfo(np.float64).eps * length
+    share = float(np.clip(error / distance, 0.0, 1.0)) if some else 0.0
+    drawn = (1.0 - share) * correlation + share * target * np.eye(len(varies))
+    return drawn * deviation[:, None] * deviation, share

@@ -19,11 +19,20 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.validation import check_names
-from tractable.classification.class_warnings import class_by_class
-from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import check_seen, class_priors, log_priors
-from tractable.classification.rows_of_classes import joined, plain_labels, rows_of_block, rows_of_classes
-from tractable.classification.tables import column_names
+from tractable.classification.labelled_rows import (
+    column_names,
+    joined,
+    plain_labels,
+    rows_of_block,
+    rows_of_classes,
+)
+from tractable.classification.one_pass import (
+    OnePassClassifier,
+    check_seen,
+    class_by_class,
+    class_priors,
+    log_priors,
+)
 from tractable.data import Batch, is_frame
 from tractable.data.blocks import tree_sum
 from tractable.distributions import Distribution, Mixture, Stacked
