@@ -28,7 +28,7 @@ from tractable.classification.naive_bayes_samples import (
     kernel_part,
 )
 from tractable.statistics import ByClass, Counts, DiagonalMoments, SideBySide
-from tractable.statistics.by_class import grouped_codes
+from tractable.statistics.by_class import label_codes
 
 __all__ = ["columns_by_class", "fitted_columns", "log_evidence", "statistics_of_classes"]
 
@@ -45,7 +45,7 @@ def columns_by_class(
     if w is not None and not np.all(w > 0.0):
         some = w > 0.0
         x, labels, w = x[some], labels[some], w[some]
-    found, codes = grouped_codes(labels)
+    found, codes = label_codes(labels)
     K = len(found)
     total = np.bincount(codes, w, K).astype(np.float64)
     columns = []

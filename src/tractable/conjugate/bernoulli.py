@@ -7,7 +7,7 @@ from tractable.conjugate.beta_belief import BetaBelief
 from tractable.conjugate.checks import as_counts, check_columns, check_statistic, some_weight
 from tractable.distributions.bernoulli import Bernoulli
 from tractable.distributions.beta import Beta
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["BernoulliModel"]

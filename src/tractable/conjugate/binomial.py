@@ -10,7 +10,7 @@ from tractable.conjugate.rises import shares_rise_from_best
 from tractable.distributions.beta import Beta
 from tractable.distributions.beta_binomial import BetaBinomial
 from tractable.distributions.binomial import Binomial
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["BinomialModel"]

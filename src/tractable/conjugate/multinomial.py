@@ -10,8 +10,8 @@ from tractable.conjugate.rises import shares_rise_from_best
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.dirichlet_multinomial import DirichletMultinomial
 from tractable.distributions.multinomial import Multinomial
-from tractable.statistics.totals import Totals
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.counts import Totals
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["MultinomialModel"]

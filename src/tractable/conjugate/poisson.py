@@ -23,7 +23,7 @@ from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.negative_binomial import NegativeBinomial
 from tractable.distributions.poisson import Poisson
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["PoissonModel"]

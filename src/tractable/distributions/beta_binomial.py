@@ -12,7 +12,7 @@ from tractable.distributions.counting import Counting, as_counts, check_same_fam
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.polya import category_term, whole_term
 from tractable.distributions.polya_fit import fitted_concentrations
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["BetaBinomial"]

@@ -12,7 +12,7 @@ from tractable.distributions.bernoulli import Bernoulli
 from tractable.distributions.checks import check_probability
 from tractable.distributions.counting import Counting, as_counts, check_same_family, check_whole
 from tractable.distributions.distribution import as_parameters
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Binomial"]

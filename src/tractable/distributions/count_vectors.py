@@ -10,7 +10,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.counting import Counting, only_where
 from tractable.distributions.distribution import Distribution
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 
 __all__ = ["CountVectors", "one_total"]
 

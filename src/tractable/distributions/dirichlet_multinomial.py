@@ -14,8 +14,8 @@ from tractable.distributions.counting import as_counts, check_same_family, check
 from tractable.distributions.multinomial import check_row_totals, drawn_in_turn
 from tractable.distributions.polya import category_term, whole_term
 from tractable.distributions.polya_fit import fitted_concentrations
-from tractable.statistics.totals import Totals
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.counts import Totals
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["DirichletMultinomial"]

@@ -14,7 +14,7 @@ from tractable.distributions.checks import check_shares
 from tractable.distributions.count_vectors import CountVectors, one_total
 from tractable.distributions.counting import as_counts, check_same_family, check_whole
 from tractable.distributions.shares import as_shares
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Multinomial"]

@@ -16,7 +16,7 @@ from tractable.distributions.checks import check_finite, check_positive, exactly
 from tractable.distributions.columns import fit_columns
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.univariate import Univariate
-from tractable.statistics.diagonal_moments import DiagonalMoments
+from tractable.statistics.moments import DiagonalMoments
 from tractable.value import value
 
 __all__ = ["Normal"]

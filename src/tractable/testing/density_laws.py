@@ -1,4 +1,4 @@
-"""Laws of densities and distribution functions."""
+"""Laws of densities, distribution functions and tails."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.events import flat
-from tractable.testing.monte_carlo import SIGMAS, assert_mean
-from tractable.testing.support_points import just_below, total_mass
+from tractable.testing.assertions import SIGMAS, assert_mean, flat
 
-__all__ = ["DENSITY_LAWS"]
+__all__ = ["DENSITY_LAWS", "just_below", "total_mass"]
 
 
 def density_integrates_to_one(d: Any, rng: np.random.Generator) -> None:
@@ -221,6 +219,78 @@ def _assert_at_most(happened: np.ndarray, chance: float) -> None:
     assert np.all(share <= allowed), f"{share} of the draws are beyond the interval, not {chance}"
 
 
+MOST_TAIL_POINTS = 100_000
+
+
+def survival_falls_by_prob(d: Any, rng: np.random.Generator) -> None:
+    """Far out, survival(a) - survival(b) is the integral of the density between, or the sum: rtol 1e-7."""
+    if not hasattr(d, "survival"):
+        return
+    for i in np.ndindex(d.batch_shape):
+        one = d[i] if d.batch_shape else d
+        for a, b in _tail_steps(one):
+            mass = _interval_sum(one, a, b) if d.discrete else _interval_integral(one, a, b)
+            drop = one.survival(a) - one.survival(b)
+            np.testing.assert_allclose(drop, mass, rtol=1e-7, err_msg=f"between {a} and {b}")
+
+
+def _tail_steps(d: Any) -> list[tuple[float, float]]:
+    """Return short steps ever farther beyond the 0.999 quantile, short of a finite end of the support."""
+    start, later = (float(d.icdf(q)) for q in (0.999, 0.9999))
+    unit, end = max(later - start, 1.0) if d.discrete else later - start, float(np.max(d.support[1]))
+    steps = []
+    for k in range(6):
+        a = min(start + unit * (2.0**k - 1.0), end - (end - start) / 2.0**k)
+        b = min(a + unit, 0.5 * (a + end))
+        steps.append((np.floor(a), np.floor(a + unit)) if d.discrete else (a, b))
+    return steps
+
+
+def _interval_integral(d: Any, a: float, b: float) -> float:
+    """Integrate between the breaks of a density that has them."""
+    node, weight = np.polynomial.legendre.leggauss(40)
+    breaks = np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
+    ends = np.unique([a, *breaks[(breaks > a) & (breaks < b)], b])
+    half = 0.5 * np.diff(ends)[:, None]
+    return float(np.sum(d.prob(ends[:-1, None] + half * (1.0 + node)) @ weight * half[:, 0]))
+
+
+def _interval_sum(d: Any, a: float, b: float) -> float:
+    if hasattr(d, "atoms"):
+        return float(np.sum(d.prob(d.atoms)[(d.atoms > a) & (d.atoms <= b)]))
+    assert b - a <= MOST_TAIL_POINTS, "the tail has too many numbers to add up"
+    return float(np.sum(d.prob(np.arange(a + 1.0, b + 1.0))))
+
+
+MOST_POINTS = 2_000_000
+
+
+def total_mass(d: Any, draws: np.ndarray) -> float | None:
+    """Return Σ p(x) over the events of one distribution; None where they are too many to list.
+
+    The events are its `atoms` if it has them, else whole numbers, or vectors of them, within its support.
+    """
+    points = d.atoms if hasattr(d, "atoms") else _lattice(d, draws)
+    return None if points is None else float(d.prob(points).sum())
+
+
+def just_below(x: np.ndarray) -> np.ndarray:
+    """Return the numbers before x."""
+    return np.nextafter(x, -np.inf)
+
+
+def _lattice(d: Any, draws: np.ndarray) -> np.ndarray | None:
+    if d.support is None:
+        return None
+    reach = 60.0 * (1.0 + draws.std())
+    low, high = (np.clip(np.min(bound), draws.min() - reach, draws.max() + reach) for bound in d.support)
+    low, high, dim = np.ceil(low), np.floor(high), int(np.prod(d.event_shape))
+    if (high - low + 1.0) ** dim > MOST_POINTS:
+        return None
+    grid = np.meshgrid(*[np.arange(low, high + 1.0)] * dim, indexing="ij")
+    return np.stack(grid, axis=-1).reshape(-1, *d.event_shape)
+
+
 DENSITY_LAWS = (
     density_integrates_to_one,
     mode_has_the_greatest_density,
@@ -228,4 +298,5 @@ DENSITY_LAWS = (
     icdf_inverts_cdf,
     cdf_is_the_integral_of_prob,
     intervals_hold_their_coverage,
+    survival_falls_by_prob,
 )
