@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tractable.data.atomic import replacing
+from tractable.data.output import replacing
 from tractable.persistence.archive import Archive, pack
 from tractable.persistence.decode import decode
 from tractable.persistence.encode import encode
