@@ -11,8 +11,7 @@ import numpy as np
 from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
-from tractable.data.table_columns import columns_of, told_of
-from tractable.data.table_reading import column_names, learn_columns
+from tractable.data.table_columns import column_names, columns_of, learn_columns, told_of
 from tractable.distributions.univariate import Univariate
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value

@@ -1,36 +1,89 @@
-"""Naive Bayes as functions: statistics of blocks of rows, distributions from statistics, scores of rows."""
+"""What naive Bayes has learned of its columns."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tractable.base import NotYetDetermined
-from tractable.classification.naive_bayes_categories import Tallies, check_counted, counts_of_classes
-from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
-from tractable.classification.naive_bayes_counts import (
-    multinomial_rates,
-    poisson_evidence,
-    poisson_parts,
-    with_factorials,
-)
-from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.classification.naive_bayes_fitted import FittedColumns
-from tractable.classification.naive_bayes_normal import (
-    moments_of_classes,
-    normal_estimates,
-    normal_evidence,
-    normal_predictives,
-)
-from tractable.classification.naive_bayes_samples import (
+from tractable.classification.naive_bayes.columns import NaiveColumns, some_columns
+from tractable.classification.naive_bayes.likelihoods import (
+    Estimation,
+    Tallies,
+    check_counted,
+    counts_of_classes,
     family_evidence,
     family_part,
     kept_of_classes,
     kernel_part,
+    moments_of_classes,
+    multinomial_rates,
+    normal_estimates,
+    normal_evidence,
+    normal_predictives,
+    poisson_evidence,
+    poisson_parts,
+    with_factorials,
 )
+from tractable.distributions import Bernoulli, Normal, Poisson, Product
 from tractable.statistics import ByClass, Counts, DiagonalMoments, SideBySide
 from tractable.statistics.by_class import label_codes
+from tractable.value import value
 
-__all__ = ["columns_by_class", "fitted_columns", "log_evidence", "statistics_of_classes"]
+__all__ = [
+    "FittedColumns",
+    "columns_by_class",
+    "fitted_columns",
+    "log_evidence",
+    "statistics_of_classes",
+    "warnings_of",
+]
+
+
+@value
+class FittedColumns:
+    """The likelihoods of all columns: arrays where many are of one family, distributions elsewhere.
+
+    Tables of thousands of columns are learned and asked without making a distribution of each.
+
+    Parameters
+    ----------
+    parts : tuple
+        The distribution of each column, a batch of K classes; None where the arrays say it.
+    normal, counted, binary : arrays of int
+        Positions of the normal columns that are estimated, of those that share a row's total, and of those of
+        zeros and ones.
+    mean, variance : arrays (K, number of `normal`)
+    rate : array (K, number of `counted`)
+        Of the Poisson distributions that shares of totals are.
+    probability : array (K, number of `binary`)
+        Of ones.
+    log_unseen : array (K, d)
+        What a category has that was not declared; NaN of other columns.
+    """
+
+    parts: tuple[Any, ...]
+    normal: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    counted: np.ndarray
+    rate: np.ndarray
+    binary: np.ndarray
+    probability: np.ndarray
+    log_unseen: np.ndarray
+
+    def product(self, names: tuple[Any, ...] | None) -> Product:
+        """Return p(x | C_k) as a batch of products."""
+        parts = list(self.parts)
+        for i, j in enumerate(self.normal):
+            parts[j] = Normal(mean=self.mean[:, i], variance=self.variance[:, i])
+        for i, j in enumerate(self.counted):
+            parts[j] = Poisson(rate=self.rate[:, i])
+        for i, j in enumerate(self.binary):
+            parts[j] = Bernoulli(probability=self.probability[:, i])
+        named = names is not None and all(isinstance(name, str) for name in names)
+        return Product(parts=parts, names=names if named else None)
+
 
 #: Kinds whose columns share one statistic, in the order of a statistic's parts.
 TOGETHER = (("normal",), ("categorical", "bernoulli"), ("poisson",), ("multinomial",))
@@ -184,3 +237,27 @@ def _distributions(
     if kind == "kernel":
         return [kernel_part(own, how, layout.columns.label(int(where[0])), classes)]
     return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]
+
+
+def warnings_of(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> Iterator[str]:
+    """Return what is to be said of columns that say nothing, and of classes that do not vary."""
+    if len(layout.where("multinomial")) == 1 < len(layout.likelihoods):
+        label = layout.columns.label(int(layout.where("multinomial")[0]))
+        yield (
+            f'likelihoods: the column {label!r} alone is "multinomial", and has all of its total in every '
+            'class, so that it says nothing; "poisson" compares counts themselves'
+        )
+    known = how.shared_variance or how.variance is not None or how.bayes
+    if known or not len(layout.where("normal")) or len(statistic.parts) < 2:
+        return
+    rigid = [label for label, part in statistic if _is_rigid(part.parts[0].scatter, part.parts[0].weight)]
+    if rigid and len(rigid) < len(statistic.parts):
+        yield (
+            f"y: the class {rigid[0]!r} has a single row, or rows that are all alike: its variances are "
+            f"var_smoothing={how.var_smoothing:g} of those of all rows, and a row that differs at all is not "
+            'taken for one of it; NaiveBayes(estimate="bayes") learns from few rows'
+        )
+
+
+def _is_rigid(scatter: np.ndarray, weight: np.ndarray) -> bool:
+    return bool(np.all(scatter[weight > 0] <= 0.0) and np.any(weight > 0))

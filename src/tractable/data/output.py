@@ -1,13 +1,14 @@
-"""A file that appears whole or not at all."""
+"""Output: files that appear whole or not at all, and values as JSON has them."""
 
+import math
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-__all__ = ["replacing"]
+__all__ = ["as_json", "replacing"]
 
 
 @contextmanager
@@ -44,3 +45,23 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def as_json(x: Any) -> Any:
+    """Return text, numbers, lists and dicts: numbers that are none are null, what JSON does not know is text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_json({"scores": np.array([0.5, np.nan]), 3: ("a", None)})
+    {'scores': [0.5, None], '3': ['a', None]}
+    """
+    if isinstance(x, dict):
+        return {str(name): as_json(part) for name, part in x.items()}
+    if hasattr(x, "tolist"):
+        return as_json(x.tolist())
+    if isinstance(x, list | tuple):
+        return [as_json(part) for part in x]
+    if isinstance(x, float):
+        return x if math.isfinite(x) else None  # JSON has no word for it
+    return x if isinstance(x, str | int | None) else str(x)

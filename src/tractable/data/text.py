@@ -1,16 +1,89 @@
-"""Text files with fields: how a file is written."""
+"""Text files: how they are written (encoding, delimiter, header) and what their entries stand for."""
 
 import codecs
 import csv
 import io
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tractable.data.table_error import TableError
+import numpy as np
+
 from tractable.value import value
 
-__all__ = ["Dialect", "NoRowsError", "sniffed"]
+__all__ = [
+    "MISSING",
+    "MOST",
+    "Dialect",
+    "NoRowsError",
+    "TableError",
+    "dates_of",
+    "holds_numbers",
+    "is_text",
+    "numbers_of",
+    "sniffed",
+    "text_type",
+    "trimmed",
+]
+
+
+class TableError(ValueError):
+    """What is wrong with a table, in one sentence."""
+
+
+#: What people write where they have nothing to write.
+MISSING = (
+    "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-nan", "NULL", "null", "Null", "None", "none", "nil",
+    "#N/A", "#NA", "<NA>", "?", "-", "--", ".", "missing", "Missing",
+)  # fmt: skip
+
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|Inf|INF|infinity|Infinity)$"
+
+
+def trimmed(texts: Any) -> Any:
+    """Return text without blanks around it, missing where it says nothing."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = pc.utf8_trim_whitespace(texts)
+    nothing = pc.is_in(texts, value_set=pa.array(MISSING, texts.type))
+    return pc.if_else(nothing, pa.scalar(None, texts.type), texts)
+
+
+def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
+    """Return entries as floats, NaN where one is missing or is no number."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    if pa.types.is_temporal(entries.type):
+        return np.full(len(entries), np.nan)
+    if not is_text(entries.type):
+        return _floats(entries)
+    if decimal == ",":
+        entries = pc.replace_substring(entries, ",", ".")
+    try:
+        return _floats(entries)
+    except pa.ArrowInvalid:  # not all of them are numbers
+        readable = pc.match_substring_regex(entries, NUMBER)
+        numbers = pc.if_else(readable, entries, pa.scalar(None, entries.type))
+        return _floats(pc.replace_substring_regex(numbers, r"^\+", ""))
+
+
+def is_text(kind: Any) -> bool:
+    """Tell text of any width from other types of Arrow's."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _floats(entries: Any) -> np.ndarray:
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    numbers = pc.cast(entries, pa.float64(), safe=False)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
 
 #: How much of a file is looked at before it is read.
 HEAD_BYTES = 2**20
@@ -52,7 +125,7 @@ class Dialect:
 
 def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> Dialect:
     """Find out how a file is written by how it begins; not `quoted`, quotation marks are letters."""
-    head, whole = _head(path)
+    head, whole = _first_bytes(path)
     _refuse_bytes(head, path)
     encoding = encoding or _encoding(head, path)
     text = head.decode(encoding, errors="replace")
@@ -102,7 +175,7 @@ def _refuse_markup(text: str, path: Path) -> None:
         raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
 
 
-def _head(path: Path) -> tuple[bytes, bool]:
+def _first_bytes(path: Path) -> tuple[bytes, bool]:
     """Return the first bytes of a file, unpacked, and whether they are all."""
     import pyarrow as pa
 
@@ -206,3 +279,85 @@ def _comma_decimals(rows: list[list[str]]) -> bool:
     commas = sum(field.count(",") == 1 and _is_number(field.replace(",", ".")) for field in fields)
     points = sum("." in field and _is_number(field) for field in fields)
     return commas > points
+
+
+#: How many of the entries must be readable for a column to hold numbers, or dates.
+MOST = 0.95
+
+#: Of fewer entries than this, all must be.
+FEW = 20
+
+#: Texts that other programs write for truth values.
+TRUTH = ("true", "false", "True", "False", "TRUE", "FALSE")
+
+#: How people write dates.
+DATES = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
+
+
+def holds_numbers(n_numbers: int, n_valid: int) -> bool:
+    """Say whether a column of text holds numbers: nearly all of its entries, of few entries all.
+
+    Examples
+    --------
+    >>> holds_numbers(99, 100), holds_numbers(9, 10), holds_numbers(90, 100)
+    (True, False, False)
+    """
+    return n_numbers >= (n_valid if n_valid < FEW else MOST * n_valid)
+
+
+def text_type(texts: Any, decimal: str = ".") -> Any:
+    """Return the Arrow type of what some entries of text stand for.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [str(text_type(pa.array(texts))) for texts in (["1", "?", " 2"], ["1.5", "2"], ["red", "1"])]
+    ['int64', 'double', 'string']
+    >>> [str(text_type(pa.array(texts))) for texts in (["true"], ["2020-01-31"], ["31.1.2020"], [""])]
+    ['bool', 'date32[day]', 'timestamp[s]', 'null']
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = trimmed(texts).drop_null()
+    if not len(texts):
+        return pa.null()
+    if pc.all(pc.is_in(texts, value_set=pa.array(TRUTH))).as_py():
+        return pa.bool_()
+    numbers = numbers_of(texts, decimal)
+    read = numbers[~np.isnan(numbers)]
+    if holds_numbers(len(read), len(texts)):
+        whole = len(read) == len(texts) and bool((np.abs(read) < 2**53).all() and (read % 1 == 0).all())
+        return pa.int64() if whole else pa.float64()
+    for kind in (pa.date32(), pa.timestamp("s")):
+        if _is_castable(texts, kind):
+            return kind
+    return pa.string() if dates_of(texts) is None else pa.timestamp("s")
+
+
+def dates_of(texts: Any) -> Any:
+    """Return texts as a pandas series of dates where nearly all can be read as such; None elsewhere."""
+    import pandas as pd
+
+    if not is_text(texts.type):
+        return None
+    some = texts.drop_null()
+    first = str(some[0]) if len(some) else ""
+    if not re.search(r"\d[-/. ,]|[-/. ]\d", first) or len(first) < 6:
+        return None
+    series = pd.Series(texts.to_pylist(), dtype=object)
+    for form in DATES:
+        dates = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
+        if dates.notna().sum() >= MOST * series.notna().sum():
+            return dates
+    return None
+
+
+def _is_castable(texts: Any, kind: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        texts.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
