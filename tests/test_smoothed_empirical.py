@@ -7,7 +7,7 @@ from catalogue import cross
 from rows import smoothed
 from tractable.covariance import Diagonal, Full, LowRankPlusDiagonal
 from tractable.distributions import Empirical, Mixture, MultivariateNormal, Normal, SmoothedEmpirical
-from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
+from tractable.distributions.smoothed.smoothed import UnivariateSmoothedEmpirical
 from tractable.smoothing import WINDOWS, check_window
 from tractable.testing.distribution_density_laws import cdf_is_monotone, intervals_hold_their_coverage
 from tractable.testing.distribution_sample_laws import samples_follow_the_cdf, samples_match_mean_and_variance

@@ -5,7 +5,7 @@ import pytest
 
 from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
-from tractable.distributions.univariate_histogram import UnivariateHistogram
+from tractable.distributions.histogram.histogram import UnivariateHistogram
 from tractable.statistics import BinCounts, Bins
 from tractable.testing import distribution_density_laws as density_laws
 from tractable.testing import distribution_sample_laws as sample_laws

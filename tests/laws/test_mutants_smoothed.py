@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.distributions import SmoothedEmpirical
-from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
+from tractable.distributions.smoothed.smoothed import UnivariateSmoothedEmpirical
 from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.joint_laws import check_joint
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tractable.classification.naive_bayes_columns import NaiveColumns
 from tractable.classification.naive_bayes_estimation import Estimation
-from tractable.conjugate.rises import shares_rise
+from tractable.conjugate.increments import shares_rise
 from tractable.data.table_checks import check_entries
 from tractable.data.table_columns import MOST_CATEGORIES, many_categories
 from tractable.distributions import Categorical

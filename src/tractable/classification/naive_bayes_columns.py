@@ -13,7 +13,7 @@ from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
 from tractable.data.table_columns import columns_of, told_of
 from tractable.data.table_reading import column_names, learn_columns
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.distribution import Univariate
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 

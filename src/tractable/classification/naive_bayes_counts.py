@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from tractable.arrays.special import gammaln
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_normal import pooled
-from tractable.conjugate.rises import gamma_rise
+from tractable.conjugate.increments import gamma_rise
 from tractable.distributions import NegativeBinomial, Poisson
 from tractable.statistics import DiagonalMoments
 

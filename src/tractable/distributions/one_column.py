@@ -3,15 +3,15 @@
 from functools import singledispatch
 from typing import Any
 
-from tractable.distributions.histogram import HistogramDensity
-from tractable.distributions.mixture import Mixture
+from tractable.distributions.distribution import Univariate
+from tractable.distributions.histogram.histogram import HistogramDensity
+from tractable.distributions.mixture.mixture import Mixture
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.normal import Normal
 from tractable.distributions.product import Product
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
-from tractable.distributions.univariate import Univariate
 
 __all__ = ["of_one_column"]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import as_reals
-from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches
 from tractable.value import value
 
 __all__ = ["Stacked"]

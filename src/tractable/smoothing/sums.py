@@ -13,8 +13,7 @@ from tractable.primitives.line_sums import LineSums, line_sums
 from tractable.primitives.near_sums import NearSums, near_sums
 from tractable.primitives.tail_sums import TailSums, tail_sums
 from tractable.primitives.tree_sums import TreeSums, tree_sums
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS
+from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
 __all__ = ["WindowSums"]

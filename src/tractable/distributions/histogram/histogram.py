@@ -1,0 +1,511 @@
+"""Histograms as distributions: a constant density in each of disjoint bins."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.covariance import other_dims, resolve_dims
+from tractable.covariance.rows import as_reals
+from tractable.distributions.beta import Beta
+from tractable.distributions.checks import (
+    check_coverage,
+    check_nonnegative,
+    check_positive,
+    check_sample_weight,
+)
+from tractable.distributions.dirichlet import Dirichlet
+from tractable.distributions.discrete.counting import check_same_family, only_where
+from tractable.distributions.distribution import Distribution, Univariate
+from tractable.distributions.histogram.cells import (
+    as_axes,
+    draw_in_cells,
+    find_flat,
+    is_axis,
+    log_volumes,
+    looked_up_cells,
+    middles,
+)
+from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
+from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping
+from tractable.statistics.bin_counts import BinCounts, Bins
+from tractable.value import value
+
+__all__ = ["HistogramDensity", "HistogramMoments", "UnivariateHistogram"]
+
+
+class HistogramMoments:
+    """Probabilities of bins and what follows from them; the edges and counts are a histogram's."""
+
+    edges: Any
+    counts: Array
+    batch_shape: tuple[int, ...]
+
+    @property
+    def _axes(self) -> tuple[Array, ...]:
+        return self.edges if isinstance(self.edges, tuple) else (self.edges,)
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """See `Distribution.support`: from the first bin that holds counts to the end of the last."""
+        low, high = [], []
+        for j, axis in enumerate(self._axes):
+            xp, held = namespace_of(axis), self._shares(j) > 0
+            first = xp.argmax(xp.astype(held, xp.int8), axis=-1)
+            last = axis.shape[0] - 1 - xp.argmax(xp.astype(xp.flip(held, axis=-1), xp.int8), axis=-1)
+            low.append(self._at(axis, first))
+            high.append(self._at(axis, last))
+        return self._joined(low), self._joined(high)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """Share of each bin, n_i / N, (*batch, b_1, …, b_d)."""
+        return self.counts / self._total
+
+    @cached_property
+    def mean(self) -> Array:
+        """See `Distribution.mean`."""
+        return self._joined(self._means)
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: between the middles of bins, and within bins, width² / 12."""
+        return self._joined([self._spread(j) for j in range(len(self._axes))])
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the columns, (*batch, d, d)."""
+        xp, d = namespace_of(self.counts), len(self._axes)
+        rows = [[self._together(min(i, j), max(i, j)) for j in range(d)] for i in range(d)]
+        return xp.stack([xp.stack(row, axis=-1) for row in rows], axis=-2)
+
+    @cached_property
+    def _means(self) -> list[Array]:
+        xp = namespace_of(self.counts)
+        return [xp.sum(self._shares(j) * middles(axis), axis=-1) for j, axis in enumerate(self._axes)]
+
+    def _spread(self, j: int) -> Array:
+        xp, axis = namespace_of(self.counts), self._axes[j]
+        away, half = self._away(j), 0.5 * axis[1:] - 0.5 * axis[:-1]
+        shares = self._shares(j)
+        with np.errstate(over="ignore", under="ignore"):
+            square = away * away + half * half / 3.0
+            # An empty bin adds nothing, even where its square is no number.
+            return xp.sum(shares * xp.where(shares > 0, square, xp.zeros_like(square)), axis=-1)
+
+    def _together(self, i: int, j: int) -> Array:
+        if i == j:
+            return self._spread(i)
+        joint = self._summed(self.probabilities, (i, j))
+        with np.errstate(over="ignore", under="ignore"):
+            return (self._away(i)[..., None, :] @ joint @ self._away(j)[..., :, None])[..., 0, 0]
+
+    def _away(self, j: int) -> Array:
+        """Return the middles of a column's bins less its mean, (*batch, b_j)."""
+        with np.errstate(over="ignore"):
+            return middles(self._axes[j]) - self._means[j][..., None]
+
+    def _shares(self, j: int) -> Array:
+        """Return the shares of the bins of one column, (*batch, b_j)."""
+        return self._summed(self.probabilities, (j,))
+
+    def _summed(self, cells: Array, keep: Sequence[int]) -> Array:
+        """Return sums over all columns but some, in the order given."""
+        xp, d = namespace_of(cells), len(self._axes)
+        n = cells.ndim - d
+        gone = tuple(n + j for j in range(d) if j not in keep)
+        found = xp.sum(cells, axis=gone) if gone else cells
+        left = sorted(keep)
+        order = (*range(n), *(n + left.index(j) for j in keep))
+        return xp.permute_dims(found, order) if list(keep) != left else found
+
+    @cached_property
+    def _total(self) -> Array:
+        """N, of a shape that the counts can be divided by."""
+        axes = tuple(range(-len(self._axes), 0))
+        return namespace_of(self.counts).sum(self.counts, axis=axes, keepdims=True)
+
+    def _flat(self, cells: Array) -> Array:
+        """Return cells in one row, (*batch, b_1 ⋯ b_d)."""
+        xp, shape = namespace_of(cells), tuple(cells.shape)
+        n = len(shape) - len(self._axes)
+        return xp.reshape(cells, (*shape[:n], prod(shape[n:])))
+
+    def _joined(self, columns: list[Array]) -> Array:
+        """Return what is known of each column as one event."""
+        return namespace_of(self.counts).stack(columns, axis=-1)
+
+    def _at(self, numbers: Array, places: Array) -> Array:
+        """Return the numbers at places, in their shape."""
+        xp = namespace_of(numbers)
+        return xp.reshape(xp.take(numbers, xp.reshape(places, (-1,))), tuple(places.shape))
+
+
+@value
+class HistogramDensity(HistogramMoments, Distribution):
+    """p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
+
+    n_i is the count in bin i, V_i its width (in D columns the volume of a cell of the grid) and N the sum of
+    the counts. Bins need not be of one width. A bin holds its lower edge; the last of each column holds its
+    upper edge too; beyond the bins the density is 0. With one array of edges it is a distribution of numbers,
+    a `UnivariateHistogram`, which has `cdf`, `icdf` and `interval`; with a sequence of arrays one of vectors,
+    which has `marginal` and `condition`, and in which a missing entry (NaN) is integrated out.
+
+    Parameters
+    ----------
+    edges : array (b + 1,), or sequence of d such arrays
+        Where bins begin and end, increasing; shared by a whole batch.
+    counts : array (*batch, b_1, …, b_d)
+        How much weight fell into each bin, not negative.
+    names : sequence of str, optional
+        What the columns are called.
+
+    Examples
+    --------
+    >>> d = HistogramDensity(edges=[0.0, 1.0, 3.0], counts=[1, 3])
+    >>> d.prob([0.5, 1.0, 3.0, 4.0]), float(d.mean), float(d.cdf(2.0))
+    (array([0.25 , 0.375, 0.375, 0.   ]), 1.625, 0.625)
+    >>> HistogramDensity.fit([0.5, 2.0, 2.5, 1.0], edges=[0.0, 1.0, 3.0]).counts
+    array([1., 3.])
+    >>> pair = HistogramDensity(edges=([0.0, 1.0, 2.0], [0.0, 5.0, 10.0]), counts=[[1, 1], [0, 2]])
+    >>> pair.condition([0], [1.5]).mean
+    array([7.5])
+    """
+
+    #: What :meth:`fit` does not learn.
+    known: ClassVar[tuple[str, ...]] = ("edges",)
+
+    edges: Any
+    counts: Array
+    names: tuple[str, ...] | None
+
+    def __new__(cls, *, edges: Any, counts: Any, names: Any = None) -> "HistogramDensity":  # noqa: ARG004
+        """Make a histogram of numbers a `UnivariateHistogram`."""
+        from tractable.distributions.histogram.histogram import UnivariateHistogram
+
+        return super().__new__(UnivariateHistogram if cls is HistogramDensity and is_axis(edges) else cls)
+
+    def __init__(self, *, edges: Any, counts: Any, names: Iterable[str] | None = None) -> None:
+        axes, counts = as_axes(edges), as_reals("counts", counts)
+        xp = namespace_of(counts, *axes)
+        if any(namespace_of(a) is not xp for a in (counts, *axes)):
+            raise ValueError("edges and counts must be arrays of one library")
+        shape, d = Bins(edges=axes).shape, len(axes)
+        if counts.ndim < d or tuple(counts.shape[counts.ndim - d :]) != shape:
+            raise ValueError(
+                f"counts must have shape (*batch, {', '.join(map(str, shape))}) as edges say, "
+                f"got {tuple(counts.shape)}"
+            )
+        check_nonnegative("counts", counts)
+        if not bool(xp.all(xp.any(counts > 0, axis=tuple(range(-d, 0))))):
+            raise ValueError("counts must have a positive entry")
+        dtype = xp.result_type(counts, *axes)
+        axes = tuple(freeze(xp.astype(a, dtype)) for a in axes)
+        object.__setattr__(self, "edges", axes[0] if is_axis(edges) else axes)
+        object.__setattr__(self, "counts", freeze(xp.astype(counts, dtype)))
+        object.__setattr__(self, "names", as_names(names, d))
+
+    def _parameters(self) -> dict[str, Any]:
+        given = {"edges": self.edges, "counts": self.counts}
+        return given if self.names is None else {**given, "names": self.names}
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None, *, edges: Any, weighting: str = "plain") -> Self:
+        """Return relative frequencies in bins: the maximum likelihood estimate of densities constant in them.
+
+        Parameters
+        ----------
+        X : array (n,) or (n, d)
+            Rows beyond the bins are left out.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        edges : array (b + 1,), or sequence of d such arrays
+        weighting : {"plain", "linear"}
+            See :class:`tractable.statistics.Bins`.
+        """
+        X = as_reals("X", X)
+        if X.ndim != (1 if is_axis(edges) else 2):
+            raise ValueError(
+                f"X must be numbers for one array of edges, else rows; got shape {tuple(X.shape)}"
+            )
+        weights = check_sample_weight(sample_weight, X.shape[0], X)
+        found = Bins(edges=as_axes(edges), weighting=weighting).of(X[:, None] if X.ndim == 1 else X, weights)
+        if not found.weight > 0:
+            raise ValueError("X must have rows of positive weight within the edges")
+        return cls(edges=edges, counts=found.counts)
+
+    @classmethod
+    def from_statistic(cls, statistic: BinCounts, *, names: Iterable[str] | None = None) -> Self:
+        """Return the estimate of :meth:`fit` from counts, a distribution of vectors."""
+        if not statistic.weight > 0:
+            raise ValueError("X must have rows of positive weight within the edges")
+        return cls(edges=statistic.bins.edges, counts=statistic.counts, names=names)
+
+    @property
+    def parameter_ndims(self) -> Mapping[str, int]:  # type: ignore[override]
+        """See `Distribution.parameter_ndims`."""
+        return {"counts": len(self._axes)}
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return (len(self._axes),)
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return len(self._axes)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the middle of the first bin of greatest density."""
+        xp = namespace_of(self.counts)
+        best, columns = xp.argmax(self._flat(self.log_heights), axis=-1), []
+        for axis in self._axes[::-1]:
+            n = int(axis.shape[0]) - 1
+            columns.append(self._at(middles(axis), best % n))
+            best = best // n
+        return self._joined(columns[::-1])
+
+    @cached_property
+    def log_heights(self) -> Array:
+        """Log density in each bin, (*batch, b_1, …, b_d); -inf where nothing was counted."""
+        return log_or_minus_inf(self.probabilities) - self._log_volumes
+
+    @property
+    def heights(self) -> Array:
+        """Density in each bin, n_i / (N V_i)."""
+        with np.errstate(over="ignore"):
+            return namespace_of(self.counts).exp(self.log_heights)
+
+    @property
+    def height_variance(self) -> Array:
+        """Variance of each height over samples of N: a count is binomial, so p_i (1 - p_i) / (N V_i²)."""
+        p, xp = self.probabilities, namespace_of(self.counts)
+        with np.errstate(over="ignore"):
+            return xp.exp(log_or_minus_inf(p * (1.0 - p) / self._total) - 2.0 * self._log_volumes)
+
+    def height_interval(self, coverage: float = 0.9, *, pseudocount: float = 0.5) -> tuple[Array, Array]:
+        """Return a credible band for each height: equal tails of what the counts say of a bin's probability.
+
+        A bin against all others is a coin: given n_i of N its probability is Beta(n_i + c, N - n_i + c). The
+        band begins at 0 where nothing was counted, and ends at 1 / V_i where everything was. Counts that were
+        shared between bins (linear weighting) have about 2/3 of that variance: bands of 90 % then hold 96 %.
+
+        Parameters
+        ----------
+        coverage : float
+            Probability that the band holds a height; of each by itself, not of all at once.
+        pseudocount : float
+            c, the prior: 1/2 (Jeffreys), whose bands also hold the truth about so often in repeated samples.
+
+        Returns
+        -------
+        low, high : arrays (*batch, b_1, …, b_d)
+        """
+        check_coverage(coverage)
+        check_positive("pseudocount", as_reals("pseudocount", pseudocount))
+        xp, n, rest = namespace_of(self.counts), self.counts, self._total - self.counts
+        rest = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        low, high = Beta(alpha=n + pseudocount, beta=rest + pseudocount).interval(coverage)
+        low = xp.where(n > 0, low, xp.zeros_like(low))
+        high = xp.where(rest > 0, high, xp.ones_like(high))
+        with np.errstate(over="ignore"):
+            return tuple(xp.exp(log_or_minus_inf(end) - self._log_volumes) for end in (low, high))
+
+    def posterior(self, pseudocount: float = 0.5) -> Dirichlet:
+        """Return the belief in the probabilities of all cells at once, Dirichlet(n + c), cells in C order."""
+        return Dirichlet(concentration=self._flat(self.counts) + pseudocount)
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`; a missing entry (NaN) is integrated out."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        if not bool(xp.any(xp.isnan(x))):
+            return self._looked_up(x)
+        return over_observed(lambda dims, rows: self.marginal(dims)._looked_up(rows), x, self.batch_shape)  # noqa: SLF001
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -Σ p_i log(p_i / V_i)."""
+        xp = namespace_of(self.counts)
+        return xp.sum(self._flat(surprise(self.probabilities, self.log_heights)), axis=-1)
+
+    def kl_divergence(self, other: "HistogramDensity") -> Array:
+        """See `Distribution.kl_divergence`: Σ p_i log(p_i / q_i), over the same bins."""
+        check_same_family(self, other)
+        if not Bins(edges=self._axes).same_as(Bins(edges=other._axes)):  # noqa: SLF001
+            raise ValueError("other must be a histogram over the same edges")
+        (p, log_p), (q, log_q) = ((s, log_or_minus_inf(s)) for s in (self.probabilities, other.probabilities))
+        terms = share_divergence(p, log_p, q, log_q)
+        return namespace_of(p).sum(terms, axis=tuple(range(-self.dim, 0)))
+
+    def marginal(self, dims: Any) -> "HistogramDensity":
+        """Return p(x_dims), in the order given: positions, names or a slice."""
+        keep = resolve_dims(dims, self.dim, self.names)
+        if not keep:
+            raise ValueError("dims must name at least one column")
+        summed = self._summed(self.counts, keep)
+        return HistogramDensity(
+            edges=tuple(self._axes[j] for j in keep), counts=summed, names=self._named(keep)
+        )
+
+    def condition(self, dims: Any, values: Any = None) -> "HistogramDensity":
+        """Return p(x_rest | x_dims = values): the counts beside the bins that hold the values.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+            What was observed, in bins that hold counts; leading axes become batch axes.
+        """
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, self.mean)
+        given = resolve_dims(dims, self.dim, self.names)
+        rest = other_dims(given, self.dim)
+        if not rest:
+            raise ValueError("dims must leave at least one column free")
+        values = as_values(values, given, self.mean)
+        if not given:
+            return self
+        xp, axes = namespace_of(self.counts), [self._axes[j] for j in given]
+        flat, inside = find_flat([values[..., k] for k in range(len(given))], axes)
+        table = self._summed(self.counts, (*given, *rest))
+        n_batch = len(self.batch_shape)
+        shape = tuple(table.shape[n_batch + len(given) :])
+        counts = looked_up_cells(xp.reshape(table, (*self.batch_shape, -1, *shape)), flat, n_batch)
+        some = xp.any(counts > 0, axis=tuple(range(-len(rest), 0))) & inside
+        if not bool(xp.all(some)):
+            raise ValueError("values must lie in bins that hold counts: elsewhere the density is zero")
+        return HistogramDensity(
+            edges=tuple(self._axes[j] for j in rest), counts=counts, names=self._named(rest)
+        )
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        return draw_in_cells(n, rng, self.probabilities, self._axes, self.counts)
+
+    def _looked_up(self, x: Array) -> Array:
+        return self._density_at([x[..., j] for j in range(self.dim)])
+
+    def _density_at(self, columns: list[Array]) -> Array:
+        flat, inside = find_flat(columns, self._axes)
+        found = looked_up_cells(self._flat(self.log_heights), flat, len(self.batch_shape))
+        missing = namespace_of(found).isnan(columns[0])
+        return only_where(inside, found, -np.inf, missing)
+
+    @cached_property
+    def _log_volumes(self) -> Array:
+        return log_volumes(self._axes)
+
+    def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
+        return None if self.names is None else tuple(self.names[j] for j in dims)
+
+
+class UnivariateHistogram(HistogramDensity, Univariate):
+    """A histogram of numbers: what :class:`HistogramDensity` makes of one array of edges.
+
+    Examples
+    --------
+    >>> d = UnivariateHistogram(edges=[0.0, 1.0, 3.0], counts=[1, 3])
+    >>> d.cdf([0.5, 1.0, 2.0]), d.icdf([0.125, 0.25, 1.0])
+    (array([0.125, 0.25 , 0.625]), array([0.5, 1. , 3. ]))
+    """
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return ()
+
+    @property
+    def breaks(self) -> Array:
+        """Where the density jumps: the edges."""
+        return self.edges
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`."""
+        return self._density_at([self._event(x)])
+
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`."""
+        return self._beyond(x, self._below, 0)
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: all its digits near the upper end."""
+        return self._beyond(x, self._above, 1)
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; at level 0, where the first bin that holds counts begins."""
+        q = self._quantile(q)
+        xp, n_batch = namespace_of(q), len(self.batch_shape)
+        level = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
+        place = self._first_to_reach(level)
+        mass, below = (looked_up_cells(t, place, n_batch) for t in (self.probabilities, self._below))
+        share = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
+        share = xp.clip(share, 0.0, 1.0)
+        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        half = 0.5 * high - 0.5 * low
+        # From the nearer edge, so that neither is passed nor missed by rounding.
+        return xp.where(share < 0.5, low + 2.0 * (share * half), high - 2.0 * ((1.0 - share) * half))
+
+    def marginal(self, dims: Any) -> HistogramDensity:
+        """Refuse: a number has no columns."""
+        raise ValueError(f"dims must name columns, and a histogram of numbers has none; got {dims!r}")
+
+    def condition(self, dims: Any, values: Any = None) -> HistogramDensity:
+        """Refuse: a number has no columns."""
+        raise ValueError(
+            f"dims must name columns, and a histogram of numbers has none; got {dims!r}, {values!r}"
+        )
+
+    def _landmarks(self) -> Array:
+        return self.edges
+
+    @cached_property
+    def _below(self) -> Array:
+        """Probability below each bin, (*batch, b)."""
+        xp = namespace_of(self.counts)
+        total = xp.cumulative_sum(self.counts, axis=-1) / self._total
+        return xp.concat([xp.zeros_like(total[..., :1]), total[..., :-1]], axis=-1)
+
+    @cached_property
+    def _above(self) -> Array:
+        """Probability above each bin, (*batch, b): summed from the upper end, which keeps its digits."""
+        xp = namespace_of(self.counts)
+        total = xp.flip(xp.cumulative_sum(xp.flip(self.counts, axis=-1), axis=-1), axis=-1) / self._total
+        return xp.concat([total[..., 1:], xp.zeros_like(total[..., :1])], axis=-1)
+
+    def _beyond(self, x: Any, whole: Array, end: int) -> Array:
+        """Return the probability below (end 0) or above (end 1) x: of whole bins, and of part of one."""
+        x = self._event(x)
+        xp, n_batch = namespace_of(x), len(self.batch_shape)
+        place, inside = find_flat([x], (self.edges,))
+        here = xp.where(inside, x, xp.zeros_like(x) + self.edges[0])
+        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        gap = 0.5 * here - 0.5 * low if end == 0 else 0.5 * high - 0.5 * here
+        part = gap / (0.5 * high - 0.5 * low)
+        beside, mass = (looked_up_cells(t, place, n_batch) for t in (whole, self.probabilities))
+        found = beside + part * mass
+        past = xp.where((x > self.edges[-1]) == (end == 0), xp.ones_like(found), xp.zeros_like(found))
+        found = xp.where(inside, xp.where(found < 1.0, found, xp.ones_like(found)), past)
+        return xp.where(xp.isnan(x), xp.full_like(found, xp.nan), found)
+
+    def _first_to_reach(self, level: Array) -> Array:
+        """Return the first bin by whose end a level of probability is reached."""
+        xp = namespace_of(level)
+        ends = xp.cumulative_sum(self.counts, axis=-1)
+        ends = ends / ends[..., -1:]
+        if self.batch_shape:
+            return xp.sum(xp.astype(ends < level[..., None], xp.int64), axis=-1)
+        dtype = xp.result_type(ends, level)
+        found = xp.searchsorted(
+            xp.astype(ends, dtype), xp.astype(xp.reshape(level, (-1,)), dtype), side="left"
+        )
+        return xp.reshape(xp.astype(found, xp.int64), tuple(level.shape))
+
+    def _joined(self, columns: list[Array]) -> Array:
+        return columns[0]
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        return draw_in_cells(n, rng, self.probabilities, self._axes, self.counts)[..., 0]

@@ -1,0 +1,421 @@
+"""Mixtures: one of several distributions, chosen at random."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.arrays.random import as_generator, uniform
+from tractable.arrays.special import log_softmax, log_sum_exp
+from tractable.covariance.rows import as_reals, batch_index
+from tractable.distributions.distribution import Distribution, Univariate, as_count, broadcast_batches
+from tractable.distributions.expectation import expectation
+from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.multivariate_student_t import MultivariateStudentT
+from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
+from tractable.distributions.vectors import coordinate_intervals, split_mapping
+from tractable.engines.blocks import map_rows
+from tractable.engines.roots import increasing_root
+from tractable.value import value
+
+__all__ = ["Mixture", "UnivariateMixture", "averaged_over_draws", "draw", "log_ratio"]
+
+#: How many draws the entropy and the divergence average over, unless told.
+N_DRAWS = 65_536
+
+
+@value
+class Mixture(Distribution):
+    """p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
+
+    The components are one batched distribution, of which the last batch axis is k. A mixture of numbers is
+    made as a `UnivariateMixture`, which has `cdf` and `icdf` too. Where components integrate out
+    missing entries (NaN), so does the mixture, exactly.
+
+    Parameters
+    ----------
+    components : Distribution of batch shape (*batch, K)
+    weights : array (*batch, K), optional
+        π, not negative, one in sum; equal when not given. Equal weights over draws of a posterior make the
+        Monte Carlo predictive, ``Mixture(components=Normal(mean=draws, variance=1.0))``.
+
+    Examples
+    --------
+    >>> from tractable import MultivariateNormal
+    >>> pair = MultivariateNormal(mean=[[0.0, 0.0], [4.0, 2.0]], covariance=[[1.0, 0.5], [0.5, 1.0]])
+    >>> d = Mixture(weights=[0.75, 0.25], components=pair)
+    >>> d.mean, d.responsibilities([2.0, 1.0]).round(3)
+    (array([1. , 0.5]), array([0.75, 0.25]))
+    >>> d.condition([0], [4.0]).weights.round(3)
+    array([0.001, 0.999])
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"weights": 1}
+
+    weights: Array
+    components: Distribution
+
+    def __new__(cls, *, components: Any, weights: Any = None) -> "Mixture":  # noqa: ARG004
+        """Make a mixture of numbers a `UnivariateMixture`."""
+        from tractable.distributions.mixture.mixture import UnivariateMixture
+
+        kind = UnivariateMixture if cls is Mixture and isinstance(components, Univariate) else cls
+        return super().__new__(kind)
+
+    def __init__(self, *, components: Distribution, weights: Any = None) -> None:
+        if not isinstance(components, Distribution) or not components.batch_shape:
+            raise ValueError(f"components must be one distribution with a batch of them, got {components!r}")
+        weights = as_component_weights(weights, components)
+        batch = broadcast_batches(weights=tuple(weights.shape), components=components.batch_shape)
+        components = components if components.batch_shape == batch else components.expand(batch)
+        object.__setattr__(self, "weights", namespace_of(weights).broadcast_to(weights, batch))
+        object.__setattr__(self, "components", components)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return self.components.event_shape
+
+    @property
+    def support(self) -> tuple[Any, Any] | None:
+        """See `Distribution.support`: from the least of the components' to the greatest."""
+        found = self.components.support
+        if found is None:
+            return None
+        low, high = (x if not np.ndim(x) else as_reals("support", x, self.weights) for x in found)
+        xp, axis = namespace_of(self.weights), -1 - len(self.event_shape)
+        return low if not np.ndim(low) else xp.min(low, axis=axis), high if not np.ndim(high) else xp.max(
+            high, axis=axis
+        )
+
+    @property
+    def discrete(self) -> bool:  # type: ignore[override]
+        """Whether the components' events are counted."""
+        return self.components.discrete
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return int(self.weights.shape[-1])
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What the components call their coordinates."""
+        return getattr(self.components, "names", None)
+
+    @property
+    def mean(self) -> Array:
+        """See `Distribution.mean`: Σ_k π_k μ_k."""
+        return self._averaged(self.components.mean, len(self.event_shape))
+
+    @property
+    def variance(self) -> Array:
+        """The law of total variance: the mean of the variances, and the variance of the means."""
+        step = self.components.mean - self._beside_components(self.mean)
+        return self._averaged(self.components.variance + step * step, len(self.event_shape))
+
+    @property
+    def covariance(self) -> Array:
+        """The law of total covariance, for vectors: Σ_k π_k (Σ_k + (μ_k - μ)(μ_k - μ)ᵀ)."""
+        step = self.components.mean - self._beside_components(self.mean)
+        within: Array = self.components.covariance  # type: ignore[attr-defined]
+        return self._averaged(within + step[..., :, None] * step[..., None, :], 2)
+
+    @property
+    def mode(self) -> Array:
+        """A point of greatest density: the first of `modes`."""
+        return over_batch(lambda one: one.modes()[0, ...], self.batch_shape, self, shape=self.event_shape)
+
+    def modes(self) -> Array:
+        """Return the local maxima of the density of one mixture, the highest first, (m, *event).
+
+        Normal components: mean-shift from every mean (Carreira-Perpiñán 2000), polished by Newton's method,
+        kept where the Hessian is negative. For numbers that finds every mode; vectors may have modes that no
+        mean leads to. Other families of numbers: the hills of a grid of their quantiles, by golden section.
+        Of vectors: pattern search from every component's mode, in short steps.
+        """
+        from tractable.distributions.mixture.modes import find_modes
+
+        if self.batch_shape:
+            raise ValueError(f"modes needs one mixture, got a batch of shape {self.batch_shape}; index it")
+        return find_modes(self)
+
+    def log_prob(self, x: Any) -> Array:
+        """See `Distribution.log_prob`: log Σ_k π_k p_k(x), summed in log space."""
+        return self._in_blocks(lambda rows: log_sum_exp(self._joint_of(rows)), self._event(x))
+
+    def log_joint(self, x: Any) -> Array:
+        """Return log p(x, k) = log π_k + log p_k(x), the complete data's: (*samples, *batch, K)."""
+        return self._in_blocks(self._joint_of, self._event(x))
+
+    def responsibilities(self, x: Any) -> Array:
+        """Return p(k | x) ∝ π_k p_k(x), (*samples, *batch, K); where no component explains x, the weights."""
+        return self._in_blocks(lambda rows: self._shares(self._of_components(rows)), self._event(x))
+
+    def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
+        """See `Distribution.entropy`; there is no closed form.
+
+        Numbers: by quadrature or summation, unless `n_samples` is given. Otherwise the average of -log p over
+        `n_samples` draws (65,536 when not given), an equal number from each component: its standard error is
+        at most stddev(log p) / √n_samples. One seed gives one answer; other seeds show the spread.
+        """
+        return over_batch(
+            lambda p: p._expected(lambda x: -p.log_prob(x), n_samples, rng),  # noqa: SLF001
+            self.batch_shape,
+            self,
+        )
+
+    def kl_divergence(self, other: Any, *, n_samples: int | None = None, rng: Any = 0) -> Array:
+        """See `Distribution.kl_divergence`; the other may be any distribution of the same events.
+
+        Found as `entropy` is; an average below zero is given as zero.
+        """
+        if not isinstance(other, Distribution):
+            raise TypeError(f"other must be a distribution, got {type(other).__name__}")
+        if other.event_shape != self.event_shape:
+            raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
+        divergence = over_batch(
+            lambda p, q: p._expected(partial(log_ratio, p, q), n_samples, rng),  # noqa: SLF001
+            broadcast_batches(self=self.batch_shape, other=other.batch_shape),
+            self,
+            other,
+        )
+        xp = namespace_of(divergence)
+        return xp.where(divergence < 0, xp.zeros_like(divergence), divergence)
+
+    def marginal(self, dims: Any) -> "Mixture":
+        """Return p(x_dims): the same mixture of the components' marginals."""
+        return Mixture(weights=self.weights, components=self.components.marginal(dims))  # type: ignore[attr-defined]
+
+    def condition(self, dims: Any, values: Any = None) -> "Mixture":
+        """Return p(x_rest | x_dims = values): conditioned components, weighted by how they explain values.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+            What was observed; leading axes become batch axes.
+        """
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, self.components.mean)
+        values = as_reals("values", values, self.weights)
+        spread = values[None] if values.ndim == 0 else values[..., None, :]
+        components: Any = self.components
+        given = components.condition(dims, spread)
+        if not spread.shape[-1]:
+            return Mixture(weights=self.weights, components=given)
+        return Mixture(weights=self._shares(components.marginal(dims).log_prob(spread)), components=given)
+
+    @property
+    def interval(self) -> Callable[..., tuple[Array, Array]]:
+        """The equal-tailed interval of each coordinate by itself, as a function of its coverage.
+
+        There is none where the coordinates of the components have none.
+        """
+        if not isinstance(self.components, MultivariateNormal | MultivariateStudentT):
+            raise AttributeError("the components have no intervals", name="interval", obj=self)
+        return partial(coordinate_intervals, self)
+
+    def sample_labelled(self, n_samples: int = 1, *, rng: Any = None) -> tuple[Array, Array]:
+        """Draw events and the components they come from, (n, *batch, *event) and (n, *batch)."""
+        return draw(self, as_count(n_samples), as_generator(rng))
+
+    def __getitem__(self, index: Any) -> Self:
+        parts = index if isinstance(index, tuple) else (index,)
+        whole = parts if any(i is Ellipsis for i in parts) else (*parts, ...)
+        return type(self)(
+            weights=self.weights[batch_index(index, 1)], components=self.components[(*whole, slice(None))]
+        )
+
+    def expand(self, batch_shape: tuple[int, ...]) -> Self:
+        """See `Distribution.expand`."""
+        whole = (*batch_shape, self.n_components)
+        weights = namespace_of(self.weights).broadcast_to(self.weights, whole)
+        return type(self)(weights=weights, components=self.components.expand(whole))
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        return draw(self, n, rng)[0]
+
+    def _event(self, x: Any, name: str = "x") -> Array:
+        return self.components._event(x, name)  # noqa: SLF001
+
+    @cached_property
+    def _log_weights(self) -> Array:
+        return log_or_minus_inf(self.weights)
+
+    def _of_components(self, x: Array) -> Array:
+        """Return log p_k(x), (*samples, *batch, K)."""
+        rows = not self.batch_shape and is_numpy_array(x) and x.ndim == 2 and len(self.event_shape) == 1
+        if rows and not np.any(np.isnan(x)):
+            # A kernel for complete rows of one distribution is faster than broadcasting over several.
+            return np.stack([each.log_prob(x) for each in self._each], axis=-1)
+        return self.components.log_prob(x[(..., None, *(slice(None),) * len(self.event_shape))])
+
+    @cached_property
+    def _each(self) -> tuple[Any, ...]:
+        return tuple(self.components[k] for k in range(self.n_components))
+
+    def _joint_of(self, x: Array) -> Array:
+        return self._with_weights(self._of_components(x))
+
+    def _with_weights(self, log_prob: Array) -> Array:
+        """Return log π_k + log p_k; a component of weight zero is absent, whatever its density."""
+        xp = namespace_of(log_prob)
+        absent = xp.full_like(log_prob, -xp.inf)
+        return xp.where(self.weights > 0, self._log_weights + log_prob, absent)
+
+    def _shares(self, log_prob: Array) -> Array:
+        xp = namespace_of(log_prob)
+        log_joint = self._with_weights(log_prob)
+        explained = xp.max(log_joint, axis=-1, keepdims=True) > -xp.inf
+        return xp.where(explained, xp.exp(log_softmax(log_joint)), self.weights)
+
+    def _in_blocks(self, function: Callable[[Array], Array], x: Array) -> Array:
+        """Score many rows of one mixture in blocks on all cores, which bounds the memory they take."""
+        one = not self.batch_shape and x.ndim == 1 + len(self.event_shape) and is_numpy_array(x)
+        return map_rows(function, x) if one else function(x)
+
+    def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
+        return averaged_over_draws(self, f, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+
+    def _averaged(self, x: Array, n_event: int) -> Array:
+        """Return Σ_k π_k x_k, with k the axis before the event's."""
+        xp = namespace_of(x)
+        weights = self.weights[(..., *(None,) * n_event)]
+        return xp.sum(weights * xp.where(weights > 0, x, xp.zeros_like(x)), axis=-1 - n_event)
+
+    def _beside_components(self, x: Array) -> Array:
+        return x[(..., None, *(slice(None),) * len(self.event_shape))]
+
+
+class UnivariateMixture(Mixture, Univariate):
+    """A mixture of distributions of numbers; :class:`Mixture` makes one where its components are.
+
+    Examples
+    --------
+    >>> from tractable import Mixture, Normal
+    >>> d = Mixture(weights=[0.5, 0.5], components=Normal(mean=[-2.0, 2.0], variance=1.0))
+    >>> float(d.cdf(0.0)), float(d.icdf(0.75).round(3))
+    (0.5, 2.0)
+    >>> d.modes().round(3)
+    array([-1.999,  1.999])
+    """
+
+    interval = Univariate.interval
+
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
+        return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
+
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: Σ_k π_k P_k(X > x)."""
+        return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
+
+    def probability_between(self, low: Any, high: Any) -> Array:
+        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components."""
+        low, high = self._event(low, "low"), self._event(high, "high")
+        return self._averaged(self._numbers.probability_between(low[..., None], high[..., None]), 0)
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; it lies between the quantiles of the components, and is searched there."""
+        q = self._quantile(q)
+        xp = namespace_of(q)
+        present = self.weights > 0
+        each = self._numbers.icdf(q[..., None])
+        low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
+        high = xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
+        q = xp.broadcast_to(q, low.shape)
+        found = self._least_integer(q, low, high) if self.discrete else self._root(q, low, high)
+        return xp.where(q == 0, low, xp.where(q == 1, high, found))
+
+    @property
+    def _numbers(self) -> Univariate:
+        return cast("Univariate", self.components)
+
+    def _root(self, q: Array, low: Array, high: Array) -> Array:
+        xp = namespace_of(q)
+        inner = (q > 0) & (q < 1)
+        low, high = (xp.where(inner, x, xp.zeros_like(x)) for x in (low, high))
+
+        def excess(x: Array) -> tuple[Array, Array]:
+            return xp.where(inner, self.cdf(x) - q, xp.zeros_like(q)), self.prob(x)
+
+        return increasing_root(excess, low, high)
+
+    def _least_integer(self, q: Array, low: Array, high: Array) -> Array:
+        xp = namespace_of(q)
+        open_ = xp.isfinite(low) & xp.isfinite(high)
+        low, high = (xp.where(open_, x, xp.zeros_like(x)) for x in (low, high))
+        while bool(xp.any(low < high)):
+            middle = xp.floor(0.5 * (low + high))
+            enough = self.cdf(middle) >= q
+            low, high = xp.where(enough | (low == high), low, middle + 1), xp.where(enough, middle, high)
+        return high
+
+    def _landmarks(self) -> Array:
+        return self._numbers._landmarks()  # noqa: SLF001
+
+    def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
+        if n_samples is not None:
+            return super()._expected(f, n_samples, rng)
+        return expectation(f, self).value
+
+
+def draw(mixture: Any, n: int, rng: Any) -> tuple[Array, Array]:
+    """Return n events and the components they come from, (n, *batch, *event) and (n, *batch)."""
+    labels = _labels(mixture.weights, n, rng)
+    return (_selected if mixture.batch_shape else _gathered)(mixture, labels, rng), labels
+
+
+def averaged_over_draws(mixture: Any, f: Callable[[Array], Array], n_samples: int, rng: Any) -> Array:
+    """Return E[f(x)] of one mixture: Σ_k π_k times the mean of f over draws of k, equally many of each."""
+    xp = namespace_of(mixture.weights)
+    k = mixture.n_components
+    x = mixture.components.sample(max(1, n_samples // k), rng=rng)
+    found = xp.reshape(f(xp.reshape(x, (-1, *mixture.event_shape))), tuple(x.shape[:2]))
+    each = xp.mean(found, axis=0)
+    # A component of weight zero may have no density where it draws.
+    return xp.sum(mixture.weights * xp.where(mixture.weights > 0, each, xp.zeros_like(each)))
+
+
+def _labels(weights: Array, n: int, rng: Any) -> Array:
+    """Return numbers of components, each as often as its weight says; never one of weight zero."""
+    xp = namespace_of(weights)
+    shares = xp.astype(weights, xp.float64)
+    total = xp.cumulative_sum(shares, axis=-1)
+    bounds = total[..., :-1] / total[..., -1:]
+    u = uniform(rng, (n, *weights.shape[:-1]), like=shares)
+    if weights.ndim == 1:
+        return xp.astype(xp.searchsorted(bounds, u, side="right"), xp.int64)
+    return xp.sum(xp.astype(u[..., None] >= bounds, xp.int64), axis=-1)
+
+
+def _gathered(mixture: Any, labels: Array, rng: Any) -> Array:
+    """Draw as often from each component as it was chosen, and put the draws in their places."""
+    xp = namespace_of(labels)
+    order = xp.argsort(labels, stable=True)
+    counts = [int(xp.sum(xp.astype(labels == k, xp.int64))) for k in range(mixture.n_components)]
+    parts = [mixture.components[k].sample(count, rng=rng) for k, count in enumerate(counts) if count]
+    if not parts:
+        return mixture.components[0].sample(0, rng=rng)
+    return xp.take(xp.concat(parts, axis=0), xp.argsort(order, stable=True), axis=0)
+
+
+def _selected(mixture: Any, labels: Array, rng: Any) -> Array:
+    """Draw from every component and keep the chosen one: for a batch, where few draws are of each mixture."""
+    xp = namespace_of(labels)
+    n_event = len(mixture.event_shape)
+    x = mixture.components.sample(labels.shape[0], rng=rng)
+    numbers = xp.arange(mixture.n_components, dtype=labels.dtype, device=device(labels))
+    chosen = (labels[..., None] == numbers)[(..., *(None,) * n_event)]
+    return xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1 - n_event)
+
+
+def log_ratio(p: Any, q: Any, x: Array) -> Array:
+    """Return log p(x)/q(x), and 0 where there is no p."""
+    ours, theirs = p.log_prob(x), q.log_prob(x)
+    xp = namespace_of(ours)
+    some = ours > -xp.inf
+    return xp.where(some, ours, xp.zeros_like(ours)) - xp.where(some, theirs, xp.zeros_like(theirs))
