@@ -8,7 +8,7 @@ import numpy as np
 from tractable.base import ModelTags, NotYetDetermined, check_number
 from tractable.classification.discriminant_scores import DiscriminantScores
 from tractable.classification.one_pass import OnePassClassifier
-from tractable.distributions import codings as one_hot
+from tractable.distributions import one_hot
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.fold import tree_sum
 from tractable.statistics import ByClass, LinearFactor

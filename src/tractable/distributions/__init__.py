@@ -14,16 +14,16 @@ from tractable.distributions.discrete.multinomial import Multinomial
 from tractable.distributions.discrete.negative_binomial import NegativeBinomial
 from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.distribution import Distribution, Univariate
-from tractable.distributions.empirical import Empirical, UnivariateEmpirical
+from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
-from tractable.distributions.histogram.histogram import HistogramDensity, UnivariateHistogram
+from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.inverse_gamma import InverseGamma
 from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
-from tractable.distributions.mixture.mixture import Mixture, UnivariateMixture
+from tractable.distributions.mixture import Mixture
 from tractable.distributions.multivariate_laplace import MultivariateLaplace
 from tractable.distributions.multivariate_normal import (
     MultivariateNormal,
@@ -35,7 +35,7 @@ from tractable.distributions.normal import Normal
 from tractable.distributions.normal_gamma import NormalGamma
 from tractable.distributions.normal_wishart import NormalWishart
 from tractable.distributions.product import Product
-from tractable.distributions.smoothed.smoothed import SmoothedEmpirical, UnivariateSmoothedEmpirical
+from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
@@ -79,10 +79,6 @@ __all__ = [
     "StudentT",
     "Uniform",
     "Univariate",
-    "UnivariateEmpirical",
-    "UnivariateHistogram",
-    "UnivariateMixture",
-    "UnivariateSmoothedEmpirical",
     "Wishart",
     "compare_likelihood",
     "condition_precision",

@@ -13,6 +13,7 @@ from tractable.value import parameters
 
 __all__ = [
     "as_columns",
+    "as_point_weights",
     "check_coverage",
     "check_finite",
     "check_nonnegative",
@@ -71,6 +72,20 @@ def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array |
         return None
     weights = check_weights(sample_weight, n_rows, like=like, name="sample_weight", some=True)
     return namespace_of(like).astype(weights, like.dtype)
+
+
+def as_point_weights(weights: Any, points: Array) -> Array:
+    """Return the weights (n,) of points (n, *event): ones where None; not negative, at least one positive."""
+    xp, n = namespace_of(points), points.shape[0]
+    if weights is None:
+        return xp.ones_like(xp.reshape(points, (n, -1))[:, 0])
+    weights = xp.astype(as_reals("weights", weights, points), points.dtype)
+    if tuple(weights.shape) != (n,):
+        raise ValueError(f"weights must have shape ({n},), got {tuple(weights.shape)}")
+    check_nonnegative("weights", weights)
+    if not bool(xp.any(weights > 0)):
+        raise ValueError("weights must have a positive entry")
+    return weights
 
 
 def exactly_one(**given: Any) -> tuple[str, Any]:

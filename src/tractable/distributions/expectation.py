@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.distributions.distribution import Distribution, Univariate, as_count
+from tractable.distributions.distribution import Distribution, as_count
 from tractable.distributions.probabilities import over_batch
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
@@ -100,7 +100,7 @@ def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:
     """Return how to find an expectation and its error, (2, *shape), without draws, where there is a way."""
     if hasattr(d, "atoms"):
         return _over_atoms
-    if isinstance(d, Univariate):
+    if hasattr(d, "cdf"):
         return _summed if d.discrete else _integrated
     return None
 
@@ -118,7 +118,7 @@ def _drawn(f: Function, d: Distribution, n: int, rng: Any) -> Estimate:
     return Estimate(value=mean, standard_error=xp.sqrt(xp.sum(step * step, axis=0) / ((n - 1) * n)))
 
 
-def _integrated(f: Function, d: Univariate) -> Array:
+def _integrated(f: Function, d: Any) -> Array:
     found = _integral(f, d)
     xp = namespace_of(found.value)
     return xp.stack([_settled(found), xp.full_like(found.value, found.error)])
@@ -193,7 +193,7 @@ def _exactly(found: Array) -> Array:
     return xp.stack([found, xp.zeros_like(found)])
 
 
-def _summed(f: Function, d: Univariate) -> Array:
+def _summed(f: Function, d: Any) -> Array:
     """Σ p f over the integers of the support: between far quantiles, then outwards until nothing is added."""
     xp = namespace_of(d.mean)
     place = {"dtype": d.mean.dtype, "device": device(d.mean)}

@@ -13,6 +13,7 @@ from tractable.covariance import Covariance, Full, as_structure, other_dims, res
 from tractable.covariance.rows import as_reals, batch_index, matvec, on_columns, principal_block
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
+from tractable.distributions.normal import Normal
 from tractable.distributions.vectors import (
     as_location,
     as_names,
@@ -262,6 +263,9 @@ class MultivariateNormal(Distribution):
         shared = not self.structure.batch_shape
         structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
         return type(self)(mean=self.mean[batch_index(index, 1)], covariance=structure, names=self.names)
+
+    def _one_column(self) -> Normal:
+        return Normal(mean=self.mean[..., 0], variance=self.variance[..., 0])
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)

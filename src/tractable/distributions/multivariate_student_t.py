@@ -14,7 +14,7 @@ from tractable.covariance import Covariance, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.distributions.student_t import fit_student_t, found_in_double
+from tractable.distributions.student_t import StudentT, fit_student_t, found_in_double
 from tractable.distributions.vectors import (
     as_location,
     as_names,
@@ -223,8 +223,6 @@ class MultivariateStudentT(Distribution):
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
-        from tractable.distributions.student_t import StudentT
-
         unit = StudentT(dof=self.dof, location=0.0 * self.dof, scale=0.0 * self.dof + 1.0)
         _, high = unit.interval(check_coverage(coverage))
         xp = namespace_of(self.location)
@@ -253,6 +251,10 @@ class MultivariateStudentT(Distribution):
         ratio = gammaln(half_dim) - betaln(0.5 * self.dof, half_dim)
         log_volume = self.dim * (namespace_of(self.dof).log(self.dof) + log(pi)) + self.structure.log_det
         return ratio - 0.5 * log_volume
+
+    def _one_column(self) -> StudentT:
+        scale = self.structure.diagonal[..., 0] ** 0.5
+        return StudentT(dof=self.dof, location=self.location[..., 0], scale=scale)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.location)

@@ -5,7 +5,7 @@ from typing import Any
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, uniform
 from tractable.covariance.rows import as_reals
-from tractable.distributions import Univariate
+from tractable.distributions import Distribution
 from tractable.metrics.checks import as_targets, averaged, row_count
 from tractable.value import value
 
@@ -30,7 +30,7 @@ class CalibrationCurve:
     standard_errors: Array
 
 
-def pit_values(distribution: Univariate, y: Any, *, rng: Any = None) -> Array:
+def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     """Return the probability integral transform of each target, F(y): uniform if the distributions are right.
 
     Parameters
@@ -59,7 +59,7 @@ def pit_values(distribution: Univariate, y: Any, *, rng: Any = None) -> Array:
 
 
 def calibration_curve(
-    distribution: Univariate, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None
+    distribution: Any, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None
 ) -> CalibrationCurve:
     """Return how often the targets fell below the quantiles of their predictive distributions.
 
@@ -110,5 +110,5 @@ def _levels(levels: Any, like: Array) -> Array:
 
 
 def _check(distribution: Any) -> None:
-    if not isinstance(distribution, Univariate):
+    if not (isinstance(distribution, Distribution) and hasattr(distribution, "cdf")):
         raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")

@@ -5,7 +5,6 @@ from typing import Any
 
 from tractable.arrays.namespace import namespace_of
 from tractable.covariance.rows import as_reals
-from tractable.distributions import Univariate
 from tractable.distributions.checks import check_coverage
 from tractable.metrics.checks import as_targets, averaged, row_count
 from tractable.value import value
@@ -57,7 +56,7 @@ def interval_coverage(
     >>> found.observed, round(found.mean_width, 2)
     (0.75, 3.29)
     """
-    drawn = isinstance(distribution, Univariate)
+    drawn = hasattr(distribution, "icdf")
     nominal = (0.9 if drawn else nan) if coverage is None else check_coverage(coverage)
     if drawn:
         low, high = distribution.interval(nominal)

@@ -9,14 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import betaln, erf
 from tractable.covariance.rows import as_reals
-from tractable.distributions import (
-    Normal,
-    StudentT,
-    Univariate,
-    UnivariateEmpirical,
-    UnivariateMixture,
-    expectation,
-)
+from tractable.distributions import Empirical, Mixture, Normal, StudentT, expectation
 from tractable.metrics.checks import as_targets, averaged, over_targets
 
 __all__ = ["crps", "crps_values"]
@@ -86,9 +79,9 @@ def crps_values(distribution: Any, y: Any) -> Array:
 def _values(distribution: Any, y: Any, *, one: bool) -> Array:
     """Score each target; `one` says whether a single number may stand for all of them."""
     alone = one and np.ndim(y) == 0
-    if isinstance(distribution, Univariate):
+    if hasattr(distribution, "cdf"):
         shape = () if alone else distribution.batch_shape
-        return _score(distribution, as_targets(y, shape, like=_like(distribution)))
+        return _score(distribution, as_targets(y, shape, like=distribution.mean))
     if hasattr(distribution, "log_prob"):
         raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")
     draws = _finite_draws(distribution)
@@ -96,7 +89,7 @@ def _values(distribution: Any, y: Any, *, one: bool) -> Array:
 
 
 @singledispatch
-def _score(d: Univariate, y: Array) -> Array:
+def _score(d: Any, y: Array) -> Array:
     """Σ or ∫ of 2 |x - y| times the mass beyond x, seen from y; ties count half."""
     xp = namespace_of(y)
     shape = np.broadcast_shapes(tuple(y.shape), d.batch_shape)
@@ -106,7 +99,7 @@ def _score(d: Univariate, y: Array) -> Array:
     return xp.reshape(xp.stack(found), shape)
 
 
-def _integrated(d: Univariate, y: Array) -> Array:
+def _integrated(d: Any, y: Array) -> Array:
     xp = namespace_of(y)
 
     def beyond(x: Array) -> Array:
@@ -130,7 +123,7 @@ def _student_t(d: StudentT, y: Array) -> Array:
     """
     xp = namespace_of(y)
     if not bool(xp.all(d.dof > 1.0)):
-        return _score.dispatch(Univariate)(d, y)
+        return _score.dispatch(object)(d, y)
     z, nu = (y - d.location) / d.scale, d.dof
     half = xp.full_like(nu, 0.5)
     spread = 2.0 * xp.sqrt(nu) * xp.exp(betaln(half, nu - 0.5) - 2.0 * betaln(half, 0.5 * nu)) / (nu - 1.0)
@@ -142,10 +135,10 @@ def _student_t(d: StudentT, y: Array) -> Array:
 
 
 @_score.register
-def _mixture(d: UnivariateMixture, y: Array) -> Array:
+def _mixture(d: Mixture, y: Array) -> Array:
     """Σ π_k E|X_k - y| - ½ ΣΣ π_j π_k E|X_j - X_k|, Grimit et al. (2006)."""
     if not isinstance(d.components, Normal):
-        return _score.dispatch(Univariate)(d, y)
+        return _score.dispatch(object)(d, y)
     xp = namespace_of(y)
     mean, variance, share = d.components.mean, d.components.variance, d.weights
     away = xp.sum(share * _mean_distance(y[..., None] - mean, d.components.stddev), axis=-1)
@@ -155,7 +148,7 @@ def _mixture(d: UnivariateMixture, y: Array) -> Array:
 
 
 @_score.register
-def _empirical(d: UnivariateEmpirical, y: Array) -> Array:
+def _empirical(d: Empirical, y: Array) -> Array:
     xp = namespace_of(y)
     order = xp.argsort(d.values)
     x, share = xp.take(d.values, order), xp.take(d.probabilities, order)
@@ -194,7 +187,3 @@ def _mean_distance(gap: Array, scale: Array) -> Array:
     z = gap / scale
     near = xp.where(xp.abs(z) < 100.0, z, 100.0 * xp.ones_like(z))  # beyond, the density is nothing
     return gap * erf(z / sqrt(2.0)) + scale * sqrt(2.0 / pi) * xp.exp(-0.5 * near * near)
-
-
-def _like(d: Univariate) -> Array:
-    return d.mean

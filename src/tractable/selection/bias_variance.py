@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from tractable.arrays.random import as_generator
 from tractable.base import check_count, check_table
-from tractable.distributions import Normal, Univariate
+from tractable.distributions import Normal
 from tractable.metrics import BiasVariance, decompose
 
 __all__ = ["bias_variance"]
@@ -17,7 +17,7 @@ __all__ = ["bias_variance"]
 def bias_variance(
     estimator: Any,
     f: Callable[[np.ndarray], Any],
-    noise: float | Univariate,
+    noise: Any,
     X: Any,
     *,
     points: Any = None,
@@ -77,8 +77,8 @@ def bias_variance(
     return decompose(points, truth, predictions, targets, float(noise.variance))
 
 
-def _as_noise(noise: Any) -> Univariate:
-    if isinstance(noise, Univariate):
+def _as_noise(noise: Any) -> Any:
+    if hasattr(noise, "cdf"):
         if noise.batch_shape or float(noise.mean) != 0.0 or not np.isfinite(float(noise.variance)):
             raise ValueError("noise must be one distribution of mean zero and finite variance")
         return noise

@@ -90,7 +90,7 @@ class WindowSums:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
         return self._in_space(queries, None)
 
-    def shares(self, queries: Array, *, upper: bool = False) -> Array:
+    def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
         """Return the mass below numbers (m,), or above them, with the digits of the tail."""
         tails, near = self.tails, self.near
         if tails is not None:

@@ -7,7 +7,7 @@ from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
 from tractable.arrays.special import log_sigmoid, sigmoid
 from tractable.arrays.special import logit as log_odds
 from tractable.distributions.checks import check_finite, check_probability, exactly_one
-from tractable.distributions.discrete.counting import Counting, as_counts, check_same_family
+from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
 from tractable.statistics.totals import Totals
@@ -112,7 +112,7 @@ class Bernoulli(Counting):
 
     def kl_divergence(self, other: "Bernoulli") -> Array:
         """See `Distribution.kl_divergence`: μ log μ/μ' + (1 - μ) log (1 - μ)/(1 - μ')."""
-        check_same_family(self, other)
+        self._check_family(other)
         pairs = zip(self._shares(), other._shares(), strict=True)  # noqa: SLF001
         ones, zeros = (share_divergence(*own, *its) for own, its in pairs)
         return ones + zeros

@@ -11,7 +11,6 @@ from tractable.distributions.checks import check_positive
 from tractable.distributions.discrete.counting import (
     Counting,
     as_counts,
-    check_same_family,
     check_whole,
     looked_up,
 )
@@ -114,7 +113,7 @@ class BetaBinomial(Counting):
 
     def kl_divergence(self, other: "BetaBinomial") -> Array:
         """See `Distribution.kl_divergence`: a sum over the support, infinite from fewer trials."""
-        check_same_family(self, other)
+        self._check_family(other)
         xp = namespace_of(self.alpha)
         more = self.n_trials > other.n_trials
         n = xp.where(more, xp.zeros_like(self.n_trials), self.n_trials + 0.0 * other.n_trials)

@@ -10,7 +10,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_n
 from tractable.arrays.special import betainc, betaincc
 from tractable.distributions.checks import check_probability
 from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.counting import Counting, as_counts, check_same_family, check_whole
+from tractable.distributions.discrete.counting import Counting, as_counts, check_whole
 from tractable.distributions.distribution import as_parameters
 from tractable.statistics.totals import Totals
 from tractable.value import value
@@ -109,7 +109,7 @@ class Binomial(Counting):
 
         Of more trials from fewer it is infinite, and of fewer from more a sum.
         """
-        check_same_family(self, other)
+        self._check_family(other)
         xp = namespace_of(self.probability)
         one = Bernoulli(probability=self.probability).kl_divergence(Bernoulli(probability=other.probability))
         n, m = xp.broadcast_arrays(self.n_trials + 0.0 * one, other.n_trials + 0.0 * one)

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.special import log_softmax, softmax
 from tractable.distributions.checks import check_finite, check_nonnegative, check_shares, exactly_one
-from tractable.distributions.discrete.counting import Counting, as_counts, check_same_family, looked_up
+from tractable.distributions.discrete.counting import Counting, as_counts, looked_up
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.probabilities import as_shares, log_or_minus_inf, share_divergence, surprise
 from tractable.statistics.counts import Counts
@@ -163,7 +163,7 @@ class Categorical(Counting):
 
     def kl_divergence(self, other: "Categorical") -> Array:
         """See `Distribution.kl_divergence`: Σ μ_k log μ_k/μ'_k."""
-        check_same_family(self, other)
+        self._check_family(other)
         if other.n_classes != self.n_classes:
             raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
         theirs = other._log_shares  # noqa: SLF001

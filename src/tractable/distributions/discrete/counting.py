@@ -10,13 +10,13 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.distribution import Distribution, Univariate
+from tractable.engines.roots import least_whole
 from tractable.statistics.totals import Totals
 
 __all__ = [
     "CountVectors",
     "Counting",
     "as_counts",
-    "check_same_family",
     "check_whole",
     "looked_up",
     "one_total",
@@ -75,13 +75,7 @@ class Counting(Univariate):
         xp = namespace_of(q)
         q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
         low, high = self._bracket(q)
-        while True:
-            middle = xp.floor(0.5 * (low + high))
-            # Above 2⁵³ neighbouring numbers are more than one apart, and there is none in between.
-            if not bool(xp.any((low < middle) & (middle < high))):
-                break
-            reached = self.cdf(middle) >= q
-            low, high = xp.where(reached, low, middle), xp.where(reached, middle, high)
+        high = least_whole(lambda k: self.cdf(k) >= q, low, high)
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
     def entropy(self) -> Array:
@@ -185,12 +179,6 @@ def as_counts(draws: np.ndarray, like: Array) -> Array:
     """Return draws of whole numbers as an array of `like`'s library, dtype and device."""
     xp = namespace_of(like)
     return xp.asarray(draws.astype(np.float64), dtype=like.dtype, device=device(like))
-
-
-def check_same_family(d: Distribution, other: Any) -> None:
-    """Refuse to compare distributions of different families."""
-    if not isinstance(other, type(d)) and not isinstance(d, type(other)):
-        raise TypeError(f"other must be a {type(d).__name__}, got {type(other).__name__}")
 
 
 _FEW = 2**15  # so many terms are added one by one

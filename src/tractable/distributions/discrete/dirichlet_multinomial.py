@@ -11,7 +11,6 @@ from tractable.distributions.discrete.beta_binomial import BetaBinomial
 from tractable.distributions.discrete.counting import (
     CountVectors,
     as_counts,
-    check_same_family,
     check_whole,
     one_total,
 )
@@ -116,7 +115,7 @@ class DirichletMultinomial(CountVectors):
 
     def kl_divergence(self, other: "DirichletMultinomial") -> Array:
         """See `Distribution.kl_divergence`: sums over the counts, and infinite where N differs."""
-        check_same_family(self, other)
+        self._check_family(other)
         if other.n_classes != self.n_classes:
             raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
         xp = namespace_of(self.concentration)

@@ -13,7 +13,6 @@ from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.counting import (
     CountVectors,
     as_counts,
-    check_same_family,
     check_whole,
     one_total,
 )
@@ -105,7 +104,7 @@ class Multinomial(CountVectors):
 
     def kl_divergence(self, other: "Multinomial") -> Array:
         """See `Distribution.kl_divergence`: N Σ μ_k log μ_k/μ'_k, and infinite where N differs."""
-        check_same_family(self, other)
+        self._check_family(other)
         one = Categorical(probabilities=self.probabilities).kl_divergence(
             Categorical(probabilities=other.probabilities)
         )

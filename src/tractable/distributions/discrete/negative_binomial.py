@@ -12,7 +12,7 @@ from tractable.arrays.incomplete import betainc, betaincc
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_positive, check_probability, exactly_one
-from tractable.distributions.discrete.counting import Counting, as_counts, check_same_family
+from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.statistics.counts import Counts
 from tractable.value import value
@@ -112,7 +112,7 @@ class NegativeBinomial(Counting):
 
     def kl_divergence(self, other: "NegativeBinomial") -> Array:
         """See `Distribution.kl_divergence`: a sum over the counts."""
-        check_same_family(self, other)
+        self._check_family(other)
         xp = namespace_of(self.mean)
         zero = 0.0 * (other.mean + self.mean)
         wide = NegativeBinomial(shape=self.shape + zero, mean=self.mean + zero)

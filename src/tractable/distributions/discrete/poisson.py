@@ -10,7 +10,7 @@ from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.special import gammainc, gammaincc
 from tractable.distributions.checks import check_nonnegative
-from tractable.distributions.discrete.counting import Counting, as_counts, check_same_family
+from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.statistics.totals import Totals
 from tractable.value import value
 
@@ -88,7 +88,7 @@ class Poisson(Counting):
 
     def kl_divergence(self, other: "Poisson") -> Array:
         """See `Distribution.kl_divergence`: λ log λ/λ' + λ' - λ."""
-        check_same_family(self, other)
+        self._check_family(other)
         return count_deviance(self.rate, other.rate)
 
     def __add__(self, other: Any) -> "Poisson":

@@ -1,5 +1,5 @@
 """Kernel density estimates as distributions: a window on every point of a sample."""
 
-from tractable.distributions.smoothed.smoothed import SmoothedEmpirical, UnivariateSmoothedEmpirical
+from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 
-__all__ = ["SmoothedEmpirical", "UnivariateSmoothedEmpirical"]
+__all__ = ["SmoothedEmpirical"]

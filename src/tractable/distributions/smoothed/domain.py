@@ -1,4 +1,10 @@
-"""Domains with ends: what falls beyond a wall is reflected, what falls beyond a period begins again."""
+"""Domains with ends: mass beyond a bound is reflected at it, mass beyond a period begins again.
+
+`FoldedDomain` maps an unbounded variable into the domain; `folded_density` and `folded_moments` are those of
+a smoothed sample in it.
+"""
+
+# ruff: noqa: SLF001  (the functions are of smoothed samples)
 
 import itertools
 import math
@@ -8,12 +14,31 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.special import erfc, log_sum_exp
+from tractable.distributions.smoothed.numbers import panels
+from tractable.engines.quadrature import integrate
+from tractable.engines.roots import put_back
+from tractable.smoothing import WINDOWS, Window
 from tractable.value import value
 
-__all__ = ["FoldedDomain", "as_domain", "as_ends", "in_first_period"]
+__all__ = [
+    "FoldedDomain",
+    "as_domain",
+    "as_ends",
+    "folded_density",
+    "folded_moments",
+    "in_first_period",
+    "weighted_means",
+]
 
 #: The most times that a window may reach across its domain, on either side.
 MOST_FOLDS = 32
+
+#: The log of less than a rounding of one.
+_NOTHING = -39.0
+
+#: Pairs of a query and a point that are held at a time.
+_PAIRS = 2**20
 
 
 @value
@@ -215,3 +240,145 @@ def as_domain(bounds: Any, period: Any, dim: int, reach: list[float]) -> FoldedD
     if any(domain.folds(j) > MOST_FOLDS for j in range(dim) if math.isfinite(ends[j][1] - ends[j][0])):
         raise ValueError("bandwidth must not be many times wider than bounds or period")
     return domain
+
+
+def folded_density(d: Any, rows: Array) -> Array:
+    """Return log p of rows (m, d) of the domain: the density at all images that are folded onto them.
+
+    Images are left out where a bound by their distance from the points shows that they add nothing.
+    """
+    xp = namespace_of(rows)
+    total = d._log_density(rows)
+    maps = [_counting(d, rows, j, total) for j in range(d.dim)]
+    n_images = int(np.prod([float(len(each)) for each in maps]))
+    if d._is_gaussian and n_images > 2 * sum(len(each) for each in maps):
+        return _factored(d, rows, maps)
+    place = {"dtype": xp.float64, "device": device(rows)}
+    for image in itertools.islice(itertools.product(*maps), 1, None):
+        sign, offset = (xp.asarray([pair[i] for pair in image], **place) for i in (0, 1))
+        total = log_sum_exp(xp.stack([total, _added(d, rows * sign + offset, total)], axis=-1))
+    return total
+
+
+def _counting(d: Any, rows: Array, j: int, total: Array) -> list[tuple[float, float]]:
+    """Return the maps of a coordinate under which some row is near enough to the points to count."""
+    first, *others = d._domain.maps(j)
+    return [
+        first,
+        *((s, o) for s, o in others if _any(_log_most(d, rows[:, j] * s + o, j) > total + _NOTHING)),
+    ]
+
+
+def _any(some: Array) -> bool:
+    return bool(namespace_of(some).any(some))
+
+
+def _added(d: Any, rows: Array, total: Array) -> Array:
+    """Return the density where it may add to a total; elsewhere none."""
+    xp = namespace_of(rows)
+    some = _log_most(d, rows) > total + _NOTHING
+    if not _any(~some):
+        return d._log_density(rows)
+    found = d._log_density(xp.take(rows, xp.nonzero(some)[0], axis=0))
+    return put_back(some, found, xp.full_like(total, -xp.inf))
+
+
+def _log_most(d: Any, rows: Array, j: int | None = None) -> Array:
+    """Return a bound on the density by the distance from the box about the points, in all axes or in one."""
+    xp = namespace_of(rows)
+    points, widths = (d._rows, d._widths) if j is None else (d._rows[:, j], d._widths[j])
+    with np.errstate(over="ignore", invalid="ignore"):
+        outside = xp.maximum(xp.min(points, axis=0) - rows, rows - xp.max(points, axis=0))
+        away = xp.clip(outside, min=0.0) / widths
+        squares = xp.sum(away * away, axis=-1) if j is None else away * away
+    window: Window = d._window
+    if WINDOWS.get(window.name) is not window:  # it may rise with the distance
+        most = xp.full_like(squares, xp.inf)
+        return xp.where(squares > window.support**2, -most, most)
+    return window.log_profile(squares) - d._log_volume
+
+
+def _factored(d: Any, rows: Array, maps: list[list[tuple[float, float]]]) -> Array:
+    """Sum Gaussian windows over the images of each axis by itself, since their product is over all."""
+    xp = namespace_of(rows)
+    log_weights = xp.log(d._sums.weights / xp.sum(d._sums.weights))
+    step = max(1, _PAIRS // d._rows.shape[0])
+    parts = []
+    for begin in range(0, rows.shape[0], step):
+        block = rows[begin : min(begin + step, rows.shape[0]), :]
+        logs = log_weights[None, :] + xp.zeros_like(block[:, :1])
+        for j, each in enumerate(maps):
+            away = [((block[:, j] * s + o)[:, None] - d._rows[:, j][None, :]) / d._widths[j] for s, o in each]
+            logs = logs + log_sum_exp(xp.stack([-0.5 * z * z for z in away], axis=-1))
+        parts.append(log_sum_exp(logs) - d._log_volume)
+    return xp.concat(parts) if parts else rows[:, 0]
+
+
+def weighted_means(x: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the mean and the covariance of weighted rows, in two passes."""
+    share = weights / namespace_of(weights).sum(weights)
+    mean = share @ x
+    away = x - mean
+    with np.errstate(over="ignore", under="ignore"):
+        return mean, (away * share[:, None]).T @ away
+
+
+def folded_moments(d: Any, domain: FoldedDomain) -> tuple[Array, Array]:
+    """Return the mean (d,) and covariance (d, d) of a smoothed sample folded into a domain."""
+    xp = namespace_of(d.points)
+    if not d._is_gaussian:
+        if d.dim > 1:
+            raise ValueError("moments of vectors within bounds or a period need a gaussian window")
+        return _by_quadrature(d)
+    widths = d._widths
+    columns = [_folded_normal(d._rows[:, j], widths[j], domain, j) for j in range(d.dim)]
+    means = xp.stack([mean for mean, _ in columns], axis=1)
+    center = d._center
+    mean, between = weighted_means(means - center, d._sums.weights)
+    share = d._sums.weights / xp.sum(d._sums.weights)
+    within = xp.stack([share @ variance for _, variance in columns])
+    eye = xp.eye(d.dim, dtype=xp.float64, device=device(within))
+    return center + mean, between + within * eye
+
+
+def _folded_normal(x: Array, h: Array, domain: FoldedDomain, j: int) -> tuple[Array, Array]:
+    """Return the mean and variance of each N(x_i, h²) folded into coordinate j of a domain."""
+    xp = namespace_of(x)
+    low, high = domain.low[j], domain.high[j]
+    first = second = xp.zeros_like(x)
+    for sign, offset in domain.maps(j):
+        middle = sign * (x - offset)  # the image of the point, from which the domain is seen
+        a, b = (low - middle) / h, (high - middle) / h
+        mass = 0.5 * (erfc(-math.sqrt(0.5) * b) - erfc(-math.sqrt(0.5) * a))
+        step, slope = middle - x, h * (_height(a) - _height(b))
+        first = first + step * mass + slope
+        second = second + step * step * mass + 2.0 * step * slope
+        second = second + h * h * (mass + _moment(a) - _moment(b))
+    return x + first, second - first * first
+
+
+def _height(z: Array) -> Array:
+    return namespace_of(z).exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+def _moment(z: Array) -> Array:
+    xp = namespace_of(z)
+    finite = xp.isfinite(z)
+    return xp.where(finite, z, xp.zeros_like(z)) * _height(z)
+
+
+def _by_quadrature(d: Any) -> tuple[Array, Array]:
+    """Moments of numbers under a window without partial moments of its own."""
+    xp = namespace_of(d.points)
+    center = float(d._center[0])
+    breaks = xp.asarray(panels(d), device=device(d.points))
+
+    def moments(x: Array) -> Array:
+        p = xp.exp(d._density(x[:, None]))
+        away = x - center
+        return xp.stack([p, away * p, away * away * p], axis=-1)
+
+    mass, first, second = (float(part) for part in integrate(moments, breaks, rtol=1e-11).value)
+    mean = first / mass
+    place = {"dtype": xp.float64, "device": device(d.points)}
+    return xp.asarray([center + mean], **place), xp.asarray([[second / mass - mean * mean]], **place)
