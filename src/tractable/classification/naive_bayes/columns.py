@@ -12,7 +12,7 @@ from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
 from tractable.data.table_columns import column_names, columns_of, learn_columns, told_of
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.distribution import Univariate
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 

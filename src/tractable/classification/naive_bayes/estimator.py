@@ -7,17 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.base import (
-    GenerativeClasses,
-    ModelTags,
-    check_answerable,
-    check_choice,
-    check_columns,
-    check_number,
-    refuse_foreign,
-)
+from tractable.base import ModelTags, check_answerable, check_choice, check_columns, check_number
+from tractable.base.classifier import GenerativeClasses
 from tractable.base.labels import check_class_rows
+from tractable.base.validation import refuse_foreign
 from tractable.classification.naive_bayes.columns import NaiveColumns, learn_naive_columns, some_columns
+from tractable.classification.naive_bayes.estimator import NaiveBayesShell
 from tractable.classification.naive_bayes.likelihoods import Estimation, check_counted, check_rule
 from tractable.classification.naive_bayes.model import (
     FittedColumns,
@@ -28,14 +23,17 @@ from tractable.classification.naive_bayes.model import (
 )
 from tractable.classification.naive_bayes.scores import LogScores
 from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
-from tractable.conjugate.rises import shares_rise
-from tractable.data import is_frame, is_streamed
+from tractable.conjugate.increments import shares_rise
 from tractable.data.blocks import map_rows
+from tractable.data.dispatch import is_streamed
+from tractable.data.frames import is_frame
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import DECLARE, coded_frame, met_categories, table_of, warn_unseen
-from tractable.distributions import Mixture, Product
-from tractable.engines import fold
-from tractable.statistics import ByClass, SideBySide
+from tractable.distributions.mixture import Mixture
+from tractable.distributions.product import Product
+from tractable.engines.fold import fold
+from tractable.statistics.by_class import ByClass
+from tractable.statistics.side_by_side import SideBySide
 from tractable.value import replace
 
 __all__ = ["NaiveBayes", "NaiveBayesShell"]

@@ -12,7 +12,7 @@ from tractable.arrays.special import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import NaiveColumns, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
-from tractable.conjugate.rises import gamma_rise, shares_rise
+from tractable.conjugate.increments import gamma_rise, shares_rise
 from tractable.data.table_columns import MOST_CATEGORIES, check_entries, many_categories
 from tractable.distributions import (
     Categorical,
