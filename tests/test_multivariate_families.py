@@ -19,7 +19,7 @@ from tractable import (
 )
 from tractable.covariance import Diagonal, Full
 from tractable.distributions import MeanPrecision
-from tractable.distributions.medians import coordinate_medians, geometric_median
+from tractable.distributions.laplace import coordinate_medians, geometric_median
 from tractable.testing.assertions import assert_mean
 
 W = np.array([[2.0, 0.6], [0.6, 1.0]])

@@ -99,9 +99,6 @@ PUBLIC: dict[str, str] = {
     "Stacked": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
-    "UnivariateEmpirical": "tractable.distributions",
-    "UnivariateHistogram": "tractable.distributions",
-    "UnivariateSmoothedEmpirical": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models
     "compare_likelihood": "tractable.distributions",

@@ -12,7 +12,6 @@ from tractable.distributions import (
     Empirical,
     Multinomial,
     Poisson,
-    UnivariateEmpirical,
 )
 from tractable.statistics import Counts, Totals
 from tractable.testing import density_laws, distribution_laws, statistic_laws
@@ -154,7 +153,7 @@ class MomentsForLikelihood(BetaBinomial):
         return cls(n_trials=n_trials, alpha=2.0 * good.alpha, beta=2.0 * good.beta)
 
 
-class TiesCountOnce(UnivariateEmpirical):
+class TiesCountOnce(Empirical):
     def log_prob(self, x):
         return np.where(np.isneginf(super().log_prob(x)), -np.inf, np.log(1.0 / len(self.values)))
 

@@ -5,7 +5,6 @@ import pytest
 
 from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
-from tractable.distributions.univariate_histogram import UnivariateHistogram
 from tractable.statistics import BinCounts, Bins
 from tractable.testing import density_laws, distribution_laws, estimator_laws, joint_laws, statistic_laws
 from tractable.value import value
@@ -14,7 +13,7 @@ EDGES, COUNTS = [0.0, 0.1, 0.5, 3.0, 10.0], [5, 9, 4, 7]
 SQUARE = ([0.0, 1.0, 4.0], [-1.0, 0.0, 0.5, 2.0])
 
 
-class VolumeForgotten(UnivariateHistogram):
+class VolumeForgotten(HistogramDensity):
     """n_i / N: a probability for a density."""
 
     @property
@@ -22,7 +21,7 @@ class VolumeForgotten(UnivariateHistogram):
         return np.log(self.probabilities)
 
 
-class CountsForgotten(UnivariateHistogram):
+class CountsForgotten(HistogramDensity):
     """n_i / V_i, not divided by N."""
 
     @property
@@ -30,7 +29,7 @@ class CountsForgotten(UnivariateHistogram):
         return np.log(self.counts / np.diff(self.edges))
 
 
-class MiddlesAlone(UnivariateHistogram):
+class MiddlesAlone(HistogramDensity):
     """The variance of the middles, as if all rows of a bin were in it."""
 
     @property
@@ -39,13 +38,13 @@ class MiddlesAlone(UnivariateHistogram):
         return self.probabilities @ (middles - self.mean) ** 2
 
 
-class DrawsMiddles(UnivariateHistogram):
+class DrawsMiddles(HistogramDensity):
     def _sample(self, n, rng):
         middles = 0.5 * self.edges[:-1] + 0.5 * self.edges[1:]
         return rng.choice(middles, size=n, p=self.probabilities)
 
 
-class TallestCount(UnivariateHistogram):
+class TallestCount(HistogramDensity):
     """The fullest bin for the densest."""
 
     @property
@@ -54,19 +53,19 @@ class TallestCount(UnivariateHistogram):
         return np.asarray(0.5 * (self.edges[i] + self.edges[i + 1]))
 
 
-class StepsForCdf(UnivariateHistogram):
+class StepsForCdf(HistogramDensity):
     def cdf(self, x):
         return super().cdf(np.where(np.isfinite(x), np.floor(x), x))
 
 
-class EntropyOfBins(UnivariateHistogram):
+class EntropyOfBins(HistogramDensity):
     """That of the probabilities, without the volumes."""
 
     def entropy(self):
         return -np.sum(self.probabilities * np.log(self.probabilities))
 
 
-class EvenBinsAssumed(UnivariateHistogram):
+class EvenBinsAssumed(HistogramDensity):
     """Equal counts for equal heights: the fit to uneven bins is not the likeliest."""
 
     @classmethod

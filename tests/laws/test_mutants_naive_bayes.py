@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.classification import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes_model import columns_by_class
+from tractable.classification.naive_bayes.model import columns_by_class
 from tractable.testing import classifier_laws, estimator_laws
 from tractable.value import replace
 

@@ -11,9 +11,9 @@ from tractable.arrays.grouping import tally
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.covariance.rows import as_reals
-from tractable.engines.threads import ordered_map
 from tractable.metrics.checks import averaged
-from tractable.primitives import distance_sums
+from tractable.primitives import kmeans as distance_sums
+from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
 __all__ = [
@@ -299,7 +299,7 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
 
     The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
     thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
-    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.distance_sums`.
+    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.kmeans`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tractable.data.atomic import replacing
+from tractable.data.output import replacing
 from tractable.engines.checkpoint import checkpointing
 from tractable.persistence.archive import Archive, pack
 from tractable.persistence.codec import decode, encode

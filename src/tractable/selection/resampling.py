@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from tractable.arrays.random import as_generator
 from tractable.base import check_count, check_table
-from tractable.distributions import Normal, Univariate
+from tractable.distributions import Normal
 from tractable.metrics import BiasVariance, decompose
 
 __all__ = ["bias_variance", "train_val_test_split"]
@@ -71,7 +71,7 @@ def _rows_of(share: float, array: Any) -> int:
 def bias_variance(
     estimator: Any,
     f: Callable[[np.ndarray], Any],
-    noise: float | Univariate,
+    noise: Any,
     X: Any,
     *,
     points: Any = None,
@@ -131,8 +131,8 @@ def bias_variance(
     return decompose(points, truth, predictions, targets, float(noise.variance))
 
 
-def _as_noise(noise: Any) -> Univariate:
-    if isinstance(noise, Univariate):
+def _as_noise(noise: Any) -> Any:
+    if hasattr(noise, "cdf"):
         if noise.batch_shape or float(noise.mean) != 0.0 or not np.isfinite(float(noise.variance)):
             raise ValueError("noise must be one distribution of mean zero and finite variance")
         return noise
