@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.arrays.patterns import by_pattern
+from tractable.arrays.grouping import by_pattern
 from tractable.covariance import Full
 
 __all__ = ["expected_rows"]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.log_space import LOG_2PI
 from tractable.classification.activation_integrals import in_blocks, legendre, log_expected_sigmoid
 
 __all__ = ["log_expected_of_three"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tractable.arrays.gamma import trigamma
 from tractable.arrays.special import digamma
-from tractable.arrays.trigamma import trigamma
 
 __all__ = ["gamma_curvature", "gamma_slope"]
 

@@ -4,11 +4,10 @@ With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logs of a strong 
 is expected before the data from what is expected after them, which is small.
 """
 
-from tractable.arrays.counting import count_deviance
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.exact import two_product
+from tractable.arrays.double_double import two_product
+from tractable.arrays.gamma import stirling_error
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.saddle_point import deviance
+from tractable.arrays.saddle_point import count_deviance, deviance
 
 __all__ = ["gamma_rise", "gamma_rise_from_best", "log_gamma_ratio", "shares_rise", "shares_rise_from_best"]
 
@@ -98,4 +97,4 @@ def _deviance(a: Array, y: Array, gap: Array) -> Array:
 def _rest(a: Array, s: Array) -> Array:
     """Return rest(a + s) - rest(a) - ½ log(1 + s/a)."""
     xp = namespace_of(a, s)
-    return stirling_rest(a + s) - stirling_rest(a) - 0.5 * xp.log1p(s / a)
+    return stirling_error(a + s) - stirling_error(a) - 0.5 * xp.log1p(s / a)

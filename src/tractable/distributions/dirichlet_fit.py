@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from tractable.arrays.gamma import log_minus_digamma, trigamma
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.saddle_point import log_minus_digamma
-from tractable.arrays.trigamma import trigamma
 from tractable.distributions.dirichlet_density import dirichlet_log_density
 from tractable.engines.newton import newton
 

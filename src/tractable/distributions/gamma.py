@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.exact import two_product
+from tractable.arrays.double_double import two_product
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
 from tractable.arrays.saddle_point import log_gamma_kernel

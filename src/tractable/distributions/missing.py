@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.arrays.patterns import by_pattern
 
 __all__ = ["over_observed"]
 

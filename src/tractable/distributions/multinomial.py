@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
+from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.distributions.apportion import apportioned
 from tractable.distributions.binomial import Binomial
 from tractable.distributions.categorical import Categorical

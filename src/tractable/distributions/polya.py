@@ -4,8 +4,8 @@
 terms make deviances of x and of a from the same share r/R of n and of A, with r = x + a and R = n + A.
 """
 
-from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.saddle_point import count_deviance, factorial_rest
 
 __all__ = ["category_term", "whole_term"]
 

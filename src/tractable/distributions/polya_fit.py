@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.gamma import trigamma
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import digamma
-from tractable.arrays.trigamma import trigamma
 from tractable.distributions.checks import check_sample_weight
 from tractable.distributions.polya import category_term, whole_term
 from tractable.engines.newton import newton

@@ -1,7 +1,7 @@
 """Shares of a whole: sets of probabilities given as they are or by their logarithms."""
 
-from tractable.arrays.counting import count_deviance
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.saddle_point import count_deviance
 
 __all__ = ["as_shares", "log_or_minus_inf", "share_divergence", "surprise"]
 

@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.gamma import log_minus_digamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
-from tractable.arrays.saddle_point import log_minus_digamma
 from tractable.arrays.special import betaln, stdtr, stdtrit
 from tractable.distributions.checks import check_finite, check_positive, exactly_one
 from tractable.distributions.columns import as_columns, like_columns
