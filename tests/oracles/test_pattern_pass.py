@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from longdouble_mixture import pattern_sums
-from tractable.engines.threads import ordered_map
 from tractable.primitives.em import (
     PRODUCTS,
     SQUARES,
@@ -16,6 +15,7 @@ from tractable.primitives.em import (
     whitened_pass,
 )
 from tractable.primitives.em.agnostic import pattern_pass as obvious
+from tractable.primitives.threads import ordered_map
 
 
 def covariances_of(rng, k, d):
