@@ -4,10 +4,13 @@ With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logs of a strong 
 is expected before the data from what is expected after them, which is small.
 """
 
+import numpy as np
+
 from tractable.arrays.double_double import two_product
-from tractable.arrays.gamma import stirling_error
+from tractable.arrays.gamma import stirling_error, trigamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import count_deviance, deviance
+from tractable.arrays.special import digamma
 
 __all__ = [
     "gamma_curvature",
@@ -108,3 +111,30 @@ def _rest(a: Array, s: Array) -> Array:
     """Return rest(a + s) - rest(a) - ½ log(1 + s/a)."""
     xp = namespace_of(a, s)
     return stirling_error(a + s) - stirling_error(a) - 0.5 * xp.log1p(s / a)
+
+
+def shares_slope(alpha: np.ndarray) -> np.ndarray:
+    """Return ψ(α_k) - ψ(Σ α), (..., K)."""
+    slope: np.ndarray = digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True))
+    return slope
+
+
+def shares_curvature(alpha: np.ndarray) -> np.ndarray:
+    """Return ψ′(α_k) on the diagonal, less ψ′(Σ α) everywhere, (..., K, K)."""
+    own = trigamma(alpha)[..., None] * np.eye(alpha.shape[-1])
+    curvature: np.ndarray = own - trigamma(alpha.sum(axis=-1))[..., None, None]
+    return curvature
+
+
+def gamma_slope(symbols: np.ndarray) -> np.ndarray:
+    """Return ψ(a) - log b and -a / b, of (a, b) on the last axis."""
+    shape, rate = symbols[..., 0], symbols[..., 1]
+    return np.stack([digamma(shape) - np.log(rate), -shape / rate], axis=-1)
+
+
+def gamma_curvature(symbols: np.ndarray) -> np.ndarray:
+    """Return the second derivatives ψ′(a), -1 / b and a / b², (..., 2, 2)."""
+    shape, rate = symbols[..., 0], symbols[..., 1]
+    across = -1.0 / rate
+    first = np.stack([trigamma(shape), across], axis=-1)
+    return np.stack([first, np.stack([across, shape / rate**2], axis=-1)], axis=-2)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.gamma import stirling_rest
+from tractable.arrays.gamma import stirling_error
 from tractable.arrays.linalg import (
     asymmetric,
     cholesky,
@@ -274,7 +274,7 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
     terms = (
         0.5 * (xp.log(a) - LOG_2PI)
         - deviance(a, 0.5 * diagonal)
-        - stirling_rest(a)
+        - stirling_error(a)
         + 0.5 * (i - dim - 1.0) * xp.log(diagonal)
     )
     below = xp.sum(xp.tril(squares, k=-1), axis=(-2, -1))
