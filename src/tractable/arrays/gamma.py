@@ -174,7 +174,7 @@ def stirling_error(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> (1e6 * stirling_rest(np.array([1e6]))).round(6)
+    >>> (1e6 * stirling_error(np.array([1e6]))).round(6)
     array([0.083333])
     """
     xp, x = floats(x)
