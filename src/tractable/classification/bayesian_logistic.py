@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
@@ -24,7 +25,6 @@ from tractable.classification.link_expansion import LINKS
 from tractable.classification.logistic_errors import gaussian_interval
 from tractable.classification.softmax_integrals import log_expected_softmax
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
 from tractable.engines.threads import single_threaded_blas
 from tractable.primitives.triangle import triangle

@@ -20,7 +20,7 @@ from tractable.classification.directions import discriminant_directions
 from tractable.classification.discriminant_scores import DiscriminantScores
 from tractable.classification.gaussian_threshold import gaussian_threshold
 from tractable.classification.one_pass import OnePassClassifier
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.statistics import ByClass, IncompleteMoments, Moments
 
 __all__ = ["FisherDiscriminant"]

@@ -14,7 +14,7 @@ from tractable.classification.gaussian_belief import ClassBeliefs, beliefs_shari
 from tractable.classification.gaussian_planes import Planes, class_planes
 from tractable.classification.gaussian_shell import GaussianClasses
 from tractable.covariance import Full
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.base import check_fitted
-from tractable.covariance.rows import as_reals
 from tractable.value import value
 
 __all__ = ["LinearDiscriminantFunction", "discriminant_functions"]

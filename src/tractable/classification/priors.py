@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.base import NotYetDetermined
-from tractable.covariance.rows import as_reals
 
 __all__ = ["check_seen", "class_priors", "log_priors"]
 

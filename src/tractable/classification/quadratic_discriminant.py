@@ -9,7 +9,7 @@ from tractable.classification.class_covariances import LEAST_SHARE, own_covarian
 from tractable.classification.gaussian_belief import ClassBeliefs, beliefs_of_each
 from tractable.classification.gaussian_shell import GaussianClasses
 from tractable.covariance import Full
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 

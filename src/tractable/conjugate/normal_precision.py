@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.additive import AdditiveModel
@@ -16,7 +17,6 @@ from tractable.conjugate.search import Search
 from tractable.conjugate.wishart_interval import wishart_interval
 from tractable.conjugate.wishart_update import seen_scale, wishart_rise
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma

@@ -3,8 +3,8 @@
 from math import prod
 from typing import Any, TypeVar
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.value import parameters
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_shares
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.shares import as_shares

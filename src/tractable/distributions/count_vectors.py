@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.counting import Counting, only_where
 from tractable.distributions.distribution import Distribution
 from tractable.statistics.totals import Totals

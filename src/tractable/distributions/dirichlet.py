@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.covariance import other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
 from tractable.distributions.dirichlet_density import dirichlet_log_density
 from tractable.distributions.dirichlet_fit import fitted_concentration

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
-from tractable.covariance.rows import as_reals, batch_index
 from tractable.value import parameters
 
 __all__ = ["Distribution", "as_count", "as_parameters", "broadcast_batches"]

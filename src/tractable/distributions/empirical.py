@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import first_of_each, group_rows, tally
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_nonnegative, check_sample_weight
 from tractable.distributions.counting import check_same_family, only_where
 from tractable.distributions.distribution import Distribution

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.special import log_softmax, log_sum_exp
-from tractable.covariance.rows import as_reals, batch_index
 from tractable.distributions.component_weights import as_component_weights
 from tractable.distributions.coordinate_intervals import coordinate_intervals
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.arrays.namespace import Array, freeze, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.double_precision import found_in_double

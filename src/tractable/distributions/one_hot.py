@@ -3,8 +3,8 @@
 from math import prod
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import as_reals
 
 __all__ = ["from_one_hot", "one_hot"]
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.namespace import Array
 from tractable.covariance import Full, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.vectors import as_values, taken
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.special import log_sum_exp
 from tractable.covariance import Covariance
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.folded_domain import FoldedDomain, as_domain
 from tractable.distributions.missing import over_observed

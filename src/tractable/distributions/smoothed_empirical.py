@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, matvec
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
 from tractable.arrays.special import log_sum_exp
 from tractable.covariance import Covariance, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, matvec
 from tractable.distributions.distribution import Distribution, as_count
 from tractable.distributions.folded_domain import as_ends
 from tractable.distributions.smoothed_density import SmoothedDensity

@@ -3,9 +3,9 @@
 from functools import cached_property
 from typing import Any
 
+from tractable.arrays.batched import positions, zero_gain
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.covariance import Covariance, Diagonal, Isotropic, other_dims
-from tractable.covariance.rows import positions, zero_gain
 from tractable.value import value
 
 __all__ = ["Lengths", "as_lengths"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.special import erfc
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_nonnegative, check_positive
 from tractable.distributions.folded_domain import FoldedDomain, in_first_period
 from tractable.distributions.smoothed_breaks import panels

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import group_rows, tally
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.engines.em import em
 from tractable.value import value

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, positions
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance import Covariance, as_structure
-from tractable.covariance.rows import as_reals, positions
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import broadcast_batches
 

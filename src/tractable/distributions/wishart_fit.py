@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_sample_weight
 from tractable.distributions.matrices import factored
 

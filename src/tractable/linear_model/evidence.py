@@ -3,9 +3,9 @@
 from math import log, pi
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.covariance.rows import as_reals
 from tractable.engines.least_squares import reduced_rows
 from tractable.statistics import LinearFactor
 from tractable.value import value

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.value import value
 
 __all__ = ["GaussianPrior", "gaussian_prior"]

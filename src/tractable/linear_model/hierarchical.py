@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions import Mixture, Normal
 from tractable.linear_model.evidence import EvidenceSpectrum
 from tractable.statistics import LinearFactor

@@ -3,9 +3,9 @@
 from math import log, pi
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
-from tractable.covariance.rows import as_reals
 
 __all__ = ["negative_log_posterior", "ridge_objective"]
 

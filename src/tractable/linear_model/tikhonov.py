@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.engines import least_squares
 from tractable.primitives.triangle import triangle
 from tractable.statistics import LinearFactor

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, uniform
-from tractable.covariance.rows import as_reals
 from tractable.distributions import Univariate
 from tractable.metrics.checks import as_targets, averaged, row_count
 from tractable.value import value

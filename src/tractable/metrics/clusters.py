@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.extreme import unit_of_rows
 from tractable.arrays.grouping import tally
 from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 from tractable.value import value
 
 __all__ = ["Clusters", "Summary", "as_clusters", "summarise"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.covariance.rows import as_reals
 from tractable.metrics.labels import as_classes, as_codes, as_labels, row_weights
 from tractable.value import value
 

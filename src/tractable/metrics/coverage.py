@@ -3,8 +3,8 @@
 from math import nan, sqrt
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_coverage
 from tractable.metrics.checks import as_targets, averaged, row_count

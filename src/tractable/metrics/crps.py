@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import betaln, erf
-from tractable.covariance.rows import as_reals
 from tractable.distributions import (
     Normal,
     StudentT,

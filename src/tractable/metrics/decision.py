@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.covariance.rows import as_reals
+from tractable.arrays.batched import as_reals
 
 __all__ = ["check_class_loss", "expected_loss", "least_loss"]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 
 __all__ = ["as_classes", "as_codes", "as_labels", "as_probabilities", "row_weights"]
 

@@ -11,8 +11,8 @@ from tractable.data.mapped import mapped
 from tractable.data.table_columns import TableColumns, columns_of
 from tractable.data.table_reading import coded_frame, learn_columns
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
-from tractable.mixture.gaussian import CollapsedComponentWarning
-from tractable.mixture.shell import EMMixture
+from tractable.mixture.base import EMMixture
+from tractable.mixture.gaussian.estimator import CollapsedComponentWarning
 from tractable.mixture.table_steps import TableParameters, TableSteps
 from tractable.mixture.table_units import TableUnits, checked_column, survey_table
 from tractable.value import replace

@@ -10,7 +10,7 @@ from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.data import sample_rows
 from tractable.engines import fold
-from tractable.mixture.kmeans_search import kmeans
+from tractable.engines.kmeans import kmeans
 from tractable.mixture.table_design import Design, log_floor
 from tractable.mixture.table_lookup import MANY, indicators, log_terms, totals
 from tractable.mixture.table_units import TableUnits

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tractable.mixture.kmeans_search import kmeans
+from tractable.engines.kmeans import kmeans
 from tractable.statistics import Moments
 
 __all__ = ["gap_statistic"]
