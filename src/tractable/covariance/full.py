@@ -7,7 +7,7 @@ from tractable.arrays.batched import as_reals, matvec, on_columns, principal_blo
 from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
-from tractable.primitives.mahalanobis import squared_mahalanobis
+from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import value
 
 __all__ = ["Full"]

@@ -18,7 +18,7 @@ from tractable.covariance.full import Full
 from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 from tractable.covariance.structure import Covariance
-from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
+from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
 from tractable.value import value
 
 __all__ = ["COVARIANCE_TYPES", "Shape", "collapsed", "constant_columns", "regular", "shape_of"]

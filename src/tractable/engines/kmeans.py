@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import EMResult, best_of, em, fold
-from tractable.engines.threads import ordered_map, single_threaded_blas
-from tractable.primitives.nearest_centers import assign, holdings, movement_of, reassign
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials
+from tractable.primitives.kmeans import assign, holdings, kmeans_plus_plus, movement_of, n_trials, reassign
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.statistics import DiagonalMoments
 from tractable.value import replace, value
 

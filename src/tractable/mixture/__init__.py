@@ -21,8 +21,8 @@ from tractable.mixture.selection import ComponentChoice, NumberOfClusters
 from tractable.mixture.student_t.estimator import StudentTMixture
 from tractable.mixture.student_t.steps import StudentTParameters, StudentTSums
 from tractable.mixture.table import TableMixture
-from tractable.mixture.table_steps import TableParameters, TableSums
-from tractable.mixture.table_units import TableUnits
+from tractable.mixture.table.model import TableUnits
+from tractable.mixture.table.steps import TableParameters, TableSums
 from tractable.mixture.units import Units
 
 __all__ = [

@@ -24,7 +24,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.engines import EMResult, best_of, em
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = [
     "OF_A_SEARCH",

@@ -6,10 +6,9 @@ import numpy as np
 
 from tractable.base import Rows, check_number
 from tractable.data import is_frame
-from tractable.data.mapped import mapped
-from tractable.data.table_columns import TableColumns
-from tractable.data.table_reading import coded_frame, learn_columns
-from tractable.mixture.table_shell import TableShell
+from tractable.data.source import mapped
+from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
+from tractable.mixture.table.estimator import TableShell
 from tractable.value import replace
 
 __all__ = ["BernoulliMixture", "CategoricalMixture"]

@@ -11,7 +11,7 @@ from tractable.arrays.namespace import is_foreign_array
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
 from tractable.covariance.shapes import COVARIANCE_TYPES
 from tractable.data import is_streamed
-from tractable.engines.progress import progress
+from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.selection import ComponentChoice
 

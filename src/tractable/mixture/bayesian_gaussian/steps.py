@@ -8,7 +8,7 @@ from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import Shape
 from tractable.distributions import Beta, Dirichlet
-from tractable.distributions.matrices import multidigamma, wishart_divergence
+from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.mixture.gaussian.steps import CovariancePrior, GaussianSteps, precision_diagonals
 from tractable.mixture.units import Units

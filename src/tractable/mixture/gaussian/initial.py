@@ -12,7 +12,7 @@ from tractable.engines.kmeans import kmeans
 from tractable.mixture.gaussian.model import GaussianParameters
 from tractable.mixture.gaussian.steps import CovariancePrior
 from tractable.mixture.units import Units
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials
+from tractable.primitives.kmeans import kmeans_plus_plus, n_trials
 
 __all__ = [
     "INIT_PARAMS",

@@ -13,15 +13,24 @@ from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import Shape
 from tractable.data import Source
-from tractable.distributions.shares import log_or_minus_inf
+from tractable.data.blocks import tree_sum
+from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.engines import fold
-from tractable.engines.fold import tree_sum
-from tractable.engines.threads import ordered_map, single_threaded_blas
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.mixture.units import Units
-from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES, mixture_pass
-from tractable.primitives.pattern_pass import PatternRows, group_by_pattern, pattern_pass
-from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
+from tractable.primitives.em import (
+    LINEAR,
+    PRODUCTS,
+    SQUARES,
+    SUM_OF_SQUARES,
+    PatternRows,
+    group_by_pattern,
+    mixture_pass,
+    pattern_pass,
+    whitened_diagonal_pass,
+    whitened_pass,
+)
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.statistics import Moments
 from tractable.value import replace, value
 

@@ -23,7 +23,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.data import as_source, sample_rows
-from tractable.engines.blocks import map_rows
+from tractable.data.blocks import map_rows
 from tractable.engines.kmeans import (
     Centers,
     Clusters,
@@ -38,8 +38,8 @@ from tractable.engines.kmeans import (
     search,
     seeded_rows,
 )
-from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import replace, value
 
 __all__ = [

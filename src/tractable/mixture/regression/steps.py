@@ -9,9 +9,9 @@ import numpy as np
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.engines.glm.softmax_regression import SoftmaxExpansion, softmax_regression
 from tractable.mixture.regression.model import RegressionMixture
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_rows
 from tractable.value import replace, value
