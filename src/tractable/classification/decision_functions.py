@@ -7,9 +7,7 @@ from sklearn.base import ClassifierMixin
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.base import check_columns, check_fitted
-from tractable.base.estimator import check_answerable
-from tractable.base.validation import refuse_foreign
+from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
 from tractable.value import value
 
 __all__ = ["DiscriminantScores", "LinearDiscriminantFunction", "discriminant_functions"]

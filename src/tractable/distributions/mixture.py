@@ -10,7 +10,7 @@ from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator, uniform
 from tractable.arrays.special import log_softmax, log_sum_exp
-from tractable.covariance.diagonal import Diagonal
+from tractable.covariance import Diagonal
 from tractable.data.blocks import map_rows
 from tractable.distributions.distribution import (
     Distribution,
@@ -20,7 +20,6 @@ from tractable.distributions.distribution import (
     numbers_only,
 )
 from tractable.distributions.expectation import expectation
-from tractable.distributions.mixture_draws import averaged_over_draws, draw, log_ratio
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.normal import Normal

@@ -11,8 +11,7 @@ from tractable.base import check_count, check_numbers, check_table
 from tractable.engines.kmeans import kmeans
 from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 from tractable.mixture.selection import RULES, NumberOfClusters
-from tractable.selection.n_clusters import gap_statistic
-from tractable.statistics.moments import Moments
+from tractable.statistics import Moments
 
 __all__ = ["gap_statistic", "select_n_clusters"]
 

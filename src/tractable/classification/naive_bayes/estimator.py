@@ -12,7 +12,6 @@ from tractable.base.classifier import GenerativeClasses
 from tractable.base.labels import check_class_rows
 from tractable.base.validation import refuse_foreign
 from tractable.classification.naive_bayes.columns import NaiveColumns, learn_naive_columns, some_columns
-from tractable.classification.naive_bayes.estimator import NaiveBayesShell
 from tractable.classification.naive_bayes.likelihoods import Estimation, check_counted, check_rule
 from tractable.classification.naive_bayes.model import (
     FittedColumns,

@@ -13,7 +13,6 @@ from tractable.distributions import Poisson
 from tractable.engines import fold
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import TableUnits
-from tractable.mixture.table.steps import MANY, Design, indicators, log_floor, log_terms, totals
 from tractable.primitives.em import LINEAR, mixture_pass
 from tractable.value import parameters, value
 
