@@ -8,7 +8,7 @@ import pytest
 
 import tractable
 from tractable.spatial import Brute, KDTree, RandomizedForest, SpillTree, TSVQTree, neighbor_graph, recall
-from tractable.spatial.plane_cells import plane_cells
+from tractable.spatial.plane_index import plane_cells
 
 
 def curved(rng, n, inner, outer):

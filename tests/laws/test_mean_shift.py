@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.density import mean_shift_modes
+from tractable.density.mean_shift import modes as mean_shift_modes
 from tractable.primitives import mean_shift
 from tractable.primitives.mean_shift import climb, expand, terrain_of
 

@@ -14,7 +14,7 @@ from tractable.primitives.neighbors import (
     mend_lists,
 )
 from tractable.spatial.checks import as_count, as_threads
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
 from tractable.value import value
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tractable.primitives.neighbors import PlaneTrees, Split, grow, halve, halved_sizes
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_real, as_seed, as_whole
 from tractable.value import value
 

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.primitives.kmeans import n_trials
 from tractable.primitives.neighbors import PlaneTrees, Split, grow, two_means
 from tractable.spatial.checks import as_rows
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
 from tractable.value import value
 

@@ -9,8 +9,7 @@ from tractable.plotting.plot import picture
 from tractable.plotting.points import draw_rows, how_many
 from tractable.plotting.style import COLOURS, legend, quiet
 from tractable.spatial import Index, KDTree
-from tractable.spatial.plane_cells import plane_cells
-from tractable.spatial.plane_index import PlaneIndex
+from tractable.spatial.plane_index import PlaneIndex, plane_cells
 
 __all__: list[str] = []
 
