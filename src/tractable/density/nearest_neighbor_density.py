@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.grouping import group_rows, tally
+from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows, total_weight
 from tractable.spatial.choose import as_index
@@ -194,4 +194,4 @@ class NearestNeighborDensity(Estimator):
 def _held(rows: Rows) -> np.ndarray:
     """Return how many rows lie at each point."""
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    return tally(group_rows(rows.data), weights, len(rows.data))
+    return weighted_counts(group_rows(rows.data), weights, len(rows.data))

@@ -19,9 +19,9 @@ from tractable.base import (
 )
 from tractable.base.stored_rows import check_held_columns, check_stored_rows, total_weight
 from tractable.data.blocks import map_rows
-from tractable.density.mean_shift.modes import Modes, flat_modes, gaussian_modes, settled_at
+from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
 from tractable.primitives.kmeans import assign
-from tractable.primitives.mean_shift import Terrain, terrain_of
+from tractable.primitives.mean_shift import KernelField, kernel_field
 from tractable.primitives.threads import single_threaded_blas
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
@@ -271,10 +271,10 @@ class MeanShift(ClusterMixin, Estimator):
         self.rows_, self.row_weights_ = counted(X, kept.weights)
         flat = self.kernel == "flat"
         self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
-        units, terrain = self._terrain()
+        units, field = self._field()
         starts, all_rows = self._starts(units), self.seeds is None and not self.bin_seeding
         find = flat_modes if flat else gaussian_modes
-        modes, reached = find(terrain, starts, self.max_iter)
+        modes, reached = find(field, starts, self.max_iter)
         if not len(modes.centers):
             raise ValueError("seeds must lie near rows of X: the windows of all are empty")
         self._adopt(modes, units)
@@ -283,7 +283,7 @@ class MeanShift(ClusterMixin, Estimator):
             self.labels_ = self._without_orphans(units.inside(X), modes, labels)
         else:
             self.labels_ = self.predict(named(X, self))
-        if not modes.settled:
+        if not modes.converged:
             warnings.warn(
                 f"mean shift did not settle in {self.max_iter} steps; raise max_iter",
                 ConvergenceWarning,
@@ -307,12 +307,12 @@ class MeanShift(ClusterMixin, Estimator):
             -1 for orphans, where `cluster_all` is False.
         """
         check_fitted(self)
-        units, terrain = self._terrain()
+        units, field = self._field()
         x, modes = units.inside(check_held_columns(self, X)), self._modes(units)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
-        basins, ends = settled_at(terrain, modes, x, flat=flat, max_iter=self.max_iter)
+        basins, ends = assign_to_modes(field, modes, x, flat=flat, max_iter=self.max_iter)
         labels = np.where(basins >= 0, basins, nearest(ends, modes.centers))
         return self._without_orphans(x, modes, labels)
 
@@ -323,9 +323,9 @@ class MeanShift(ClusterMixin, Estimator):
         check_number("min_bin_freq", self.min_bin_freq, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
-    def _terrain(self) -> tuple[Units, Terrain]:
+    def _field(self) -> tuple[Units, KernelField]:
         units = Units.of(self.rows_, self.row_weights_, self.bandwidth_)
-        return units, terrain_of(units.inside(self.rows_), self.row_weights_)
+        return units, kernel_field(units.inside(self.rows_), self.row_weights_)
 
     def _starts(self, units: Units) -> np.ndarray:
         if self.seeds is not None:
@@ -353,7 +353,7 @@ class MeanShift(ClusterMixin, Estimator):
             modes.log_masses - math.log(total) - log_volume - float(np.sum(np.log(units.bandwidth)))
         )
         self.capture_radii_ = modes.radii
-        self.n_iter_, self.converged_ = modes.n_iter, modes.settled
+        self.n_iter_, self.converged_ = modes.n_iter, modes.converged
 
     def _modes(self, units: Units) -> Modes:
         return Modes(
@@ -361,7 +361,7 @@ class MeanShift(ClusterMixin, Estimator):
             log_masses=self.log_heights_,
             radii=self.capture_radii_,
             n_iter=self.n_iter_,
-            settled=self.converged_,
+            converged=self.converged_,
         )
 
     def _without_orphans(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.primitives.neighbors import (
-    PlaneTrees,
+    HyperplaneTrees,
     joined,
     leaves_of,
     tree_candidates,
@@ -18,10 +18,10 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import replace
 
-__all__ = ["PlaneIndex", "as_real", "as_seed", "as_whole", "plane_cells"]
+__all__ = ["HyperplaneIndex", "as_real", "as_seed", "as_whole", "leaf_polygons"]
 
 
-class PlaneIndex(Index):
+class HyperplaneIndex(Index):
     """Trees whose nodes ask on which side of a plane a row lies.
 
     A search looks at the points of the leaves that it reaches; it finds the true neighbours that are there.
@@ -32,7 +32,7 @@ class PlaneIndex(Index):
     block: ClassVar[int] = 1024
 
     random_state: int
-    trees: PlaneTrees
+    trees: HyperplaneTrees
     _centre: np.ndarray  # (d,), of the rows
     _order: np.ndarray  # (n,), points as the first tree holds them: neighbours are neighbours in memory
     _local: np.ndarray  # (n, d), their rows
@@ -44,7 +44,7 @@ class PlaneIndex(Index):
         self._set(_centre=rows.mean(axis=0))
         return rows - self._centre
 
-    def _arrange(self, first: PlaneTrees) -> np.ndarray:
+    def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
         held, places = np.unique(first.members, return_index=True)
         order = held[np.argsort(places, kind="stable")].astype(np.int64)
@@ -53,7 +53,7 @@ class PlaneIndex(Index):
         self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
         return about
 
-    def _keep(self, first: PlaneTrees, *others: PlaneTrees) -> None:
+    def _keep(self, first: HyperplaneTrees, *others: HyperplaneTrees) -> None:
         """Set the trees; the first numbers points from outside, the others in the new order."""
         place = np.empty(len(self), np.int32)
         place[self._order] = np.arange(len(self), dtype=np.int32)
@@ -141,7 +141,7 @@ def as_real(name: str, number: Any, least: float, below: float) -> float:
     return float(number)
 
 
-def plane_cells(index: PlaneIndex, tree: int = 0, room: float = 0.05) -> dict[int, np.ndarray]:
+def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> dict[int, np.ndarray]:
     """Return the polygon of each leaf of a tree over points of two columns, within the box of the points.
 
     Rows in a leaf's polygon are those that descend to it.
