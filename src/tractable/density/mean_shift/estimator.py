@@ -18,12 +18,132 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.stored_rows import check_held_columns, check_stored_rows, total_weight
-from tractable.density.mean_shift_modes import Modes, flat_modes, gaussian_modes, settled_at
-from tractable.density.mean_shift_rows import binned, counted, named, nearest
-from tractable.density.mean_shift_units import Units, bandwidths, check_bandwidth
-from tractable.primitives.mean_shift import Terrain, terrain_of
+from tractable.data.blocks import map_rows
+from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
+from tractable.primitives.kmeans import assign
+from tractable.primitives.mean_shift import KernelField, kernel_field
+from tractable.primitives.threads import single_threaded_blas
+from tractable.smoothing.rows import as_lengths
+from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
+from tractable.smoothing.windows import WINDOWS
+from tractable.value import value
 
-__all__ = ["MeanShift"]
+__all__ = ["MeanShift", "Units", "bandwidths", "binned", "check_bandwidth", "counted", "named", "nearest"]
+
+RULES = ("gradient", "scott", "silverman")
+
+#: Squares of larger numbers are not to be trusted.
+LARGEST = 1e150
+
+
+@value
+class Units:
+    """Rows about their median, each column in units of its bandwidth."""
+
+    origin: np.ndarray  # (d,)
+    bandwidth: np.ndarray  # (d,)
+
+    @classmethod
+    def of(cls, X: np.ndarray, weights: np.ndarray | None, bandwidth: Any) -> "Units":
+        """Return the units of rows."""
+        return cls(origin=_medians(X, weights), bandwidth=np.broadcast_to(bandwidth, X.shape[1:]))
+
+    def inside(self, x: Any, name: str = "X") -> np.ndarray:
+        """Return points of the data's space in these units."""
+        with np.errstate(over="ignore"):
+            z = (np.asarray(x, dtype=np.float64) - self.origin) / self.bandwidth
+        if z.size and not np.abs(z).max() < LARGEST:
+            raise ValueError(f"{name} reaches so far that squares of distances in bandwidths overflow")
+        return z
+
+    def outside(self, z: np.ndarray) -> np.ndarray:
+        """Return points in these units in the data's space."""
+        return z * self.bandwidth + self.origin
+
+
+def check_bandwidth(bandwidth: Any, n_features: int | None = None) -> None:
+    """Refuse what is neither a positive number (or one for each column) nor a rule."""
+    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth in RULES):
+        return
+    if isinstance(bandwidth, str):
+        raise ValueError(f"bandwidth must be numbers or one of {[*RULES]}, got {bandwidth!r}")
+    as_lengths("bandwidth", bandwidth, n_features)
+
+
+def bandwidths(bandwidth: Any, X: np.ndarray, weights: np.ndarray | None, *, flat: bool) -> Any:
+    """Return the bandwidth as a number, or as one for each column (d,).
+
+    By rule: "gradient", h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), the best for the slopes of a Gaussian
+    density (Chacón & Duong 2013); "silverman" and "scott", the best for its heights. A flat window climbs the
+    estimate of Epanechnikov's, and is made as wide as smooths alike.
+    """
+    check_bandwidth(bandwidth, X.shape[1])
+    window = WINDOWS["epanechnikov" if flat else "gaussian"]
+    if isinstance(bandwidth, str) and bandwidth != "gradient":
+        return {"scott": scott, "silverman": silverman}[bandwidth](X, weights, window)
+    if bandwidth is None or isinstance(bandwidth, str):
+        total, scales = column_scales(X, weights)
+        d = X.shape[1]
+        return scales * (4.0 / ((d + 4.0) * total)) ** (1.0 / (d + 6.0)) * window_factor(window, d)
+    return float(bandwidth) if np.ndim(bandwidth) == 0 else np.asarray(bandwidth, dtype=np.float64)
+
+
+def _medians(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return the lower median of each column, which is an entry of it: repeated rows and weights agree."""
+    if weights is None:
+        return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]
+    order = np.argsort(X, axis=0)
+    below = np.cumsum(weights[order], axis=0)
+    return np.take_along_axis(X, np.take_along_axis(order, _first(below), axis=0), axis=0)[0]
+
+
+def _first(below: np.ndarray) -> np.ndarray:
+    return np.argmax(below >= 0.5 * below[-1], axis=0)[None, :]
+
+
+def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarray:
+    """Return the mean of the rows in each cell of a grid of side one that holds a weight of `least`.
+
+    Examples
+    --------
+    >>> binned(np.array([[0.1], [0.3], [2.1]]), None, 2).tolist()
+    [[0.2]]
+    """
+    w = np.ones(len(z)) if weights is None else weights
+    _, cell = np.unique(np.round(z), axis=0, return_inverse=True)
+    cell = cell.ravel()
+    held = np.bincount(cell, w)
+    sums = np.stack([np.bincount(cell, w * column) for column in z.T], axis=1)
+    full = held >= least
+    if not np.any(full):
+        raise ValueError(
+            f"min_bin_freq is {least}, and no cell of the grid has a weight above {held.max():g}"
+        )
+    return sums[full] / held[full][:, None]
+
+
+def nearest(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return which centre is nearest to each row."""
+    origin = np.zeros(x.shape[1])
+    with single_threaded_blas():
+        return map_rows(lambda rows: assign(rows, None, origin, 1.0, centers).labels, x)
+
+
+def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Leave out rows that do not count, and weights that say nothing."""
+    if weights is None or np.all(weights == 1.0):
+        return X, None
+    return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
+
+
+def named(X: np.ndarray, model: Any) -> Any:
+    """Return rows with the names that the model knows its columns by."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=names)
 
 
 class MeanShift(ClusterMixin, Estimator):
@@ -151,10 +271,10 @@ class MeanShift(ClusterMixin, Estimator):
         self.rows_, self.row_weights_ = counted(X, kept.weights)
         flat = self.kernel == "flat"
         self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
-        units, terrain = self._terrain()
+        units, field = self._field()
         starts, all_rows = self._starts(units), self.seeds is None and not self.bin_seeding
         find = flat_modes if flat else gaussian_modes
-        modes, reached = find(terrain, starts, self.max_iter)
+        modes, reached = find(field, starts, self.max_iter)
         if not len(modes.centers):
             raise ValueError("seeds must lie near rows of X: the windows of all are empty")
         self._adopt(modes, units)
@@ -163,7 +283,7 @@ class MeanShift(ClusterMixin, Estimator):
             self.labels_ = self._without_orphans(units.inside(X), modes, labels)
         else:
             self.labels_ = self.predict(named(X, self))
-        if not modes.settled:
+        if not modes.converged:
             warnings.warn(
                 f"mean shift did not settle in {self.max_iter} steps; raise max_iter",
                 ConvergenceWarning,
@@ -187,12 +307,12 @@ class MeanShift(ClusterMixin, Estimator):
             -1 for orphans, where `cluster_all` is False.
         """
         check_fitted(self)
-        units, terrain = self._terrain()
+        units, field = self._field()
         x, modes = units.inside(check_held_columns(self, X)), self._modes(units)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
-        basins, ends = settled_at(terrain, modes, x, flat=flat, max_iter=self.max_iter)
+        basins, ends = assign_to_modes(field, modes, x, flat=flat, max_iter=self.max_iter)
         labels = np.where(basins >= 0, basins, nearest(ends, modes.centers))
         return self._without_orphans(x, modes, labels)
 
@@ -203,9 +323,9 @@ class MeanShift(ClusterMixin, Estimator):
         check_number("min_bin_freq", self.min_bin_freq, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
-    def _terrain(self) -> tuple[Units, Terrain]:
+    def _field(self) -> tuple[Units, KernelField]:
         units = Units.of(self.rows_, self.row_weights_, self.bandwidth_)
-        return units, terrain_of(units.inside(self.rows_), self.row_weights_)
+        return units, kernel_field(units.inside(self.rows_), self.row_weights_)
 
     def _starts(self, units: Units) -> np.ndarray:
         if self.seeds is not None:
@@ -233,7 +353,7 @@ class MeanShift(ClusterMixin, Estimator):
             modes.log_masses - math.log(total) - log_volume - float(np.sum(np.log(units.bandwidth)))
         )
         self.capture_radii_ = modes.radii
-        self.n_iter_, self.converged_ = modes.n_iter, modes.settled
+        self.n_iter_, self.converged_ = modes.n_iter, modes.converged
 
     def _modes(self, units: Units) -> Modes:
         return Modes(
@@ -241,7 +361,7 @@ class MeanShift(ClusterMixin, Estimator):
             log_masses=self.log_heights_,
             radii=self.capture_radii_,
             n_iter=self.n_iter_,
-            settled=self.converged_,
+            converged=self.converged_,
         )
 
     def _without_orphans(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
