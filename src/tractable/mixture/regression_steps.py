@@ -9,7 +9,8 @@ import numpy as np
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.glm.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.engines.glm.losses import LossExpansion
+from tractable.engines.glm.softmax_regression import softmax_regression
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_units import RegressionUnits
 from tractable.primitives.triangle import triangle
@@ -190,8 +191,8 @@ class RegressionProblem:
     def _gate(self, before: RegressionMixture) -> np.ndarray:
         """Return a gate that explains the responsibilities better: softmax regression on them (IRLS)."""
 
-        def walk(of: Callable[..., SoftmaxExpansion]) -> SoftmaxExpansion:
-            def shared_out(x: Any, y: Any, weights: Any = None) -> SoftmaxExpansion:
+        def walk(of: Callable[..., LossExpansion]) -> LossExpansion:
+            def shared_out(x: Any, y: Any, weights: Any = None) -> LossExpansion:
                 x, _, shares, _ = self._shares(before, x, y)
                 return of(x, shares, weights=weights)
 
