@@ -4,11 +4,11 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from tractable.engines import proximal_newton
 from tractable.engines.lbfgs import lbfgs
-from tractable.engines.proximal_newton import violations
-from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
-from tractable.primitives.penalised_quadratic import coordinate_sweeps
+from tractable.engines.sparse import proximal_newton
+from tractable.engines.sparse.proximal_newton import violations
+from tractable.primitives.sparse import coordinate_sweeps
+from tractable.primitives.sparse.agnostic import coordinate_sweeps as obvious
 
 
 def quartic(rng, m=6, spread=100.0):

@@ -34,8 +34,8 @@ from tractable.classification.one_pass import (
     log_priors,
 )
 from tractable.data import Batch, is_frame
+from tractable.data.blocks import tree_sum
 from tractable.distributions import Distribution, Mixture, Stacked
-from tractable.engines.fold import tree_sum
 from tractable.statistics import ByClass
 
 __all__ = ["GenerativeClassifier"]

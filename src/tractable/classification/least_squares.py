@@ -8,9 +8,9 @@ import numpy as np
 from tractable.base import ModelTags, NotYetDetermined, check_number
 from tractable.classification.decision_functions import DiscriminantScores
 from tractable.classification.one_pass import OnePassClassifier
+from tractable.data.blocks import tree_sum
 from tractable.distributions import one_hot
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.fold import tree_sum
 from tractable.statistics import ByClass, LinearFactor
 
 __all__ = ["LeastSquaresClassifier"]

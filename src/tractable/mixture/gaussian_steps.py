@@ -11,14 +11,21 @@ from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import solve_triangular
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.distributions.shares import log_or_minus_inf
+from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.engines import fold
 from tractable.mixture.gaussian_missing import IncompleteRows, PassSums
 from tractable.mixture.gaussian_shapes import Shape
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.mixture.units import Units
-from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES, mixture_pass
-from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
+from tractable.primitives.em import (
+    LINEAR,
+    PRODUCTS,
+    SQUARES,
+    SUM_OF_SQUARES,
+    mixture_pass,
+    whitened_diagonal_pass,
+    whitened_pass,
+)
 from tractable.statistics import Moments
 from tractable.value import replace, value
 

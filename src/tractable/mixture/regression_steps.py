@@ -13,7 +13,7 @@ from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.glm.softmax_regression import softmax_regression
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_units import RegressionUnits
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 

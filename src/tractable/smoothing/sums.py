@@ -7,14 +7,22 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.engines.threads import ordered_map
-from tractable.primitives.kernel_sums import KINDS, NONE, kernel_spreads, log_kernel_sums
-from tractable.primitives.line_sums import LineSums, line_sums
-from tractable.primitives.near_sums import NearSums, near_sums
-from tractable.primitives.tail_sums import TailSums, tail_sums
-from tractable.primitives.tree_sums import TreeSums, tree_sums
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS
+from tractable.primitives.kernel_sums import (
+    KINDS,
+    NONE,
+    LineSums,
+    NearSums,
+    TailSums,
+    TreeSums,
+    kernel_spreads,
+    line_sums,
+    log_kernel_sums,
+    near_sums,
+    tail_sums,
+    tree_sums,
+)
+from tractable.primitives.threads import ordered_map
+from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
 __all__ = ["WindowSums"]
@@ -91,7 +99,7 @@ class WindowSums:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
         return self._in_space(queries, None)
 
-    def shares(self, queries: Array, *, upper: bool = False) -> Array:
+    def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
         """Return the mass below numbers (m,), or above them, with the digits of the tail."""
         tails, near = self.tails, self.near
         if tails is not None:

@@ -35,8 +35,8 @@ from tractable.engines.glm.integrals import (
     log_expected_softmax,
 )
 from tractable.engines.glm.losses import LINKS
-from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["BayesianLogisticRegression"]
 

@@ -14,8 +14,8 @@ from tractable.classification.discriminant.posterior import ClassBeliefs, belief
 from tractable.classification.one_pass import log_priors
 from tractable.covariance import Full
 from tractable.covariance.regular import regular
+from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
-from tractable.engines.blocks import map_rows
 from tractable.statistics import Moments
 from tractable.value import value
 

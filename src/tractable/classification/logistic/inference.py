@@ -8,7 +8,7 @@ import numpy as np
 from tractable.classification.logistic.errors import covariance_of
 from tractable.classification.logistic.problem import MOST_PARAMETERS, Found, LogisticProblem, solver
 from tractable.engines.glm.losses import features
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = [

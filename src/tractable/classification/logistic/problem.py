@@ -13,8 +13,8 @@ from tractable.data import Batch, Source
 from tractable.data.sample import sample_rows
 from tractable.engines.glm.losses import Slope, Units, features
 from tractable.engines.lbfgs import lbfgs
-from tractable.engines.proximal_newton import proximal_newton
-from tractable.engines.threads import single_threaded_blas
+from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments
 from tractable.value import replace, value
 

@@ -12,7 +12,7 @@ import numpy as np
 from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
-from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
