@@ -275,7 +275,7 @@ def _integral(
 
 
 def _by_points(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Return log E[softmax(center + spread z)] by the Halton sequence; rare classes by points of their own."""
+    """Return log E[softmax(center + spread z)] by the Halton sequence, of rare classes by another."""
     points = _halton(spread.shape[2], N_POINTS)
 
     def of(c: np.ndarray, r: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky
 from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.newton import newton
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = ["LaplaceApproximation", "laplace", "laplace_evidence"]
@@ -49,6 +50,7 @@ class LaplaceApproximation:
     converged: bool
 
 
+@single_threaded_blas()  # matrices are small, and the loss uses every core
 def laplace(loss: Loss, precision: np.ndarray, start: np.ndarray, *, max_iter: int) -> LaplaceApproximation:
     """Return the Laplace approximation of exp(-loss(coef)) Π_j N(coef_j | 0, 1/precision_j).
 
