@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import ClassAnswers, ModelTags, Rows, all_or_nothing, check_labels
+from tractable.base import ModelTags, ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
 from tractable.neighbors.closeness import check_closeness, closeness
 from tractable.neighbors.kept_rows import KeptRows
 from tractable.neighbors.loo import Trial, one_more
@@ -15,7 +15,7 @@ from tractable.spatial.counted import Counted
 __all__ = ["KNeighborsClassifier"]
 
 
-class KNeighborsClassifier(ClassAnswers, KeptRows):
+class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
     """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =

@@ -13,8 +13,7 @@ from tractable.engines import NewtonResult, fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.sparse.proximal_newton import proximal_newton
-from tractable.statistics import DiagonalMoments, Standardizer
-from tractable.statistics.standardizer import column_varies
+from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
 __all__ = ["LogisticProblem", "RowSummary", "search", "solver", "with_class_weights"]
