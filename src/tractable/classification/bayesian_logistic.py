@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
@@ -21,7 +22,6 @@ from tractable.base import (
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import normal_interval
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.data import Source
 from tractable.distributions import MultivariateNormal
 from tractable.engines import fold

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky
+from tractable.arrays.log_space import LOG_2PI
 from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.newton import newton
 from tractable.primitives.threads import single_threaded_blas

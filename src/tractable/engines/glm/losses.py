@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.constants import HALF_LOG_2PI
+from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
 from tractable.primitives.glm import softmax_curvature, softmax_loss

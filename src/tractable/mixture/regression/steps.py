@@ -9,10 +9,8 @@ import numpy as np
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.glm.losses import LossExpansion
-from tractable.engines.glm.softmax_regression import softmax_regression
-from tractable.mixture.regression_model import RegressionMixture
-from tractable.mixture.regression_units import RegressionUnits
+from tractable.engines.glm import LossExpansion, softmax_regression
+from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_rows
