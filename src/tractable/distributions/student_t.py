@@ -11,7 +11,7 @@ from tractable.arrays.grouping import group_rows, tally
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
-from tractable.arrays.saddle_point import deviance, log_minus_digamma
+from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, stdtr, stdtrit
 from tractable.distributions.checks import (
     as_columns,

@@ -9,7 +9,6 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.equilibrate import asymmetric, equilibrated, symmetrize
 from tractable.arrays.factor import try_cholesky
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
@@ -268,7 +267,7 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
     terms = (
         0.5 * (xp.log(a) - LOG_2PI)
         - deviance(a, 0.5 * diagonal)
-        - stirling_rest(a)
+        - stirling_error(a)
         + 0.5 * (i - dim - 1.0) * xp.log(diagonal)
     )
     below = xp.sum(xp.tril(squares, k=-1), axis=(-2, -1))
