@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, batch_index, matvec, on_columns, principal_block
-from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of

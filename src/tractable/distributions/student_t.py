@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.gamma import log_minus_digamma
 from tractable.arrays.grouping import group_rows, tally
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals, positions
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.covariance import Covariance, as_structure

@@ -8,10 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.equilibrate import asymmetric, equilibrated, symmetrize
-from tractable.arrays.factor import try_cholesky
-from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
+from tractable.arrays.gamma import stirling_error
+from tractable.arrays.linalg import (
+    asymmetric,
+    cholesky,
+    equilibrated,
+    log_det_cholesky,
+    solve_triangular,
+    symmetrize,
+    try_cholesky,
+)
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
