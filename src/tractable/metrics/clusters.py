@@ -12,7 +12,7 @@ from tractable.arrays.grouping import tally
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import averaged
-from tractable.primitives import kmeans as distance_sums
+from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
