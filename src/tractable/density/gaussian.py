@@ -21,7 +21,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.covariance import Covariance, Diagonal, Isotropic
-from tractable.covariance.regular import constant_columns, regular
+from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
 from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
