@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.grouping import tally
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts
 from tractable.value import value
@@ -63,7 +63,7 @@ class Counts(Statistic):
         one = xp.broadcast_to(counts(w, x)[:, None], (x.shape[0], width))
         if not k:
             return cls(counts=xp.zeros((*columns, 0), dtype=xp.float64, device=device(x)))
-        found = tally(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
+        found = weighted_counts(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
         return cls(counts=xp.reshape(found, (*columns, k)))
 
     @property
