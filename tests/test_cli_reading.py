@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app, learning
-from tractable.cli.table import open_table
+from tractable.cli.tables import open_table
 from tractable.data import text_blocks
 from tractable.report import read_table
 

@@ -5,10 +5,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tractable.cli.rows import MissingEntries, WatchedRows
-from tractable.cli.steps import Steps
-from tractable.cli.talk import talking
-from tractable.cli.writing import write_tables
+from tractable.cli.console import Steps, talking
+from tractable.cli.tables import MissingEntries, WatchedRows, write_tables
 from tractable.data import Batch, Source
 
 

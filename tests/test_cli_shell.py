@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app, main
-from tractable.cli.known_models import model_classes
-from tractable.cli.talk import one_line, talking
+from tractable.cli.console import one_line, talking
+from tractable.cli.models import model_classes
 
 COMMANDS = ("report", "fit", "predict", "models", "datasets")
 

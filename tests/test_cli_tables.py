@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app, learning
-from tractable.cli.answers import answers_of
-from tractable.cli.known_models import described, model_classes
+from tractable.cli.models import described, model_classes
+from tractable.cli.predict import answers_of
 from tractable.data import text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 import tractable
 from tractable.base.parameters import check_flags
 from tractable.cli import app
-from tractable.cli.known_models import model_classes
-from tractable.cli.parameters import made
+from tractable.cli.models import made, model_classes
 
 X = np.array([[1.0], [2.0], [3.0], [5.0]])
 Y = np.array([1.0, 2.0, 2.5, 4.0])

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import Multinomial, MultivariateNormal, NormalWishart, Wishart
-from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.regions import edge, radius_holding
 from tractable.spatial import KDTree
 
 FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)) * [1.0, 5.0], columns=["width", "height"])

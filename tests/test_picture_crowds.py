@@ -9,8 +9,8 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import tractable
-from tractable.plotting.decision_regions import class_colour, class_dashes, class_marker
-from tractable.plotting.points import MOST_ROWS, draw_rows, some_rows
+from tractable.plotting.pictures.classifiers import class_colour, class_dashes, class_marker
+from tractable.plotting.rows import MOST_ROWS, draw_rows, some_rows
 
 RNG = np.random.default_rng(0)
 N = 3 * MOST_ROWS

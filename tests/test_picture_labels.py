@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import tractable
-from tractable.plotting.labels import as_written, legend_name
+from tractable.plotting.style import as_written, legend_name
 
 ODD = [r"a $\frac$ b", "_flipper", "$x^"]
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=ODD)

@@ -7,9 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.cluster_pictures import ellipse, telling_pair
-from tractable.report.clusters import section
-from tractable.report.grouping import grouping
+from tractable.report.clusters import ellipse, grouping, section, telling_pair
 
 
 def three_groups(rng, n=150):

@@ -7,8 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.map import section
-from tractable.report.principal import chance_variance, filled, principal_axes
+from tractable.report.map import chance_variance, filled, principal_axes, section
 
 
 def correlated(rng, n=300):
@@ -127,7 +126,7 @@ def test_arrows_are_within_the_map_of_a_few_rows(rng):
     """Rows are flat about the first direction, and arrows are not."""
     from matplotlib.figure import Figure
 
-    from tractable.report.map_pictures import _arrows
+    from tractable.report.map import _arrows
 
     ax = Figure().subplots()
     scores = np.array([[-2.0, -0.4], [0.1, -0.4], [2.1, -0.4], [-0.2, 0.2]])

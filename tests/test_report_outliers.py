@@ -7,8 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.outliers import section
-from tractable.report.strangeness import N_DRAWS, blamed, strangeness
+from tractable.report.outliers import N_DRAWS, blamed, section, strangeness
 
 
 def related(rng, n=200):

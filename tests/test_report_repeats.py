@@ -17,7 +17,7 @@ from tractable.report import (
 )
 from tractable.report import map as row_map
 from tractable.report.mutual_information import pairs_of
-from tractable.report.repeats import copied_rows, equal_rows, repeated, without_repeats
+from tractable.report.rows import copied_rows, equal_rows, repeated, without_repeats
 
 
 def normals(rng, n=150, times=3, digits=15):

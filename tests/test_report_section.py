@@ -6,7 +6,7 @@ import re
 import matplotlib as mpl
 import numpy as np
 
-from tractable.plotting.labels import legend_name
+from tractable.plotting.style import legend_name
 from tractable.report.section import MOST_BYTES, canvas, picture_of
 
 

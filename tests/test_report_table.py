@@ -14,7 +14,7 @@ from pyarrow import parquet
 from tractable import datasets
 from tractable.data.names import clean_names
 from tractable.report import TableError, read_table, table_of
-from tractable.report.blocks import Kept
+from tractable.report.reading import Kept
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ import pytest
 from section_code import run_code
 from tractable import Mixture, Normal, StudentT
 from tractable.report import read_table, table_of
-from tractable.report.logarithms import OfLogarithm, is_skewed, log_regressors, middle, skewed_columns
+from tractable.report.candidates import OfLogarithm, is_skewed, log_regressors, middle, skewed_columns
 from tractable.report.model_pictures import _looked_at
-from tractable.report.model_words import few_rows
-from tractable.report.models import section
-from tractable.report.telling import telling_columns
+from tractable.report.models import few_rows, section
+from tractable.report.mutual_information import telling_columns
 
 
 def wide(rng, n=120, k=79):

@@ -6,7 +6,7 @@ import pytest
 
 from tractable.report import clusters, make_report, outliers, overview, table_of
 from tractable.report import map as row_map
-from tractable.report.unused import not_used
+from tractable.report.rows import not_used
 
 
 def prices(n):

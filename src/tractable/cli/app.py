@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from tractable import __version__
+from tractable.cli.console import FLAG
 from tractable.cli.datasets import datasets
 from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
-from tractable.cli.talk import FLAG
 
 __all__ = ["app", "main"]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.talk import AsJson, Debug, Quiet, talking
+from tractable.cli.console import AsJson, Debug, Quiet, talking
 
 __all__ = ["datasets"]
 
@@ -85,7 +85,7 @@ def _lines(card: dict[str, Any]) -> list[str]:
 
 
 def _write(frame: Any, output: Path) -> None:
-    from tractable.cli.writing import check_output
+    from tractable.cli.tables import check_output
     from tractable.data.atomic import replacing
 
     ending = check_output(output)

@@ -1,12 +1,30 @@
 """`tractable models`: what there is to fit."""
 
+import ast
+import inspect
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.talk import AsJson, Debug, Quiet, talking
+from tractable import PUBLIC
+from tractable.cli.console import AsJson, Debug, Quiet, talking
 
-__all__ = ["models"]
+__all__ = ["KINDS", "described", "made", "model_class", "model_classes", "models", "parsed", "unknown"]
+
+#: What users call scikit-learn's kinds of estimators, in the order of the list.
+KINDS = {
+    "regressor": "regression",
+    "classifier": "classification",
+    "density_estimator": "density",
+    "clusterer": "clustering",
+    "transformer": "features",
+    None: "search",
+}
+
+
+#: How people say that something is, or is not.
+FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
 def models(
@@ -36,8 +54,6 @@ def models(
       tractable models --json
     """
     with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.known_models import described, model_class, model_classes
-
         if name is not None:
             one = described(model_class(name))
             say.answer(one | {"defaults": _defaults(model_class(name))}, _card(model_class(name), one))
@@ -61,8 +77,7 @@ def models(
 
 
 def _of_kind(found: list[dict[str, Any]], kind: str | None) -> list[dict[str, Any]]:
-    from tractable.cli.known_models import KINDS
-    from tractable.cli.nearest import unknown
+    from tractable.cli.models import KINDS, unknown
 
     order = list(KINDS.values())
     if kind is not None and kind not in order:
@@ -103,3 +118,157 @@ def _card(model: Any, one: dict[str, Any]) -> list[str]:
         "",
         f"In Python: help(tractable.{one['name']})",
     ]
+
+
+def model_class(name: str) -> Any:
+    """Return an estimator's class, or say which name was meant."""
+    import tractable
+
+    found = getattr(tractable, name) if name in PUBLIC else None
+    if not _is_estimator(found):
+        raise unknown("model", name, model_classes(), otherwise="`tractable models` lists them")
+    return found
+
+
+def model_classes() -> dict[str, Any]:
+    """Return every estimator there is, in the order of names."""
+    import tractable
+
+    found = {name: getattr(tractable, name) for name in sorted(PUBLIC, key=str.lower)}
+    return {name: kind for name, kind in found.items() if _is_estimator(kind)}
+
+
+def described(kind: Any) -> dict[str, Any]:
+    """Return what a model is and can do; None where that depends on parameters that it must be given.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> described(tractable.GaussianDensity)["kind"]
+    'density'
+    """
+    needed = [p for p in inspect.signature(kind).parameters.values() if p.default is p.empty]
+    model = None if needed else kind()
+    tags = None if model is None else model.model_tags
+    return {
+        "name": kind.__name__,
+        "kind": _kind(kind, model),
+        "streaming": None if tags is None else tags.streaming,
+        "missing_values": None if tags is None else tags.missing_values,
+        "text": None if model is None else bool(model.__sklearn_tags__().input_tags.string),
+        "description": (inspect.getdoc(kind) or "").splitlines()[0],
+        "parameters": list(inspect.signature(kind).parameters),
+    }
+
+
+def _kind(kind: Any, model: Any) -> str:
+    if hasattr(kind, "predict_proba") and hasattr(kind, "decide"):
+        return KINDS["classifier"]
+    found = None if model is None else model.__sklearn_tags__().estimator_type
+    return KINDS["transformer" if found is None and hasattr(kind, "transform") else found]
+
+
+def _is_estimator(found: Any) -> bool:
+    from tractable.base import Estimator
+
+    return inspect.isclass(found) and issubclass(found, Estimator)
+
+
+def unknown(what: str, name: str, known: Iterable[str], *, otherwise: str = "") -> ValueError:
+    """Return what to raise for a name that does not exist: with the nearest that does, or all of them.
+
+    Examples
+    --------
+    >>> print(unknown("model", "gausianmixture", ["GaussianMixture", "KMeans"]))
+    no model 'gausianmixture'; did you mean 'GaussianMixture'?
+    """
+    known = list(known)
+    from tractable.data.nearest import nearest
+
+    near = nearest(name, known, cutoff=0.7)
+    hint = f"did you mean {near!r}?" if near else otherwise or f"there are {', '.join(known)}"
+    return ValueError(f"no {what} {name!r}; {hint}")
+
+
+def parsed(settings: Iterable[str]) -> dict[str, Any]:
+    """Return what ``name=value`` texts say: values are Python literals, or else words.
+
+    A word that names a model is that model, with its own defaults.
+
+    Examples
+    --------
+    >>> parsed(["n_components=5", "covariance_type=diag", "tol=1e-6", "kinds={'year': 'poisson'}"])
+    {'n_components': 5, 'covariance_type': 'diag', 'tol': 1e-06, 'kinds': {'year': 'poisson'}}
+    """
+    found: dict[str, Any] = {}
+    for text in settings:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise ValueError(f"--set takes name=value, such as --set n_components=5; got {text!r}")
+        if name in found:
+            raise ValueError(f"--set gives {name} twice")
+        found[name] = _value(name, value)
+    return found
+
+
+def made(name: str, settings: Iterable[str]) -> Any:
+    """Return a model with its parameters set; one error names a parameter that it does not have.
+
+    Examples
+    --------
+    >>> made("Ridge", ["alpha=0.5"])
+    Ridge(alpha=0.5)
+    """
+    kind, given = model_class(name), parsed(settings)
+    own = inspect.signature(kind).parameters
+    for setting, value in given.items():
+        if "__" not in setting:
+            _check(setting, own, name)
+            given[setting] = _as_flag(setting, value, own[setting].default)
+    missing = [p.name for p in own.values() if p.default is p.empty and p.name not in given]
+    if missing:
+        raise ValueError(f"{name} needs --set {missing[0]}=…{_example(missing[0])}")
+    model = kind(**{setting: value for setting, value in given.items() if "__" not in setting})
+    for setting, value in given.items():
+        if "__" in setting:
+            _check(setting, model.get_params(), name)
+            model.set_params(**{setting: _as_flag(setting, value, model.get_params()[setting])})
+    return model
+
+
+def _value(name: str, text: str) -> Any:
+    if not text:
+        raise ValueError(f"--set {name}= has no value")
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        pass
+    if text[0] in "([{'\"":
+        raise ValueError(f"--set {name}: not a Python literal: {text}")
+    if text[:1].isupper() and text in model_classes():
+        return made(text, ())
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
+def _as_flag(setting: str, value: Any, default: Any) -> Any:
+    """Return yes or no as true or false where a parameter is one of them: to Python every word is true."""
+    if not isinstance(default, bool) or isinstance(value, bool):
+        return value
+    if str(value).lower() not in FLAGS:
+        raise ValueError(f"--set {setting} is yes or no; got {value!r}")
+    return FLAGS[str(value).lower()]
+
+
+def _check(setting: str, known: Iterable[str], model: str) -> None:
+    """Refuse a parameter that the model does not have, with all that it has."""
+    known = list(known)
+    if setting not in known:
+        from tractable.data.nearest import nearest
+
+        near = nearest(setting, known)
+        hint = f"did you mean {near!r}? " if near else ""
+        raise ValueError(f"{model} has no parameter {setting!r}; {hint}it has {', '.join(known)}")
+
+
+def _example(name: str) -> str:
+    return ", such as --set density=KernelDensity" if name == "density" else ""

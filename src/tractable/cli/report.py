@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.talk import AsJson, Debug, Quiet, talking
+from tractable.cli.console import AsJson, Debug, Quiet, talking
 
 __all__ = ["report"]
 
@@ -37,7 +37,7 @@ def report(
       tractable report penguins.csv --target species -o penguins.html
     """
     with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.steps import Steps
+        from tractable.cli.console import Steps
 
         with Steps(say) as step:
             step("starting", 0.0)
@@ -49,7 +49,7 @@ def report(
 
 def _made(data: str | None, target: str | None, output: Path, step: Any) -> Any:
     """Make the report; what it refuses is said in the words of the command."""
-    from tractable.cli.table import bundled_hint, check_not_stdin
+    from tractable.cli.tables import bundled_hint, check_not_stdin
     from tractable.report import TableError, make_report
 
     if data is not None:

@@ -1,13 +1,27 @@
 """Distributions of numbers as curves and stems."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
-from tractable.plotting.style import COLOURS
+from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
+from tractable.plotting.rows import draw_rows
+from tractable.plotting.style import COLOURS, legend, legend_name, quiet, title, which_columns
 
-__all__ = ["curve_points", "draw_band", "draw_curve", "draw_histogram", "draw_stems", "prob_at"]
+__all__ = [
+    "as_members",
+    "curve_points",
+    "draw_band",
+    "draw_batch",
+    "draw_curve",
+    "draw_histogram",
+    "draw_members",
+    "draw_numbers",
+    "draw_stems",
+    "prob_at",
+]
 
 #: More stems than this would be a solid block: they become a line.
 MOST_STEMS = 200
@@ -105,3 +119,91 @@ def _there(points: np.ndarray, d: Any) -> Array:
     from tractable.covariance.rows import as_reals
 
     return as_reals("points", points.tolist(), d.mean)
+
+
+N_DRAWS = 4_000
+
+
+def as_members(x: Any, labels: Sequence[str] | None) -> tuple[list[Any], list[str]]:
+    """Return the members of a batch and what they are called."""
+    members = [x[i] for i in np.ndindex(x.batch_shape)]
+    if len(members) > len(COLOURS):
+        raise ValueError(f"x must be at most {len(COLOURS)} distributions, got {len(members)}")
+    names = [legend_name(name) for name in (range(1, len(members) + 1) if labels is None else labels)]
+    if len(names) != len(members):
+        raise ValueError(f"labels must have {len(members)} entries, got {len(names)}")
+    return members, names
+
+
+def draw_members(
+    pairs: Sequence[Any],
+    ax: Any,
+    names: Sequence[str],
+    columns: Sequence[str],
+    coverage: float,
+    data: np.ndarray | None = None,
+) -> Any:
+    """Draw for each distribution of pairs the smallest region that holds it with a probability."""
+    from matplotlib.lines import Line2D
+
+    if data is not None:
+        draw_rows(ax, data)
+    for pair, name, colour in zip(pairs, names, COLOURS, strict=False):
+        draws = np.asarray(pair.sample(N_DRAWS, rng=0), dtype=float)
+        low, high = np.quantile(draws, [0.001, 0.999], axis=0)
+        room = 0.15 * (high - low)
+        sides = [np.linspace(low[j] - room[j], high[j] + room[j], 121) for j in (0, 1)]
+        heights = np.asarray(pair.log_prob(np.stack(np.meshgrid(*sides), axis=-1)))
+        level = float(np.quantile(np.asarray(pair.log_prob(draws)), 1.0 - coverage))
+        bounded = np.maximum(heights, level - 50.0)  # of what is impossible no contour is made
+        ax.contour(*sides, bounded, [level], colors=[colour], linestyles="solid")
+        ax.add_line(Line2D([], [], color=colour, label=f"{name}, {coverage:.0%}"))
+    ax.set(xlabel=columns[0], ylabel=columns[1])
+    ax.autoscale_view()
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def draw_batch(
+    x: Any,
+    ax: Any,
+    *,
+    data: Any,
+    dims: Any,
+    labels: Sequence[str] | None,
+    coverages: Sequence[float],
+    most: int = 2,
+) -> Any:
+    """Draw a batch of distributions of vectors over one or two of their columns."""
+    members, called = as_members(x, labels)
+    columns = chosen_columns(x, dims, most=most)
+    names, rows = named_columns(x, columns), shown_data(x, data, columns)
+    whole = columns == list(range(x.event_shape[0]))
+    parts = members if whole else [member.marginal(columns) for member in members]
+    if len(columns) == 1:
+        if rows is not None:
+            draw_histogram(as_number(parts[0]), ax, rows)
+        draw_numbers([as_number(part) for part in parts], ax, called, names[0])
+    else:
+        draw_members(parts, ax, called, names, _middle(coverages), rows)
+    title(ax, which_columns(names, x.event_shape[0]))
+    return ax
+
+
+def draw_numbers(members: Sequence[Any], ax: Any, names: Sequence[str], label: str) -> Any:
+    """Draw a curve, or stems, for each of several distributions of numbers."""
+    points = np.unique(np.concatenate([curve_points(d) for d in members]))
+    for d, name, colour in zip(members, names, COLOURS, strict=False):
+        (draw_stems if d.discrete else draw_curve)(d, ax, points, color=colour, label=name)
+    ax.set(xlabel=label or "x", ylabel="probability" if members[0].discrete else "density")
+    ax.set_ylim(bottom=0)
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def _middle(coverages: Sequence[float]) -> float:
+    """Return one of several probabilities: regions of many members, each of them once."""
+    found = sorted(coverages)
+    return float(found[len(found) // 2])

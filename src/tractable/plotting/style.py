@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["COLOURS", "MOST_INSIDE", "axes_for", "legend", "quiet", "title", "which_columns"]
+__all__ = [
+    "COLOURS",
+    "MOST_INSIDE",
+    "as_written",
+    "axes_for",
+    "legend",
+    "legend_name",
+    "quiet",
+    "title",
+    "which_columns",
+]
 
 #: Okabe and Ito (2008), in the order in which series are drawn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
@@ -81,3 +91,41 @@ def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = ""
         for handle in ax.legend(handles, names, **style).legend_handles:
             if isinstance(handle, PathCollection):  # a mark by itself is not pale
                 handle.set_alpha(1.0)
+
+
+#: Of no width: matplotlib leaves a label out of legends that is empty or begins with an underscore.
+ZERO_WIDTH = "\u200b"
+
+
+def legend_name(name: Any) -> str:
+    r"""Return a name as a label that legends show, whatever it begins with; `as_written` shows it as it is.
+
+    Examples
+    --------
+    >>> legend_name("late"), legend_name("_late")
+    ('late', '\u200b_late')
+    """
+    text = str(name)
+    return ZERO_WIDTH + text if not text or text.startswith("_") else text
+
+
+def as_written(artist: Any) -> Any:
+    """Show every name on the axes, or in the figure, letter by letter, and return what was given.
+
+    Dollars are dollars. Only numbers along axes may be set as mathematics: powers of ten are.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    for text in artist.findobj(Text):
+        text.set_parse_math(False)
+        text.set_text(text.get_text().removeprefix(ZERO_WIDTH))
+    for axis in artist.findobj(Axis):
+        if isinstance(axis.get_major_formatter(), (LogFormatter, ScalarFormatter)):
+            for text in axis.findobj(Text):
+                text.set_parse_math(text is not axis.label)
+    for drawn in [*getattr(artist, "collections", ()), *getattr(artist, "images", ())]:
+        if drawn.colorbar is not None:  # which has axes of its own
+            as_written(drawn.colorbar.ax)
+    return artist

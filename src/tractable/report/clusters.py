@@ -1,29 +1,74 @@
 """Which groups the rows of a table fall into, and how sure that is."""
 
+import warnings
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.cluster_pictures import curve_picture, pair_picture
-from tractable.report.grouping import MOST_COMPONENTS, Grouping, grouping, too_little
-from tractable.report.repeats import imports_for
-from tractable.report.rows import beginning, listed
-from tractable.report.section import Grid, Section
+from tractable.mixture import GaussianMixture, TableMixture
+from tractable.mixture.component_choice import ComponentChoice
+from tractable.plotting import plot
+from tractable.plotting.style import COLOURS
+from tractable.report.rows import ChosenRows, beginning, chosen_rows, imports_for, listed, not_used, rows_once
+from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
-from tractable.report.unused import not_used
+from tractable.selection import select_components
 from tractable.value import value
 
-__all__ = ["Membership", "membership", "section"]
+__all__ = [
+    "MARKS",
+    "MOST_ROWS",
+    "Grouping",
+    "Membership",
+    "curve_picture",
+    "ellipse",
+    "grouping",
+    "membership",
+    "pair_picture",
+    "section",
+    "telling_pair",
+    "too_little",
+]
 
 #: Numbers that set a cluster apart are told, the most telling first.
 MOST_TOLD = 3
 
+
 #: Closer to the mean of all rows than so many standard deviations a cluster is as usual.
 USUAL = 0.5
 
+
 #: A row is sure of its cluster from this probability.
 SURE = 0.9
+
+
+#: Clusters differ by colour and by mark.
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+#: More points than this are drawn as pixels, and more than that not at all.
+MOST_LINES, MOST_POINTS = 1_500, 4_000
+
+
+#: The squared radius that holds nine tenths of a normal in the plane.
+RADIUS2 = -2.0 * np.log(0.1)
+
+
+#: Mixtures are fitted to at most so many rows, and asked about all.
+MOST_ROWS = 2_000
+
+
+#: The largest number of components that is tried, and the rows that each of them should have.
+MOST_COMPONENTS, ROWS_EACH = 8, 10
+
+
+SHAPES = ("full", "tied", "diag")
+
+
+#: With more ways for entries to be missing than this, columns are taken as independent within a component.
+MOST_PATTERNS = 12
 
 
 @value
@@ -54,6 +99,35 @@ class Membership:
     def sizes(self) -> np.ndarray:
         """How many rows each cluster has, (K,)."""
         return np.bincount(self.labels, minlength=self.proba.shape[1])
+
+
+@value
+class Grouping:
+    """Mixtures of one component, of two, and so on, with their criteria.
+
+    Parameters
+    ----------
+    rows : ChosenRows
+    choice : ComponentChoice
+        Chosen by ICL; `model("bic")` is the density that BIC chooses.
+    code : str
+        Lines that make `choice` of `table`.
+    mixed : bool
+        Whether columns are independent within a component: where there are categories, or many holes.
+    n_fitted : int
+        How many rows the mixtures were fitted to.
+    """
+
+    rows: ChosenRows
+    choice: ComponentChoice
+    code: str
+    mixed: bool
+    n_fitted: int
+
+    def model(self, criterion: str) -> Any:
+        """Return the mixture that a criterion chooses."""
+        i, j = self.choice.place(criterion)
+        return self.choice.models[i][j]
 
 
 def section(table: Table, *, target: str | None = None, rng: Any) -> Section | None:
@@ -235,3 +309,213 @@ def _notes(found: Grouping) -> tuple[str, ...]:
             "bound; they are crossed out in the picture and left out of the choice."
         )
     return tuple(notes)
+
+
+def curve_picture(choice: ComponentChoice) -> Picture:
+    """Draw ICL of every mixture, and BIC of the shape that was chosen."""
+    number, shape = choice.best
+    with canvas() as (figure, ax):
+        plot(choice, ax=ax)
+        row = choice.covariance_types.index(shape)
+        ax.plot(
+            choice.n_components, choice.scores["bic"][row], "--", lw=1, color="0.5", label=f"BIC, {shape}"
+        )
+        ax.legend(frameon=False, fontsize="small")
+        return picture_of(
+            figure,
+            alt=f"ICL against the number of components; the lowest is at {number}",
+            caption="The lower, the better: ICL asks for a good density and for clusters that are apart.",
+        )
+
+
+def pair_picture(found: Grouping, members: Any, rng: np.random.Generator) -> tuple[Picture, ...]:
+    """Draw the rows in the two columns that tell the clusters apart best, with an ellipse for each."""
+    numbers, k = found.rows.numbers, len(members.sizes)
+    if not numbers:
+        return ()
+    if len(numbers) == 1:
+        return (_line_picture(found, members),)
+    names = telling_pair(found.rows.frame[list(numbers)], members.labels)
+    x = found.rows.frame[list(names)].to_numpy(dtype=np.float64)
+    shown = np.flatnonzero(~np.isnan(x).any(axis=1))
+    if len(shown) > MOST_POINTS:
+        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    means, covariances = _plane(found.choice.best_model, names)
+    with canvas(height=4.0) as (figure, ax):
+        for j in range(k):
+            mine = shown[members.labels[shown] == j]
+            colour = COLOURS[j % len(COLOURS)]
+            ax.scatter(
+                *x[mine].T,
+                s=12,
+                lw=0,
+                alpha=0.6,
+                color=colour,
+                marker=MARKS[j % len(MARKS)],
+                label=str(j + 1),
+            )
+            ring = ellipse(means[members.order[j]], covariances[members.order[j]])
+            ax.plot(*ring, color=colour, lw=1.5)
+        ax.set(xlabel=names[0], ylabel=names[1])
+        if k > 1:
+            ax.legend(frameon=False, title="cluster", fontsize="small", markerscale=1.5)
+        picture = picture_of(
+            figure,
+            alt=f"Rows by {names[0]} and {names[1]}, coloured by cluster, with an ellipse for each",
+            caption=f"An ellipse holds nine tenths of its cluster. Of all pairs of columns, {names[0]} and "
+            f"{names[1]} tell the clusters apart best."
+            if k > 1
+            else "The ellipse holds nine tenths of the rows, if they are normal.",
+            pixels=len(shown) > MOST_LINES,
+        )
+    return (picture,)
+
+
+def telling_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
+    """Return the two columns in which clusters are farthest apart, by Wilks' |W| / |T| of each pair.
+
+    With one cluster only: the two that are most correlated.
+    """
+    x = frame.to_numpy(dtype=np.float64)
+    spread = np.nanstd(x, axis=0)
+    x = np.nan_to_num((x - np.nanmean(x, axis=0)) / np.where(spread > 0.0, spread, 1.0))
+    total = x.T @ x
+    first, second = np.triu_indices(x.shape[1], 1)
+    if len(np.unique(labels)) < 2:
+        best = int(np.argmax(np.abs(total[first, second])))
+    else:
+        one_hot = labels[:, None] == np.unique(labels)
+        means = one_hot.T @ x / one_hot.sum(axis=0)[:, None]
+        between = (means * one_hot.sum(axis=0)[:, None]).T @ means
+        within = total - between + 1e-9 * len(x) * np.eye(len(total))
+        t, w = (np.linalg.slogdet(_blocks(s, first, second))[1] for s in (total, within))
+        best = int(np.argmin(w - t))
+    return str(frame.columns[first[best]]), str(frame.columns[second[best]])
+
+
+def ellipse(mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return the outline of the region that holds nine tenths of a normal in the plane, (2, 100)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 100)
+    variances, axes = np.linalg.eigh(covariance)
+    circle = np.sqrt(RADIUS2) * np.stack([np.cos(angle), np.sin(angle)])
+    return np.asarray(mean)[:, None] + (axes * np.sqrt(np.maximum(variances, 0.0))) @ circle
+
+
+def _blocks(matrix: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the two by two blocks of a matrix at pairs of places."""
+    return np.stack(
+        [np.stack([matrix[i, i], matrix[i, j]], -1), np.stack([matrix[j, i], matrix[j, j]], -1)], -2
+    )
+
+
+def _plane(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means and covariances of the components in two columns."""
+    parts = model.marginal(list(names)).components
+    if not hasattr(parts, "parts"):
+        return np.asarray(parts.mean), np.asarray(parts.covariance)
+    means = np.stack([part.mean for part in parts.parts], axis=-1)
+    variances = np.stack([part.variance for part in parts.parts], axis=-1)
+    return means, variances[..., None] * np.eye(2)
+
+
+def _line_picture(found: Grouping, members: Any) -> Picture:
+    name = found.rows.numbers[0]
+    x = found.rows.frame[name].to_numpy(dtype=np.float64)
+    known = ~np.isnan(x)
+    edges = np.histogram_bin_edges(x[known], bins=min(40, max(5, int(np.sqrt(known.sum())))))
+    with canvas() as (figure, ax):
+        groups = [x[known & (members.labels == k)] for k in range(len(members.sizes))]
+        colours = [COLOURS[k % len(COLOURS)] for k in range(len(groups))]
+        labels = [f"cluster {k + 1}" for k in range(len(groups))]
+        ax.hist(groups, bins=edges, stacked=True, color=colours, label=labels, alpha=0.8)
+        ax.set(xlabel=name, ylabel="rows")
+        ax.legend(frameon=False, fontsize="small")
+        return picture_of(figure, alt=f"Rows by {name}, coloured by cluster")
+
+
+_made: WeakKeyDictionary[Table, dict[str | None, Grouping | None]] = WeakKeyDictionary()
+
+
+def grouping(table: Table, leave: str | None = None) -> Grouping | None:
+    """Return mixtures of the columns of a table but one; None where there is too little to fit them to.
+
+    They are fitted once for a table: the answer does not depend on who asks.
+    """
+    known = _made.setdefault(table, {})
+    if leave not in known:
+        known[leave] = _grouping(table, leave)
+    return known[leave]
+
+
+def _grouping(table: Table, leave: str | None) -> Grouping | None:
+    room = max(1, min(20, len(table.frame) // 5))
+    rows = rows_once(chosen_rows(table, leave or (), most_numbers=room), table)
+    if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
+        return None
+    part = rows.part(MOST_ROWS)
+    numbers = range(1, max(1, min(MOST_COMPONENTS, len(part) // ROWS_EACH)) + 1)
+    mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MOST_PATTERNS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what matters of it, collapsed components, is in the choice
+        choice = _tables(part, numbers) if mixed else _normals(part, numbers)
+    code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MOST_ROWS}, random_state=0)\n")
+    lines = _table_code(numbers) if mixed else _normal_code(numbers)
+    return Grouping(
+        rows=rows,
+        choice=choice,
+        code=code + lines.replace("PART", "rows" if part is rows.frame else "part"),
+        mixed=mixed,
+        n_fitted=len(part),
+    )
+
+
+def too_little(table: Table, leave: str | None = None) -> str:
+    """Say why no mixture can be fitted to a table."""
+    rows = rows_once(chosen_rows(table, leave or ()), table)
+    if not (rows.numbers or rows.categories):
+        return "there is no column of numbers, or of few categories, that varies"
+    there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
+    return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
+
+
+def _normals(part: Any, numbers: range) -> ComponentChoice:
+    shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
+    start = GaussianMixture(n_init=2, random_state=0)
+    return select_components(part, numbers, shapes, criterion="icl", estimator=start)
+
+
+def _tables(part: Any, numbers: range) -> ComponentChoice:
+    models = tuple(TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(part) for k in numbers)
+    scores = {
+        name: np.array([[float(getattr(model, name)(part)) for model in models]])
+        for name in ("bic", "icl", "aic")
+    }
+    return ComponentChoice(
+        n_components=np.asarray(numbers),
+        covariance_types=("independent columns",),
+        scores=scores,
+        criterion="icl",
+        models=(models,),
+    )
+
+
+def _normal_code(numbers: range) -> str:
+    return (
+        "choice = tractable.select_components(\n"
+        f"    PART,\n    range(1, {numbers.stop}),\n"
+        '    ("full", "tied", "diag") if rows.shape[1] > 1 else ("full", "tied"),\n'
+        '    criterion="icl",\n'
+        "    estimator=tractable.GaussianMixture(n_init=2, random_state=0),\n)\n"
+        "print(choice)\nmodel = choice.best_model\n"
+    )
+
+
+def _table_code(numbers: range) -> str:
+    return (
+        "models = [\n"
+        '    tractable.TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(PART)\n'
+        f"    for k in range(1, {numbers.stop})\n]\n"
+        "for model in models:\n"
+        "    print(model.n_components, model.bic(PART), model.icl(PART))\n"
+        "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"
+    )

@@ -7,27 +7,58 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
-from tractable.report.clusters import membership
-from tractable.report.grouping import grouping
-from tractable.report.map_pictures import map_picture, scree_picture
-from tractable.report.principal import PrincipalAxes, chance_variance, filled, principal_axes
-from tractable.report.repeats import imports_for, rows_once
-from tractable.report.rows import ChosenRows, beginning, chosen_rows, listed
-from tractable.report.section import Grid, Section
+from tractable.plotting.style import COLOURS, legend_name
+from tractable.report.clusters import MARKS, MOST_LINES, MOST_POINTS, grouping, membership
+from tractable.report.rows import ChosenRows, beginning, chosen_rows, imports_for, listed, not_used, rows_once
+from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
-from tractable.report.unused import not_used
 from tractable.statistics import Moments
+from tractable.value import value
 
-__all__ = ["section"]
+__all__ = [
+    "PrincipalAxes",
+    "chance_variance",
+    "filled",
+    "map_picture",
+    "principal_axes",
+    "scree_picture",
+    "section",
+]
 
 #: Rows and columns that the map is made of, at most.
 MOST_ROWS, MOST_COLUMNS = 5_000, 60
 
+
 #: What has no place in a map.
 NO_NUMBERS = ("category", "boolean", "date", "text", "identifier")
 
+
 #: Columns that are told for each direction, and directions that are told.
 MOST_TOLD, MOST_DIRECTIONS = 4, 5
+
+
+#: Directions in the scree plot, columns with an arrow, and values with a colour of their own.
+MOST_BARS, MOST_ARROWS, MOST_VALUES = 20, 6, 7
+
+
+@value
+class PrincipalAxes:
+    """The eigenvectors of a covariance, the largest variance first.
+
+    Parameters
+    ----------
+    variances : array (d,)
+    directions : array (d, d)
+        One a column; of each the largest entry is positive.
+    """
+
+    variances: np.ndarray
+    directions: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of the whole variance along each direction, (d,)."""
+        return self.variances / self.variances.sum()
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
@@ -171,3 +202,160 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
     lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
     imports = f"{imports_for(lines)}from tractable.report import {names}\n"
     return beginning(table, imports) + lines
+
+
+def scree_picture(shares: np.ndarray, chance: float) -> Picture:
+    """Draw the share of the variance along each direction, and what chance alone would show."""
+    shown = shares[:MOST_BARS]
+    places = np.arange(1, len(shown) + 1)
+    with canvas() as (figure, ax):
+        ax.bar(places, shown, color=COLOURS[0], width=0.7, label="each")
+        ax.plot(places, np.cumsum(shown), ".-", color=COLOURS[1], label="so far")
+        if chance < 1.0:
+            ax.axhline(chance, color="0.4", lw=1, ls="--", label="most by chance")
+        ax.set(xlabel="direction", ylabel="share of the variance", ylim=(0, 1.02))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.legend(frameon=False, fontsize="small")
+        return picture_of(
+            figure,
+            alt=f"The first direction holds {shares[0]:.0%} of the variance, the second {shares[1]:.0%}",
+            caption="Directions above the dashed line hold more than columns without any relation would."
+            if chance < 1.0
+            else "Of so few rows chance alone may give one direction nearly all.",
+        )
+
+
+def map_picture(
+    scores: np.ndarray, axes: PrincipalAxes, names: list[str], colours: Any, by: str, rng: np.random.Generator
+) -> Picture:
+    """Draw the rows along the first two directions, and where each of the main columns points."""
+    shown = np.arange(len(scores))
+    if len(shown) > MOST_POINTS:
+        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    with canvas(height=4.4) as (figure, ax):
+        _points(figure, ax, scores[shown], None if colours is None else colours.iloc[shown], by)
+        _arrows(ax, scores, axes.directions[:, :2] * np.sqrt(axes.variances[:2]), names)
+        ax.set(
+            xlabel=f"first direction ({axes.shares[0]:.0%})",
+            ylabel=f"second direction ({axes.shares[1]:.0%})",
+        )
+        return picture_of(
+            figure,
+            alt=f"Rows in the plane of the first two directions{', coloured by ' + by if by else ''}",
+            caption="Rows near each other are alike in these two directions; an arrow points to where a "
+            "column is large, and is as long as the map knows of it.",
+            pixels=len(shown) > MOST_LINES,
+        )
+
+
+def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None:
+    style: dict[str, Any] = {"s": 14, "lw": 0, "alpha": 0.7}
+    if colours is None:
+        ax.scatter(*xy.T, color=COLOURS[0], **style)
+    elif colours.dtype.kind == "f":
+        known = colours.notna().to_numpy()
+        ax.scatter(*xy[~known].T, color="0.8", **style)
+        drawn = ax.scatter(*xy[known].T, c=colours[known], cmap="viridis", **style)
+        figure.colorbar(drawn, ax=ax, label=by, shrink=0.8)
+    else:
+        values = list(colours.value_counts().index[:MOST_VALUES])
+        if by == "cluster":
+            values = sorted(values)
+        rest = ~colours.isin(values).to_numpy()
+        if rest.any():
+            ax.scatter(*xy[rest].T, color="0.75", label="other", **style)
+        for j, level in enumerate(values):
+            mine = (colours == level).to_numpy()
+            ax.scatter(
+                *xy[mine].T, color=COLOURS[j], marker=MARKS[j], label=legend_name(str(level)[:30]), **style
+            )
+        ax.legend(frameon=False, title=by[:40], fontsize="small", markerscale=1.3)
+
+
+def _arrows(ax: Any, scores: np.ndarray, loadings: np.ndarray, names: list[str]) -> None:
+    """Draw arrows of the columns that the map knows most of; an arrow of length one reaches the edge."""
+    lengths = np.sqrt((loadings**2).sum(axis=1))
+    reach = 0.95 * float(np.abs(scores).max())
+    longest = np.argsort(-lengths, kind="stable")[:MOST_ARROWS]
+    tips = {int(i): reach * loadings[i] for i in longest if lengths[i] >= 0.1}
+    for tip in tips.values():
+        style = {"arrowstyle": "->", "color": "0.25", "lw": 1.0}
+        ax.annotate("", xy=tip, xytext=(0, 0), arrowprops=style)
+    if tips:
+        ax.update_datalim(list(tips.values()))  # arrows may reach farther than a few rows
+    ax.margins(0.2)
+    shown = [name if len(name) <= 20 else f"{name[:19]}…" for name in names]
+    widths = np.array([0.02 * len(name) * 2.0 * reach for name in shown])
+    for i, place in _apart(tips, widths, 0.06 * 2.0 * reach).items():
+        below = "bottom" if place[1] >= 0 else "top"
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+        ax.text(*place, shown[i], ha="center", va=below, fontsize=8, color="0.1", bbox=box)
+
+
+def _apart(tips: dict[int, np.ndarray], widths: np.ndarray, height: float) -> dict[int, np.ndarray]:
+    """Return places for names beside the tips, moved away from the middle until none covers another."""
+    placed: dict[int, np.ndarray] = {}
+    for i, tip in sorted(tips.items(), key=lambda item: abs(item[1][1])):
+        place = np.array(tip)
+        step = height if place[1] >= 0 else -height
+        while any(
+            abs(place[0] - other[0]) < 0.5 * (widths[i] + widths[j]) and abs(place[1] - other[1]) < height
+            for j, other in placed.items()
+        ):
+            place[1] += step
+        placed[i] = place
+    return placed
+
+
+def principal_axes(covariance: Any) -> PrincipalAxes:
+    """Return the principal axes of a covariance, or of the `Moments` of rows: Σ = U diag(λ) Uᵀ, λ falling.
+
+    Examples
+    --------
+    >>> axes = principal_axes(Moments.of([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
+    >>> axes.shares.round(3), axes.directions[:, 0].round(3)
+    (array([1., 0.]), array([0.707, 0.707]))
+    """
+    matrix = np.asarray(covariance.covariance() if isinstance(covariance, Moments) else covariance)
+    variances, directions = np.linalg.eigh(matrix)
+    variances, directions = np.maximum(variances[::-1], 0.0), directions[:, ::-1]
+    largest = np.argmax(np.abs(directions), axis=0)
+    signs = np.sign(directions[largest, np.arange(len(matrix))])
+    return PrincipalAxes(variances=variances, directions=directions * signs)
+
+
+def filled(x: Any, mean: Any, covariance: Any) -> np.ndarray:
+    """Return rows with their holes filled by what a normal expects there, given the rest of the row.
+
+    E[x_m | x_o] = μ_m + Σ_mo Σ_oo⁻¹ (x_o - μ_o), one factorisation for all rows with the same holes.
+
+    Examples
+    --------
+    >>> filled([[1.0, np.nan]], mean=[0.0, 0.0], covariance=[[1.0, 0.5], [0.5, 1.0]])
+    array([[1. , 0.5]])
+    """
+    x = np.array(x, dtype=np.float64)
+    mean, covariance = np.asarray(mean), np.asarray(covariance)
+    holes = np.isnan(x)
+    patterns, which = np.unique(holes, axis=0, return_inverse=True)
+    for k, gone in enumerate(patterns):
+        if not gone.any():
+            continue
+        rows = np.flatnonzero(which.ravel() == k)
+        seen = ~gone
+        gain = np.linalg.lstsq(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, gone)], rcond=None)[0]
+        x[np.ix_(rows, gone)] = mean[gone] + (x[np.ix_(rows, seen)] - mean[seen]) @ gain
+    return x
+
+
+def chance_variance(n_rows: int, n_columns: int) -> float:
+    """Return the largest variance that columns without any relation show along a direction, (1 + √(d/n))².
+
+    For standardised columns, of many rows and columns (Marčenko and Pastur 1967).
+
+    Examples
+    --------
+    >>> round(chance_variance(400, 4), 12)
+    1.21
+    """
+    return float((1.0 + np.sqrt(n_columns / n_rows)) ** 2)

@@ -7,9 +7,8 @@ import numpy as np
 from tractable.metrics import CalibrationCurve, class_calibration, confusion_matrix
 from tractable.plotting import plot
 from tractable.plotting.style import COLOURS
-from tractable.report.held_out import HeldOut, Importance
-from tractable.report.logarithms import OfLogarithm, middle
-from tractable.report.model_rows import ModelRows
+from tractable.report.candidates import OfLogarithm, middle
+from tractable.report.held_out import HeldOut, Importance, ModelRows
 from tractable.report.section import Picture, canvas, picture_of
 
 __all__ = ["class_pictures", "comparison", "importance_picture", "number_pictures"]

@@ -5,15 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from tractable.report.repeats import without_repeats
+from tractable.report.rows import without_repeats
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["Pair", "coded", "correlation_interval", "information", "pairs_of", "pairwise_dependence"]
+__all__ = [
+    "Pair",
+    "coded",
+    "correlation_interval",
+    "information",
+    "pairs_of",
+    "pairwise_dependence",
+    "telling_columns",
+]
 
 #: Bins of a number, and categories that count by themselves.
 MOST_BINS = 8
+
+
 MOST_LEVELS = 12
+
 
 #: Rows that must have both entries.
 LEAST_ROWS = 10
@@ -172,3 +183,27 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
 def _days(dates: Any) -> np.ndarray:
     found = dates.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
     return np.where(dates.isna().to_numpy(), np.nan, found)
+
+
+def telling_columns(table: Table, target: str, rate: float = 0.01) -> list[str]:
+    """Return the columns that depend on the target by more than chance, those that tell most first.
+
+    Parameters
+    ----------
+    rate : float
+        How probable it is at most that any one of them is there by chance (Bonferroni): a choice by so
+        strict a test may be followed by models of the same rows, for it finds nothing in noise.
+    """
+    from scipy.special import chdtrc
+
+    if target not in table.names("number", "category", "boolean"):
+        return []
+    names = table.names("number", "category", "boolean", "date", leave=target)
+    table = without_repeats(table)
+    y = coded(table, target)
+    found = []
+    for name in names:
+        total, freedom, n = information(coded(table, name), y)
+        if n >= LEAST_ROWS and freedom and chdtrc(freedom, 2.0 * n * total) < rate / len(names):
+            found.append((total - freedom / (2.0 * n), name))
+    return [name for _, name in sorted(found, key=lambda one: -one[0])]

@@ -7,25 +7,92 @@ import numpy as np
 from sklearn.base import clone
 
 from tractable.data.names import number_of
-from tractable.report.grouping import Grouping, grouping, too_little
-from tractable.report.outlier_pictures import pair_of_outliers, strangeness_picture
-from tractable.report.repeats import imports_for
-from tractable.report.rows import beginning, listed
-from tractable.report.section import Grid, Section
-from tractable.report.strangeness import N_DRAWS, Blame, Strangeness, blamed, strangeness
+from tractable.distributions import Mixture, Normal
+from tractable.plotting.style import COLOURS
+from tractable.report.clusters import MOST_LINES, MOST_POINTS, Grouping, grouping, too_little
+from tractable.report.rows import beginning, imports_for, listed, not_used
+from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
-from tractable.report.unused import not_used
+from tractable.value import value
 
-__all__ = ["section"]
+__all__ = [
+    "N_DRAWS",
+    "Blame",
+    "Strangeness",
+    "blamed",
+    "pair_of_outliers",
+    "section",
+    "strangeness",
+    "strangeness_picture",
+]
 
 #: Rows that are told, the strangest ones.
 MOST_TOLD = 8
 
+
 #: A component of fewer rows than this share may be made of the outliers themselves.
 LEAST_SHARE = 0.03
 
+
 #: So many rows as strange would be expected of the model, if all rows came from it.
 EXPECTED = 0.5
+
+
+#: Draws from the model that a row is compared with, fewer where few rows have the same holes.
+N_DRAWS, FEWER_DRAWS = 20_000, 4_000
+
+
+#: Patterns of missing entries that are looked at, and that are common.
+MOST_PATTERNS, COMMON = 100, 5
+
+
+#: An entry is blamed from this probability of one as strange, given the rest of the row.
+BLAMED = 0.01
+
+
+@value
+class Strangeness:
+    """How strange rows are under a model.
+
+    Parameters
+    ----------
+    tails : array (n,)
+        P(log p(X) ≤ log p(x)), by draws X of the model with the holes of x; NaN for rows not judged.
+    below : array (n,)
+        How far log p(x) is below the middle of log p(X).
+    usual : array (m,)
+        The same of draws, with the holes that most rows have.
+    """
+
+    tails: np.ndarray
+    below: np.ndarray
+    usual: np.ndarray
+
+    @property
+    def order(self) -> np.ndarray:
+        """The rows that were judged, the strangest first."""
+        order = np.lexsort((-self.below, self.tails))
+        return order[~np.isnan(self.tails[order])]
+
+
+@value
+class Blame:
+    """An entry that the rest of its row did not lead to expect.
+
+    Parameters
+    ----------
+    column : str
+    entry : float or str
+    expected : str
+        In words: nine tenths of what was to be expected, or the likeliest category.
+    tail : float
+        The probability of an entry as strange or stranger, given the rest of the row.
+    """
+
+    column: str
+    entry: Any
+    expected: str
+    tail: float
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
@@ -200,3 +267,163 @@ def _once_in(share: float) -> str:
 
 def _shown(entry: Any) -> str:
     return f"{entry:.4g}" if isinstance(entry, float) else str(entry)
+
+
+def strangeness_picture(strange: Strangeness, limit: float) -> Picture:
+    """Draw how far rows are below the usual log density, beside draws from the model."""
+    below = strange.below[~np.isnan(strange.below)]
+    edge = float(np.quantile(strange.usual, 1.0 - limit))
+    low = min(below.min(), strange.usual.min())
+    high = max(
+        edge * 1.1, float(np.quantile(below, 0.999)), low + 1e-3
+    )  # all may be as strange as each other
+    edges = np.linspace(low, high, 41)
+    with canvas() as (figure, ax):
+        ax.hist(np.minimum(below, high), bins=edges, density=True, color=COLOURS[4], alpha=0.6, label="rows")
+        ax.hist(
+            strange.usual, bins=edges, density=True, histtype="step", color="0.3", lw=1.2, label="expected"
+        )
+        ax.axvline(edge, color=COLOURS[5], lw=1.2, ls="--", label="strange from here")
+        ax.set(xlabel="log density below usual", ylabel="share of rows", yticks=[])
+        ax.legend(frameon=False, fontsize="small")
+        return picture_of(
+            figure,
+            alt="A histogram of how far rows are below the usual log density",
+            caption="Rows to the right of the dashed line are stranger than the model leads to expect; rows "
+            "beyond the edge are counted in the last bar.",
+        )
+
+
+def pair_of_outliers(
+    frame: Any, numbers: tuple[str, ...], flagged: np.ndarray, told: list[Any], rng: np.random.Generator
+) -> tuple[Picture, ...]:
+    """Draw the rows in the two columns that are blamed most, with the strange ones circled and numbered."""
+    pair = _blamed_pair(frame, numbers, told)
+    if pair is None:
+        return ()
+    x = frame[list(pair)].to_numpy(dtype=np.float64)
+    shown = np.flatnonzero(~np.isnan(x).any(axis=1))
+    if len(shown) > MOST_POINTS:
+        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    with canvas(height=4.0) as (figure, ax):
+        ax.scatter(*x[shown].T, s=10, lw=0, color="0.6", alpha=0.6)
+        ax.scatter(*x[flagged].T, s=60, facecolors="none", edgecolors=COLOURS[5], linewidths=1.4)
+        for i, _ in told:
+            if np.isfinite(x[i]).all():
+                ax.annotate(
+                    str(int(frame.index[i]) + 1), x[i], xytext=(6, 4), textcoords="offset points", fontsize=8
+                )
+        ax.set(xlabel=pair[0], ylabel=pair[1])
+        picture = picture_of(
+            figure,
+            alt=f"Rows by {pair[0]} and {pair[1]}, the strange ones circled",
+            caption="Strange rows, circled, in the two columns that make most of them so. A row may be "
+            "strange for another column.",
+            pixels=len(shown) > MOST_LINES,
+        )
+    return (picture,)
+
+
+def _blamed_pair(frame: Any, numbers: tuple[str, ...], told: list[Any]) -> tuple[str, str] | None:
+    """Return the column that is blamed most and the next one, or that which is most like it."""
+    counts = dict.fromkeys(numbers, 0)
+    for _, why in told:
+        for blame in why:
+            if blame.column in counts:
+                counts[blame.column] += 1
+    order = sorted(numbers, key=lambda name: -counts[name])
+    if len(order) < 2 or counts[order[0]] == 0:
+        return None
+    if counts[order[1]]:
+        return order[0], order[1]
+    alike = frame[list(numbers)].corr()[order[0]].drop(order[0]).abs().fillna(0.0)
+    return order[0], str(alike.idxmax())
+
+
+def strangeness(model: Any, frame: Any, rng: np.random.Generator) -> Strangeness:
+    """Return how strange rows are: rows with holes are compared with draws that have the same holes.
+
+    Rows whose holes few other rows share are not judged.
+    """
+    scores = np.asarray(model.score_samples(frame))
+    patterns, which, counts = np.unique(
+        frame.isna().to_numpy(), axis=0, return_inverse=True, return_counts=True
+    )
+    drawn = model.sample(N_DRAWS, random_state=rng)[0]
+    tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
+    common = np.argsort(-counts, kind="stable")[:MOST_PATTERNS]
+    usual = {}
+    for rank, k in enumerate(common):
+        some = drawn if rank < COMMON else drawn[:FEWER_DRAWS]
+        usual[k] = np.sort(np.asarray(model.score_samples(_with_holes(some, patterns[k], frame))))
+        mine = which.ravel() == k
+        tails[mine] = np.searchsorted(usual[k], scores[mine], side="right") / len(usual[k])
+        below[mine] = np.median(usual[k]) - scores[mine]
+    most = usual[common[0]]
+    return Strangeness(tails=tails, below=below, usual=np.median(most) - most)
+
+
+def blamed(model: Any, row: dict[str, Any], categories: tuple[str, ...], most: int = 3) -> list[Blame]:
+    """Return the entries of a row (its missing ones left out) that the others did not lead to expect.
+
+    The strangest entry is taken first and forgotten, so that it does not throw suspicion on the others.
+    """
+    found: list[Blame] = []
+    known = dict(row)
+    while known and len(found) < most:
+        rests = {name: _rest(model, known, name, name in categories) for name in known}
+        name = min(known, key=lambda one: _suspicion(rests[one], known[one]))
+        tail = _suspicion(rests[name], known[name])[0]
+        if found and tail > BLAMED:
+            break
+        found.append(Blame(column=name, entry=known.pop(name), expected=_expected(rests[name]), tail=tail))
+    return found
+
+
+def _rest(model: Any, known: dict[str, Any], name: str, category: bool) -> Any:
+    """Return the distribution of a column given the other entries: of numbers, or the share of each level."""
+    given = {other: entry for other, entry in known.items() if other != name}
+    rest = (model.condition(given) if given else model.distribution_).marginal([name])
+    if not category:
+        return _on_a_line(rest)
+    levels = model.categories_[name]
+    shares = np.asarray(rest.prob(np.arange(len(levels), dtype=np.float64)[:, None]))
+    return dict(zip(levels, shares.tolist(), strict=True))
+
+
+def _suspicion(rest: Any, entry: Any) -> tuple[float, float]:
+    """Return the probability of an entry as strange, and a number that falls on where that is zero."""
+    if isinstance(rest, dict):
+        mine = rest.get(entry, 0.0)
+        return sum(share for share in rest.values() if share <= mine * (1.0 + 1e-9)), 0.0
+    tail = 2.0 * min(float(rest.cdf(entry)), float(rest.survival(entry)))
+    return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
+
+
+def _expected(rest: Any) -> str:
+    if isinstance(rest, dict):
+        best = max(rest, key=lambda level: rest[level])
+        return f"{best} ({rest[best]:.0%})"
+    low, high = (float(end) for end in rest.interval(0.9))
+    return f"{low:.4g} to {high:.4g}"
+
+
+def _on_a_line(rest: Any) -> Any:
+    """Return a mixture of one column as a mixture of numbers, which has tails and quantiles."""
+    parts = rest.components
+    if hasattr(parts, "parts"):
+        return Mixture(weights=rest.weights, components=parts.parts[0])
+    mean, stddev = parts.mean[..., 0], np.sqrt(parts.covariance[..., 0, 0])
+    return Mixture(weights=rest.weights, components=Normal(mean=mean, stddev=stddev))
+
+
+def _with_holes(drawn: Any, holes: np.ndarray, frame: Any) -> Any:
+    """Return drawn rows as a frame with some columns empty."""
+    import pandas as pd
+
+    table = pd.DataFrame(drawn, columns=frame.columns) if isinstance(drawn, np.ndarray) else drawn
+    if not holes.any():
+        return table
+    return table.assign(
+        **{str(name): None if table[name].dtype == object else np.nan for name in frame.columns[holes]}
+    )

@@ -1,21 +1,34 @@
 """What is in the table: what each column holds, what is missing, and how its values are spread."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.marginals import picture_of_column, shows_density, smoothed, values_of
-from tractable.report.repeats import copied_rows, equal_rows, without_repeats
-from tractable.report.section import Grid, Section
+from tractable.plotting.style import COLOURS
+from tractable.report.kinds import MOST_DISTINCT
+from tractable.report.rows import copied_rows, equal_rows, without_repeats
+from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Column, Table
-from tractable.report.tally import MOST_DISTINCT
 
-__all__ = ["section"]
+__all__ = [
+    "cut_name",
+    "density_of",
+    "picture_of_column",
+    "section",
+    "shows_density",
+    "smoothed",
+    "values_of",
+    "view",
+]
 
 #: Columns that are pictured, and columns that are named in a sentence.
 MOST_PICTURES = 24
+
+
 FEW = 4
+
 
 KIND_WORDS = {
     "number": ("column of numbers", "columns of numbers"),
@@ -27,6 +40,28 @@ KIND_WORDS = {
     "empty": ("empty", "empty"),
     "identifier": ("that names the rows", "that name the rows"),
 }
+
+
+#: Categories that get a bar of their own, and the letters of a name that are shown.
+MOST_BARS = 10
+
+
+MOST_LETTERS = 22
+
+
+#: Numbers with fewer values than this are shown by bars, and each by a point where there are few of them.
+FEW_VALUES = 8
+
+
+MOST_DOTS = 30
+
+
+#: From so many values on details of a density are looked for.
+MANY_VALUES = 100
+
+
+#: Quantile of the normal distribution: bands and intervals hold 90 %.
+Z = 1.6448536269514722
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section:  # noqa: ARG001
@@ -190,3 +225,173 @@ def _some(names: list[str]) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 24 else f"{text[:23]}…"
+
+
+def picture_of_column(table: Table, column: Column) -> Picture | None:
+    """Draw how the values of a column are spread; None where there are none."""
+    if column.is_category:
+        return _bars(column.name, list(column.counts), table.n_rows - column.n_missing)
+    values = values_of(table, column.name)
+    if len(values) == 0 or not _is_drawable(values):
+        return None
+    if shows_density(table, column):
+        return _curve(column, values)
+    if len(values) <= MOST_DOTS:
+        return _dots(column.name, values)
+    shown, counts = np.unique(values, return_counts=True)
+    bars = [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)]
+    return _bars(column.name, bars, len(values), "different values")
+
+
+def shows_density(table: Table, column: Column) -> bool:
+    """Tell whether a column has numbers of enough values for a curve."""
+    if not column.is_number:
+        return False
+    values = values_of(table, column.name)
+    return _is_drawable(values) and len(np.unique(values)) >= FEW_VALUES
+
+
+def _is_drawable(values: np.ndarray) -> bool:
+    """Tell whether squares of numbers, and of what they are one part of, are numbers."""
+    largest = np.abs(values).max(initial=0.0)
+    return bool(1e-150 < largest < 1e150 or largest == 0)
+
+
+def smoothed(values: np.ndarray, low: float | None = None) -> Any:
+    """Return a kernel density of numbers: Sheather and Jones' bandwidth, not below the step of rounding.
+
+    Silverman's bandwidth is taken for fewer than 100 values, of which the other makes too much. Where
+    numbers begin at 0 or above and pile up there, 0 is a wall.
+    """
+    from tractable.density import KernelDensity
+
+    rows, rule = values[:, None], "isj" if len(values) >= MANY_VALUES else "silverman"
+    h = float(KernelDensity(bandwidth=rule).fit(rows).bandwidth_[0])
+    h = max(h, _step(values))
+    wall = (0.0, None) if low is not None and 0.0 <= low < 2.0 * h else None
+    return KernelDensity(bandwidth=h, bounds=wall).fit(rows)
+
+
+def density_of(values: np.ndarray, low: float | None, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the density at x and its standard error, √(p(x) R(K) / (n h)) with R(K) = 1 / (2 √π)."""
+    model = smoothed(values, low)
+    height = np.exp(model.score_samples(x[:, None]))
+    error = np.sqrt(height / (2.0 * math.sqrt(math.pi) * len(values) * float(model.bandwidth_[0])))
+    return height, error
+
+
+def values_of(table: Table, name: str) -> np.ndarray:
+    """Return the numbers of a column that are there."""
+    values = table.frame[name].to_numpy(dtype=float)
+    return values[np.isfinite(values)]
+
+
+def _step(values: np.ndarray) -> float:
+    """Return the step between rounded numbers, 0 where hardly any are equal."""
+    shown = np.unique(values)
+    if len(shown) > 0.7 * len(values) or len(shown) < 2:
+        return 0.0
+    return float(np.quantile(np.diff(shown), 0.25))
+
+
+def _curve(column: Column, values: np.ndarray) -> Picture:
+    low, high, cut = view(values)
+    margin = 0.08 * (high - low)
+    start = max(low - margin, 0.0) if low >= 0 else low - margin
+    x = np.linspace(start, high + margin, 240)
+    height, error = density_of(values, column.low, x)
+    inside = values[(values >= low) & (values <= high)]
+    with canvas(width=3.6, height=2.3) as (figure, ax):
+        counts, edges = np.histogram(inside, bins=_bins(inside), range=(low, high))
+        heights = counts / (len(values) * np.diff(edges))
+        ax.stairs(heights, edges, fill=True, color="0.88")
+        ax.fill_between(
+            x, np.maximum(height - Z * error, 0), height + Z * error, color=COLOURS[0], alpha=0.25, lw=0
+        )
+        ax.plot(x, height, color=COLOURS[0], lw=1.5)
+        ax.set_title(cut_name(column.name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_ylim(bottom=0)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+        ax.locator_params(axis="x", nbins=6)
+        middle, spread = float(values.mean()), float(values.std(ddof=1))
+        caption = f"mean {middle:.4g}, standard deviation {spread:.4g}, n = {len(values):,}"
+        if cut:
+            caption += f"; {number_of(cut, 'far value is', 'far values are')} beyond the picture"
+        return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
+
+
+def view(values: np.ndarray) -> tuple[float, float, int]:
+    """Return the range to show, without values so far out that the rest would be a line, and their number."""
+    low, high = float(values.min()), float(values.max())
+    a, b = np.quantile(values, [0.01, 0.99])
+    if b > a:
+        low, high = max(low, a - 2.0 * (b - a)), min(high, b + 2.0 * (b - a))
+    return low, high, int(((values < low) | (values > high)).sum())
+
+
+def _bins(values: np.ndarray) -> int:
+    return int(np.clip(math.ceil(2.0 * len(values) ** (1.0 / 3.0)), 6, 40))
+
+
+def _dots(name: str, values: np.ndarray) -> Picture:
+    """Draw each number as a point, equal ones on top of each other."""
+    shown, counts = np.unique(values, return_counts=True)
+    x, height = np.repeat(shown, counts), np.concatenate([np.arange(count) for count in counts])
+    with canvas(width=3.6, height=min(1.1 + 0.12 * counts.max(), 2.6)) as (figure, ax):
+        ax.plot(x, height, "o", ms=6, mew=0, alpha=0.8, color=COLOURS[0])
+        ax.set_title(cut_name(name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_yticks([])
+        ax.set_ylim(-0.8, max(counts.max(), 1.8) - 0.2)
+        ax.spines["left"].set_visible(False)
+        ax.margins(x=0.08)
+        ax.locator_params(axis="x", nbins=6)
+        caption = number_of(len(values), "value")
+        if len(shown) < len(values):
+            caption += f", {len(shown)} of them different"
+        words = ", ".join(f"{v:.4g}" for v in values[:5]) + (", …" if len(values) > 5 else "")
+        return picture_of(figure, alt=f"points of {name}: {words}", caption=caption)
+
+
+def _bars(name: str, counts: list[tuple[str, int]], n: int, things: str = "categories") -> Picture:
+    """Draw shares of categories, or of numbers of few values, with intervals of 90 % (Wilson's)."""
+    shown, rest = _in_order(counts[:MOST_BARS]), sum(count for _, count in counts[MOST_BARS:])
+    labels = [cut_name(label) for label, _ in shown]
+    numbers = np.array([count for _, count in shown], dtype=float)
+    if rest:
+        labels.append(f"{len(counts) - MOST_BARS} others")
+        numbers = np.append(numbers, rest)
+    low, high = _wilson(numbers, n)
+    places, share = np.arange(len(labels))[::-1], numbers / n
+    with canvas(width=3.6, height=max(1.3, 0.75 + 0.2 * len(labels))) as (figure, ax):
+        ax.barh(places, share, color=COLOURS[4], height=0.72)
+        ax.hlines(places, low, high, color=COLOURS[7], lw=1.2)
+        ax.set_yticks(places, labels)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+        ax.locator_params(axis="x", nbins=5)
+        ax.set_title(cut_name(name), fontsize=10, loc="left", fontweight="bold")
+        words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))
+        caption = f"{len(counts)} {things}, n = {n:,}"
+        return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
+
+
+def _in_order(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return codes that are numbers in their order, others as they are."""
+    try:
+        return sorted(counts, key=lambda pair: float(pair[0]))
+    except ValueError:
+        return counts
+
+
+def _wilson(counts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of shares: those p for which |p̂ - p| ≤ z √(p (1 - p) / n)."""
+    p, z2 = counts / n, Z * Z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    reach = Z * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return middle - reach, middle + reach
+
+
+def cut_name(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"

@@ -1,26 +1,53 @@
 """Tables from files and from frames."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.random import as_generator
 from tractable.data.dialect import Dialect, sniffed
-from tractable.data.names import number_of
+from tractable.data.entries import is_text
+from tractable.data.names import clean_names, number_of
 from tractable.data.nearest import nearest_file
 from tractable.data.text_blocks import UnclosedError, text_blocks
-from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
-from tractable.report.blocks import gathered
-from tractable.report.column_choice import chosen_columns
-from tractable.report.table import Table, TableError
+from tractable.report.kinds import Tally, judged
+from tractable.report.mutual_information import telling_columns
+from tractable.report.rows import listed
+from tractable.report.table import Table, TableError, unknown_column
 from tractable.value import replace
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "read_table", "table_of"]
+__all__ = [
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "Kept",
+    "Progress",
+    "arrow_of",
+    "chosen_columns",
+    "gathered",
+    "parquet_blocks",
+    "parquet_names",
+    "plain",
+    "read_table",
+    "table_of",
+]
 
 #: Rows that are kept in memory, and columns that are looked at.
 MAX_ROWS = 20_000
+
+
 MAX_COLUMNS = 100
+
+
+#: Rows from the beginning of a table that columns are chosen by, and the blocks that they are sought in.
+MOST_ROWS, MOST_BLOCKS = 2_000, 20
+
+
+#: Entries that are read at a time.
+BLOCK_ENTRIES = 2**20
+
 
 #: Told what is going on, and how much of it is done (from 0 to 1, None where that is not known).
 Progress = Callable[[str, float | None], None]
@@ -215,3 +242,254 @@ def _told(blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: i
         if progress is not None:
             progress(f"reading {name}: {seen:,} rows", min(1.0, seen / n_rows) if n_rows else None)
         yield block
+
+
+def chosen_columns(
+    names: Sequence[Any],
+    target: str | None,
+    max_columns: int,
+    path: str,
+    blocks: Callable[[], Iterator[Any]],
+    *,
+    decimal: str = ".",
+) -> tuple[list[int], list[str]]:
+    """Return the positions of the columns to look at, and what to say of the others.
+
+    Parameters
+    ----------
+    names : sequence
+        As the file has them.
+    blocks : callable
+        Gives blocks of rows with all columns; called only where there are too many of them, and a target.
+    """
+    clean = clean_names(names)[0]
+    if target is not None and target not in clean:
+        raise unknown_column(target, clean, path)
+    if len(names) <= max_columns:
+        return list(range(len(names))), []
+    told: list[str] = []
+    if target is not None:
+        told = _telling(names, target, blocks, decimal)[: max_columns - 1]
+    first = [*([] if target is None else [clean.index(target)]), *(clean.index(name) for name in told)]
+    chosen = sorted(list(dict.fromkeys([*first, *range(len(names))]))[:max_columns])
+    far = [name for name in told if clean.index(name) >= max_columns]
+    which = [f"those that tell most of {target} ({listed(far)})"] if far else []
+    if target is not None and clean.index(target) >= max_columns:
+        which.append("the target")
+    words = listed(["the first ones", *which])
+    return chosen, [f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {words}."]
+
+
+def _telling(
+    names: Sequence[Any], target: str, blocks: Callable[[], Iterator[Any]], decimal: str
+) -> list[str]:
+    """Return which columns tell of the target in the first rows; none where those cannot be read."""
+    import pyarrow as pa
+
+    head, n = [], 0
+    try:
+        for block in blocks():
+            head.append(block.slice(0, MOST_ROWS - n))
+            n += head[-1].num_rows
+            if n >= MOST_ROWS or len(head) == MOST_BLOCKS:
+                break
+        rng = np.random.default_rng(0)
+        table = gathered(head, list(names), max_rows=MOST_ROWS, rng=rng, decimal=decimal, path="", source="")
+    except (pa.ArrowException, OSError, TableError):
+        return []  # what is wrong is said when the whole is read
+    return telling_columns(table, target)
+
+
+def parquet_names(path: Path) -> tuple[list[str], int]:
+    """Return the names of a file's columns, and the number of its rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            return list(file.schema_arrow.names), file.metadata.num_rows
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+
+
+def parquet_blocks(path: Path, kept: list[int]) -> Iterator[Any]:
+    """Walk the rows of the columns at positions `kept`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        names = [file.schema_arrow.names[j] for j in kept]
+        rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
+        for batch in file.iter_batches(batch_size=rows, columns=names):
+            arrays = [batch.column(name) for name in names]
+            yield pa.RecordBatch.from_arrays([plain(a) for a in arrays], [str(j) for j in kept])
+
+
+def arrow_of(frame: Any) -> tuple[Any, list[Any]]:
+    """Return a frame (pandas, polars, Arrow) as one Arrow record batch, and the names of its columns."""
+    import pyarrow as pa
+
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        frame = frame.to_frame()  # one column by itself
+    if hasattr(frame, "iloc"):
+        names = list(frame.columns)
+        arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    else:
+        table = frame if isinstance(frame, pa.Table) else frame.to_arrow()
+        names, arrays = list(table.column_names), [_one(table.column(j)) for j in range(table.num_columns)]
+    arrays = [plain(a) for a in arrays]
+    return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names
+
+
+def plain(entries: Any) -> Any:
+    """Return entries as numbers (missing where they are NaN), truth values, dates or text.
+
+    Whole numbers stay whole: keys of rows have more digits than floats.
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    kind = entries.type
+    if pa.types.is_dictionary(kind):
+        return plain(entries.dictionary_decode())
+    as_they_are = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp)
+    if any(fits(kind) for fits in as_they_are):
+        return entries
+    if is_text(kind) or pa.types.is_null(kind):
+        return pc.cast(entries, pa.large_string())
+    numbers = _numbers(entries)
+    if numbers is not None:
+        return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+    return pa.array([None if v is None else _text(v) for v in entries.to_pylist()], pa.large_string())
+
+
+def _numbers(entries: Any) -> Any:
+    """Return numbers as floats and durations in seconds; None where entries are neither."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    kind = entries.type
+    if pa.types.is_duration(kind):
+        thousandths = pc.cast(pc.cast(entries, pa.duration("ms"), safe=False), pa.int64())
+        return pc.divide(pc.cast(thousandths, pa.float64()), 1000.0)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pc.cast(entries, pa.float64(), safe=False)
+    return None
+
+
+def _of_series(series: Any) -> Any:
+    """Return a column of a pandas frame; values of several types, and intervals, are taken as text."""
+    import pyarrow as pa
+
+    if str(series.dtype).startswith("period"):
+        series = series.dt.to_timestamp()
+    try:
+        if str(series.dtype).startswith("interval") or hasattr(series.dtype, "categories"):
+            raise TypeError  # noqa: TRY301  (as text, whatever the categories are)
+        return _one(pa.array(series, from_pandas=True))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        missing = series.isna()
+        texts = [None if gone else _text(v) for v, gone in zip(series, missing, strict=True)]
+        return pa.array(texts, pa.large_string())
+
+
+def _text(entry: Any) -> str:
+    """Return an entry as text that can be written: half of a letter cannot."""
+    return str(entry)[:200].encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _one(entries: Any) -> Any:
+    import pyarrow as pa
+
+    return entries.combine_chunks() if isinstance(entries, pa.ChunkedArray) else entries
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:200]
+
+
+class Kept:
+    """A uniform sample of rows that pass by, in their order: those with the smallest random keys."""
+
+    def __init__(self, max_rows: int, rng: np.random.Generator) -> None:
+        self.max_rows, self.rng = max_rows, rng
+        self.blocks: list[Any] = []
+        self.keys: list[np.ndarray] = []
+        self.n_kept = self.n_seen = 0
+        self.limit = 1.0  # no row with a larger key can be among them
+
+    def add(self, block: Any) -> None:
+        keys = self.rng.random(block.num_rows)
+        chosen = np.flatnonzero(keys < self.limit)
+        self.n_seen += block.num_rows
+        if len(chosen):
+            self.blocks.append(block if len(chosen) == block.num_rows else block.take(chosen))
+            self.keys.append(keys[chosen])
+            self.n_kept += len(chosen)
+        if self.n_kept > 2 * self.max_rows:
+            self._thin()
+
+    def table(self) -> Any:
+        """Return the rows that were kept, as an Arrow table."""
+        import pyarrow as pa
+
+        if self.n_kept > self.max_rows:
+            self._thin()
+        return pa.Table.from_batches(self.blocks)
+
+    def _thin(self) -> None:
+        import pyarrow as pa
+
+        keys = np.concatenate(self.keys)
+        self.limit = float(np.partition(keys, self.max_rows - 1)[self.max_rows - 1])
+        chosen = np.flatnonzero(keys <= self.limit)
+        rows = pa.Table.from_batches(self.blocks).take(chosen).combine_chunks()
+        self.blocks, self.keys, self.n_kept = rows.to_batches(), [keys[chosen]], len(chosen)
+
+
+def gathered(
+    blocks: Iterable[Any],
+    names: list[Any],
+    *,
+    max_rows: int,
+    rng: np.random.Generator,
+    decimal: str = ".",
+    path: str,
+    notes: tuple[str, ...] = (),
+    source: str,
+) -> Table:
+    """Return the table that blocks (Arrow record batches, alike) make up; `names` as the file has them."""
+    import pandas as pd
+
+    kept = Kept(max_rows, rng)
+    tallies: list[Tally] = []
+    for block in blocks:
+        tallies = tallies or [Tally(text=is_text(field.type)) for field in block.schema]
+        for tally, entries in zip(tallies, block.columns, strict=True):
+            tally.add(entries, decimal)
+        kept.add(block)
+    if kept.n_seen == 0:
+        raise TableError(f"{path} has no rows")
+    clean, changed = clean_names(names)
+    rows, columns, series = kept.table(), [], {}
+    for j, (name, tally) in enumerate(zip(clean, tallies, strict=True)):
+        column, values = judged(name, tally, rows.column(j).combine_chunks(), decimal)
+        columns.append(column)
+        series[name] = values
+    return Table(
+        columns=tuple(columns),
+        frame=pd.DataFrame(series),
+        n_rows=kept.n_seen,
+        path=path,
+        notes=(*notes, *changed, *_sampled(kept)),
+        source=source,
+    )
+
+
+def _sampled(kept: Kept) -> list[str]:
+    if kept.n_kept == kept.n_seen:
+        return []
+    counted = (
+        f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over all"
+    )
+    return [f"{counted} of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]

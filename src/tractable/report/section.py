@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tractable.plotting.labels import as_written
+from tractable.plotting.style import as_written
 from tractable.value import value
 
 __all__ = ["MOST_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of"]

@@ -7,15 +7,23 @@ import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.dirichlet_belief import DirichletBelief
-from tractable.plotting.bars import draw_bars
+from tractable.distributions import (
+    Gamma,
+    InverseGamma,
+    InverseWishart,
+    NormalGamma,
+    NormalWishart,
+    Wishart,
+)
+from tractable.plotting.columns import check_single, told_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
-from tractable.plotting.labels import legend_name
-from tractable.plotting.options import with_options
-from tractable.plotting.pictures.matrices import draw_gaussians
-from tractable.plotting.plot import draw, picture
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.pictures.categorical import draw_bars
+from tractable.plotting.plot import draw, picture, with_options
+from tractable.plotting.regions import draw_regions, edge, level_holding, radius_holding
+from tractable.plotting.style import COLOURS, legend, legend_name, quiet, title, which_columns
 
 __all__: list[str] = []
+
 
 SHOWN = ("belief", "predictive")
 
@@ -85,3 +93,96 @@ def _checked(show: str) -> str:
     if show not in SHOWN:
         raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
     return show
+
+
+N_DRAWS = 40
+
+
+@picture.register(Wishart)
+@picture.register(InverseWishart)
+def _matrix(x: Any, ax: Any, *, label: str = "", coverage: float = 0.9, n_draws: int = N_DRAWS) -> Any:
+    """Draw ellipses z' x⁻¹ z = 1 of draws, over the first two rows and columns; one number as its density."""
+    check_single(x)
+    wishart = isinstance(x, Wishart)
+    if x.dim == 1:
+        scale = float(x.scale[0, 0])
+        number: Any = (
+            Gamma(shape=0.5 * x.dof, rate=0.5 / scale)
+            if wishart
+            else InverseGamma(shape=0.5 * x.dof, scale=0.5 * scale)
+        )
+        return draw(number, ax, label=label or "x", coverage=coverage)
+    draws = np.asarray(x.sample(n_draws, rng=0), dtype=float)[:, :2, :2]
+    centre = _centre(x, wishart)
+    _ellipses(ax, np.zeros((n_draws, 2)), draws, 1.0, "draws")
+    ax.plot(*edge(np.zeros(2), centre[:2, :2], 1.0).T, color=COLOURS[5], lw=1.8, label=_called(x, wishart))
+    ax.set(xlabel="x0", ylabel="x1")
+    return _finished(ax, x.dim, label or "z' x⁻¹ z = 1")
+
+
+@picture.register
+def _gaussians(x: NormalWishart, ax: Any, *, coverage: float = 0.5, n_draws: int = N_DRAWS) -> Any:
+    """Draw the Gaussians that are believed possible: ellipses that hold `coverage` of each."""
+    check_single(x)
+    if x.dim == 1:  # the same belief by another name
+        scale = float(x.scale[0, 0])
+        mean = float(x.mean.mean[0])
+        return draw(NormalGamma(mean=mean, strength=x.strength, shape=0.5 * x.dof, rate=0.5 / scale), ax)
+    means, precisions = (np.asarray(part, dtype=float) for part in x.sample(n_draws, rng=0))
+    draw_gaussians(ax, means, precisions, x.mean.mean, x.mean.precision, coverage)
+    return _finished(ax, x.dim, "")
+
+
+@picture.register
+def _plane(
+    x: NormalGamma, ax: Any, *, coverage: float | None = None, coverages: Sequence[float] | None = None
+) -> Any:
+    """Draw regions of greatest density of the mean and the precision together."""
+    check_single(x)
+    _, regions = told_coverages(coverage, coverages)
+    (low, high), (least, most) = (d.interval(0.9999) for d in (x.mean_marginal(), x.precision_marginal()))
+    mean = np.linspace(float(low), float(high), 241)
+    precision = np.linspace(float(least), float(most), 240)
+    density = np.asarray(x.prob(tuple(np.meshgrid(mean, precision))))
+    levels = [level_holding(density, density, share) for share in regions]
+    draw_regions(ax, mean, precision, density, levels, regions)
+    ax.set(xlabel="mean", ylabel="precision")
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def draw_gaussians(
+    ax: Any, means: np.ndarray, precisions: np.ndarray, mean: Any, precision: Any, coverage: float
+) -> None:
+    """Draw ellipses of Gaussians with the given precisions, and of the expected one."""
+    radius = radius_holding(coverage)
+    covariances = np.linalg.inv(precisions)[:, :2, :2]
+    _ellipses(ax, means[:, :2], covariances, radius, f"{coverage:.0%} of draws")
+    centre = np.linalg.inv(np.asarray(precision, dtype=float))[:2, :2]
+    middle = np.asarray(mean, dtype=float)[:2]
+    ax.plot(*edge(middle, centre, radius).T, color=COLOURS[5], lw=1.8, label=f"{coverage:.0%} of the mean")
+    ax.set(xlabel="x0", ylabel="x1")
+
+
+def _ellipses(ax: Any, means: np.ndarray, covariances: np.ndarray, radius: float, label: str) -> None:
+    style = {"color": COLOURS[0], "alpha": 0.35, "lw": 0.8}
+    for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        ax.plot(*edge(mean, covariance, radius).T, label=None if k else label, **style)
+
+
+def _centre(x: Any, wishart: bool) -> np.ndarray:
+    """Return the mean where there is one, else the mode."""
+    mean = np.asarray(x.mean, dtype=float)
+    return mean if wishart or np.isfinite(mean).all() else np.asarray(x.mode, dtype=float)
+
+
+def _called(x: Any, wishart: bool) -> str:
+    return "mean" if wishart or np.isfinite(np.asarray(x.mean, dtype=float)).all() else "mode"
+
+
+def _finished(ax: Any, dim: int, told: str) -> Any:
+    title(ax, told, which_columns(["x0", "x1"], dim))
+    quiet(ax)
+    legend(ax)
+    return ax

@@ -9,13 +9,13 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.base import check_fitted
 from tractable.neighbors import KNeighborsClassifier
-from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.columns import INTERVAL, told_coverages
-from tractable.plotting.options import check_options, with_options
-from tractable.plotting.pictures.neighbor_densities import draw_estimate
-from tractable.plotting.plot import draw, draw_as, load_pictures, picture
+from tractable.plotting.pictures.density import draw_estimate
+from tractable.plotting.pictures.regression import draw_coefficients
+from tractable.plotting.plot import check_options, draw, draw_as, load_pictures, picture, with_options
 
 __all__: list[str] = []
+
 
 DENSITY = "density, as transformed"
 

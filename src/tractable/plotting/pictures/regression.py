@@ -1,20 +1,17 @@
 """Regression: the prediction over one column in its bands, over several beside what was observed."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import PredictiveMixin, check_fitted
-from tractable.plotting.coefficients import draw_coefficients
-from tractable.plotting.line_rows import given_rows, line_points
 from tractable.plotting.plot import picture
-from tractable.plotting.points import draw_rows
-from tractable.plotting.predicted import draw_predicted, knows_noise
-from tractable.plotting.rows import column_names, rows_like, target_name
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.rows import column_names, draw_rows, given_rows, line_points, rows_like, target_name
+from tractable.plotting.style import COLOURS, legend, legend_name, quiet, title
 
-__all__: list[str] = []
+__all__ = ["draw_coefficients", "draw_predicted", "knows_noise"]
 
 
 @picture.register(RegressorMixin)
@@ -86,3 +83,95 @@ def _band(interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
     low, high = np.reshape(interval, (-1, 2)).T
     return low, high
+
+
+#: Intervals of more rows than this are a solid block.
+MOST_BARS = 300
+
+
+def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, called: str) -> Any:
+    """Draw observed targets against predicted ones with intervals; without targets, rows as predicted."""
+    centre = np.asarray(x.predict(rows), dtype=float)
+    if centre.ndim > 1 and centre.shape[1] > 1:
+        raise ValueError(f"x must have one target to be drawn, got {centre.shape[1]}")
+    centre = centre.reshape(-1)
+    seen = None if y is None else np.reshape(np.asarray(y, dtype=float), -1)
+    if seen is not None and len(seen) != len(centre):
+        raise ValueError("y must have one target for each row of data")
+    order = np.argsort(centre, kind="stable")
+    across = centre[order] if seen is not None else np.arange(1, len(order) + 1)
+    if knows_noise(x):
+        low, high = np.reshape(x.predict_interval(rows, coverage), (-1, 2))[order].T
+        style: dict[str, Any] = {"color": COLOURS[0], "label": f"{coverage:.0%}, new targets"}
+        if len(order) > MOST_BARS:
+            ax.fill_between(across, low, high, alpha=0.2, lw=0, **style)
+        else:
+            ax.vlines(across, low, high, alpha=0.35, lw=1.2, **style)
+    ax.plot(across, centre[order], color=COLOURS[0], lw=1.0, label="prediction")
+    if seen is not None:
+        draw_rows(ax, np.column_stack([across, seen[order]]), s=12, color="0.3", zorder=3)
+    ax.set(xlabel=f"predicted {called}" if seen is not None else "rows, in order of prediction")
+    ax.set(ylabel=called)
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def knows_noise(x: Any) -> bool:
+    """Whether there are intervals to draw: of a fit without errors, or of too few rows, there are none."""
+    noise = np.asarray(getattr(x, "sigma2_", 1.0), dtype=float)
+    return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))
+
+
+#: Columns beyond this many are left out, those with the smallest coefficients.
+MOST_COLUMNS = 25
+
+
+def draw_coefficients(
+    x: Any, ax: Any, coverage: float, labels: Sequence[str] | None = None, names: Sequence[str] | None = None
+) -> Any:
+    """Draw the coefficients of each target, class or plane side by side, the first column on top.
+
+    Columns are called by `names`, or as the model knows them.
+    """
+    coef = np.atleast_2d(np.asarray(x.coef_, dtype=float))
+    names, (m, d) = names or column_names(x), coef.shape
+    keep = np.sort(np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:MOST_COLUMNS])
+    reach = _reach(x, coef, coverage)
+    places, step = np.arange(len(keep))[::-1].astype(float), 0.7 / m
+    for k in range(m):
+        at, colour = places + step * (0.5 * (m - 1) - k), COLOURS[k % len(COLOURS)]
+        told = None if labels is None else legend_name(labels[k])
+        if reach is not None:
+            part = np.abs(reach[k][:, keep])
+            ax.errorbar(coef[k, keep], at, xerr=part, fmt="none", ecolor=colour, capsize=2, alpha=0.6)
+        ax.plot(coef[k, keep], at, "o", ms=5, color=colour, label=told)
+    if reach is not None:
+        ax.plot([], [], color="0.4", label=f"{coverage:.0%}")
+    ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    ax.set_yticks(places, [names[j] for j in keep])
+    ax.set(xlabel="coefficient", ylabel="column", ylim=(-0.6, len(keep) - 0.4))
+    title(ax, f"the {len(keep)} largest of {d} coefficients" if d > len(keep) else "")
+    quiet(ax)
+    legend(ax)
+    return ax
+
+
+def _reach(x: Any, coef: np.ndarray, coverage: float) -> np.ndarray | None:
+    """Return how far intervals reach to either side, (m, 2, d), where the model knows."""
+    if hasattr(x, "coef_interval"):
+        try:
+            found = np.asarray(x.coef_interval(coverage), dtype=float)
+        except (ValueError, AttributeError):  # a penalty leaves estimates without errors
+            return None
+        ends = np.reshape(found, (*coef.shape, 2))
+    elif hasattr(x, "posterior_") and coef.shape[0] == 1:
+        belief, ends = x.posterior_, np.empty((*coef.shape, 2))
+        first = belief.event_shape[0] - coef.shape[1]  # the intercept is before them
+        for j in range(coef.shape[1]):
+            ends[0, j] = belief.marginal([first + j]).as_univariate().interval(coverage)
+    else:
+        return None
+    if not np.isfinite(ends).all():
+        return None
+    return np.moveaxis(ends - coef[..., None], -1, 1)

@@ -1,4 +1,4 @@
-"""Dirichlet: three shares on a triangle, two as a curve, more as bars."""
+"""Probabilities and counts of categories: a triangle of three, bars of more."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +6,43 @@ from typing import Any
 import numpy as np
 
 from tractable.distributions import Beta, Dirichlet
-from tractable.plotting.bars import draw_bars
+from tractable.distributions.count_vectors import CountVectors
 from tractable.plotting.columns import check_single
 from tractable.plotting.plot import draw, picture
-from tractable.plotting.points import draw_rows
-from tractable.plotting.style import COLOURS, legend
+from tractable.plotting.rows import draw_rows, some_rows
+from tractable.plotting.style import COLOURS, legend, quiet
 
-__all__: list[str] = []
+__all__ = ["draw_bars"]
+
+
+def draw_bars(
+    ax: Any,
+    mean: Any,
+    interval: tuple[Any, Any],
+    *,
+    coverage: float,
+    names: Sequence[str] | None,
+    label: str,
+    data: np.ndarray | None = None,
+) -> Any:
+    """Draw a bar for each category; `data` (n, K) are what was observed."""
+    mean, low, high = (np.asarray(part, dtype=float) for part in (mean, *interval))
+    if names is not None and len(names) != len(mean):
+        raise ValueError(f"names must have {len(mean)} entries, got {len(names)}")
+    places = np.arange(len(mean))
+    ax.bar(places, mean, color=COLOURS[0], alpha=0.35, label="mean")
+    if data is not None:
+        ax.plot(*np.broadcast_arrays(places + 0.2, data[some_rows(data)]), "_", ms=9, color="0.4")
+        ax.plot([], [], "_", ms=9, color="0.4", label="data")
+    reach = np.maximum(np.stack([mean - low, high - mean]), 0.0)  # a mean may lie outside its interval
+    ax.errorbar(places, mean, reach, fmt="none", ecolor=COLOURS[0], capsize=3, label=f"{coverage:.0%}")
+    if names is not None or len(mean) <= 20:
+        ax.set_xticks(places, [str(k) for k in places] if names is None else [str(name) for name in names])
+    ax.set(xlabel="category", ylabel=label, ylim=(0, None))
+    quiet(ax)
+    legend(ax)
+    return ax
+
 
 #: Where the three shares are whole.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
@@ -64,3 +94,17 @@ def _frame(ax: Any, names: Sequence[str]) -> None:
     for name, corner, offset in zip(names, CORNERS, offsets, strict=True):
         ax.annotate(name, corner, offset, textcoords="offset points", ha="center")
     legend(ax)
+
+
+@picture.register
+def _counts(
+    x: CountVectors, ax: Any, *, data: Any = None, names: Sequence[str] | None = None, coverage: float = 0.9
+) -> Any:
+    """Draw the expected count of each category, and the interval it lies in; `data` are rows of counts."""
+    check_single(x)
+    rows = None if data is None else np.asarray(data, dtype=float)
+    if rows is not None and (rows.ndim != 2 or rows.shape[1] != x.n_classes):
+        raise ValueError(f"data must be rows of {x.n_classes} counts, got shape {rows.shape}")
+    told = f"count, of {int(x.n_trials)}"
+    ends = x.marginals.interval(coverage)
+    return draw_bars(ax, x.mean, ends, coverage=coverage, names=names, label=told, data=rows)

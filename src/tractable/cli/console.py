@@ -1,21 +1,54 @@
 """How a command speaks: answers on standard output, all else on standard error, errors in one line."""
 
+import csv
+import io
 import json
 import os
+import re
+import shlex
 import sys
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
-from tractable.cli.printable import printable, spelled
-
-__all__ = ["FLAG", "AsJson", "Debug", "Quiet", "Talk", "one_line", "talking"]
+__all__ = [
+    "FLAG",
+    "AsJson",
+    "Debug",
+    "Quiet",
+    "Steps",
+    "Talk",
+    "names_in",
+    "one_line",
+    "printable",
+    "shell_list",
+    "spelled",
+    "talking",
+]
 
 #: What help shows beside an option that takes no value.
 FLAG = " "
+
+
+#: What a shell calls the end of a command by Ctrl-C.
+INTERRUPTED = 130
+
+
+#: What decides whether a fit shows its progress.
+BARS = "TRACTABLE_PROGRESS"
+
+
+#: Control signs, escape codes among them, and those that turn the direction of what follows.
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+#: Seconds between lines of one step where nobody watches.
+PATIENCE = 5.0
+
 
 AsJson = Annotated[
     bool,
@@ -25,12 +58,6 @@ AsJson = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar=FLAG, help="Print errors and nothing else.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar=FLAG, help="Show where an error came from.")]
-
-#: What a shell calls the end of a command by Ctrl-C.
-INTERRUPTED = 130
-
-#: What decides whether a fit shows its progress.
-BARS = "TRACTABLE_PROGRESS"
 
 
 class Talk:
@@ -160,3 +187,105 @@ def _bars(*, shown: bool) -> Iterator[None]:
         if not shown:
             os.environ.pop(BARS)
             os.environ.update({} if before is None else {BARS: before})
+
+
+def printable(text: str) -> str:
+    r"""Return text in which signs that steer a terminal are replaced: names come from files of others.
+
+    Examples
+    --------
+    >>> print(printable("a name \x1b[31min red"))
+    a name �[31min red
+    """
+    return STEERING.sub("\ufffd", text)
+
+
+def spelled(text: str) -> str:
+    r"""Return JSON in which such signs are spelled out, so that programs get them as they are.
+
+    Examples
+    --------
+    >>> print(spelled('"\x9b31m"'))
+    "\u009b31m"
+    """
+    return STEERING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+class Steps:
+    """What to call as work goes on: with what is being done, and how much of all is (0 to 1, or None).
+
+    Examples
+    --------
+    >>> from tractable.cli.console import talking
+    >>> with talking(quiet=True) as say, Steps(say) as step:
+    ...     step("reading", 0.5)
+    """
+
+    def __init__(self, say: Talk) -> None:
+        self.say = say
+        self.bar: Any = None
+        self.said, self.when = "", 0.0
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and not (self.say.quiet or self.say.as_json):
+            self.bar, self.task = _bar()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, text: str, done: float | None = None) -> None:
+        if self.bar is not None:
+            self.bar.update(
+                self.task,
+                description=printable(text),
+                completed=done or 0.0,
+                total=None if done is None else 1.0,
+            )
+            return
+        step, now = text.partition(": ")[0], time.monotonic()
+        if step != self.said or now - self.when > PATIENCE:
+            self.say.progress(f"{text} …")
+            self.said, self.when = step, now
+
+
+def _bar() -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.start()
+    return bar, bar.add_task("starting", total=1.0)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a list that is separated by commas; a name that has one is put in quotes.
+
+    Examples
+    --------
+    >>> names_in('km, minutes, "day, hour"')
+    ('km', 'minutes', 'day, hour')
+    """
+    fields = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(name.strip() for name in fields if name.strip())
+
+
+def shell_list(names: Iterable[str]) -> str:
+    """Return the list of names as a shell takes it.
+
+    Examples
+    --------
+    >>> print(shell_list(["km", "minutes"]), shell_list(["km", "day, hour"]))
+    km,minutes 'km,"day, hour"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return shlex.quote(text.getvalue())
