@@ -6,7 +6,7 @@ import re
 import matplotlib as mpl
 import numpy as np
 
-from tractable.plotting.style import legend_name
+from tractable.plotting.style import legend_label
 from tractable.report.section import MOST_BYTES, canvas, picture_of
 
 
@@ -60,7 +60,7 @@ def test_nothing_is_left_behind():
 def test_labels_and_names_are_written_as_they_are():
     """As in every other picture: no mathematics, and nothing left out of a legend."""
     with canvas() as (figure, ax):
-        ax.plot([0, 1], [1, 0], label=legend_name("_late $x$"))
+        ax.plot([0, 1], [1, 0], label=legend_label("_late $x$"))
         ax.set_xticks([0, 1], [r"$\frac$", "_x"])
         figure.legend(title="$by$")
         svg = picture_of(figure, alt="a falling line").svg

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.plotting.style import COLOURS, legend_name
+from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.mutual_information import LEAST_ROWS, Pair, coded, correlation_interval, pairs_of
 from tractable.report.overview import cut_name, density_of, view
 from tractable.report.rows import listed, without_repeats
@@ -396,7 +396,7 @@ def _coloured(ax: Any, table: Table, rows: Any, groups: str, style: dict[str, An
         ax.plot(rare[a], rare[b], marker="o", color="0.6", label="others", **style)
     for k, level in enumerate(levels):
         some = rows[of_row == level]
-        ax.plot(some[a], some[b], marker="o", color=COLOURS[k], label=legend_name(cut_name(level)), **style)
+        ax.plot(some[a], some[b], marker="o", color=COLOURS[k], label=legend_label(cut_name(level)), **style)
 
 
 def _by_category(table: Table, number: str, category: str, pair: Pair) -> Picture:
@@ -451,7 +451,7 @@ def _shares(table: Table, a: str, b: str, pair: Pair) -> Picture:
                 left=left,
                 color=COLOURS[k % 8],
                 height=0.75,
-                label=legend_name(cut_name(part)),
+                label=legend_label(cut_name(part)),
             )
             left += share
         if (left < 1 - 1e-9).any():

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
-from tractable.plotting.style import COLOURS, legend_name
+from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.clusters import MARKS, MOST_LINES, MOST_POINTS, grouping, membership
 from tractable.report.rows import ChosenRows, beginning, chosen_rows, imports_for, listed, not_used, rows_once
 from tractable.report.section import Grid, Picture, Section, canvas, picture_of
@@ -267,7 +267,7 @@ def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None
         for j, level in enumerate(values):
             mine = (colours == level).to_numpy()
             ax.scatter(
-                *xy[mine].T, color=COLOURS[j], marker=MARKS[j], label=legend_name(str(level)[:30]), **style
+                *xy[mine].T, color=COLOURS[j], marker=MARKS[j], label=legend_label(str(level)[:30]), **style
             )
         ax.legend(frameon=False, title=by[:40], fontsize="small", markerscale=1.3)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tractable.plotting.style import as_written
+from tractable.plotting.style import show_literally
 from tractable.value import value
 
 __all__ = ["MOST_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of"]
@@ -137,7 +137,7 @@ def picture_of(
     figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False
 ) -> Picture:
     """Turn a matplotlib figure into a picture: lines and text, or `pixels` where there are many points."""
-    as_written(figure)
+    show_literally(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the letters
         warnings.filterwarnings("ignore", message="constrained_layout not applied")

@@ -1,4 +1,4 @@
-"""Results of linear models: paths of coefficients, basis functions and residual diagnostics."""
+"""Results of linear models: coefficient paths, cross-validation curves, basis functions, diagnostics."""
 
 from typing import Any
 
@@ -10,25 +10,31 @@ from tractable.covariance import resolve_dims
 from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoCV, LassoLars, LassoPath
 from tractable.linear_model.basis.mapping import Basis
 from tractable.plotting.plot import draw, draw_as, picture
-from tractable.plotting.rows import box_of, column_names, draw_rows, rows_like
-from tractable.plotting.style import COLOURS, legend, legend_name, quiet, title, which_columns
+from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
+from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
 
 __all__: list[str] = []
 
 
-#: Columns that get a colour and a name; the others are drawn in grey.
+#: Columns with a colour and a name; the others are drawn in grey.
 NAMED = 7
+
+#: Basis functions beyond this many have no legend.
+MAX_FUNCTIONS = 8
+
+#: The names of methods of cross-validation.
+METHODS = {"loo": "leave-one-out", "gcv": "generalised cross-validation"}
 
 
 @picture.register
 def _lasso_path(x: LassoPath, ax: Any, *, against: str = "alpha", named: int = NAMED) -> Any:
-    """Draw the coefficients at every penalty, the largest by name."""
+    """Draw the coefficients at every penalty; the `named` largest have a colour."""
     return _lines(x, ax, against=against, named=named)
 
 
 @picture.register
 def _lars_path(x: LarsPath, ax: Any, *, against: str = "norm", named: int = NAMED) -> Any:
-    """Draw the coefficients between knots, straight lines, with a tick mark at every knot."""
+    """Draw the piecewise linear coefficients, with a line at every knot."""
     _lines(x, ax, against=against, named=named)
     for at in _across(x, against):
         ax.axvline(at, color="0.9", lw=0.8, zorder=0)
@@ -39,17 +45,14 @@ def _lars_path(x: LarsPath, ax: Any, *, against: str = "norm", named: int = NAME
 def _lasso_cv(
     x: LassoCV, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, named: int = NAMED
 ) -> Any:
-    """Draw the path of all rows, and the two penalties that cross-validation offers.
-
-    Over rows, predictions.
-    """
+    """Draw the path, and the penalties of least error and of one standard error; over rows, predictions."""
     check_fitted(x)
     if data is not None or X is not None:
         return draw_as(RegressorMixin, x, ax, data=data, X=X, y=y)
     _lines(x.path_, ax, against="alpha", named=named)
     for alpha, style, what in ((x.alpha_, "-", "least error"), (x.alpha_1se_, "--", "one standard error")):
         ax.axvline(alpha, color="0.4", lw=1.0, ls=style, label=what)
-    legend(ax, beside=True)  # within the picture there is no room
+    legend(ax, beside=True)
     return ax
 
 
@@ -67,7 +70,7 @@ def _lasso_lars(
 
 
 def _across(x: Any, against: str) -> np.ndarray:
-    """Where each set of coefficients stands on the horizontal axis."""
+    """Return the position of each set of coefficients on the horizontal axis."""
     if against == "alpha":
         return np.asarray(x.alphas)
     if against == "norm":
@@ -82,33 +85,25 @@ def _lines(x: Any, ax: Any, *, against: str, named: int) -> Any:
     for j in used[named:][::-1]:
         ax.plot(across, x.coefs[j], color="0.75", lw=0.8)
     for colour, j in zip(COLOURS * (1 + named // len(COLOURS)), sorted(used[:named]), strict=False):
-        ax.plot(across, x.coefs[j], color=colour, label=legend_name(names[j]))
+        ax.plot(across, x.coefs[j], color=colour, label=legend_label(names[j]))
     ax.axhline(0.0, color="0.5", lw=0.8)
     label = "Σ |coefficient|"
     if against == "alpha":
         label = "alpha"
         positive = across[across > 0]
         if len(positive) > 1 and positive[0] > 20 * positive[-1]:
-            ax.set_xscale("log") if len(positive) == len(across) else ax.set_xscale(
-                "symlog", linthresh=positive[-1]
-            )
+            _log_scale(ax, positive[-1], has_zero=len(positive) < len(across))
         if not ax.xaxis_inverted():
             ax.invert_xaxis()
     ax.set(xlabel=label, ylabel="coefficient")
-    quiet(ax)
-    legend(ax, beside=True)  # within the picture there is no room
-    return ax
-
-
-#: More functions than this are told apart by no legend.
-MOST_NAMED = 8
+    return finish(ax, beside=True)
 
 
 @picture.register
 def _basis(x: Basis, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
-    """Draw the functions that change along one column, the others at their middle.
+    """Draw the basis functions that vary along one column, with the other columns at their centre.
 
-    Along the range of `data`, or where the functions were placed.
+    Over the range of `data`, or the range that the fitted functions cover.
     """
     check_fitted(x)
     names = column_names(x)
@@ -116,28 +111,26 @@ def _basis(x: Basis, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
     if len(wanted) != 1:
         raise ValueError(f"dims must name one column, got {dims!r}")
     column = int(wanted[0])
-    low, high, middle = _range(x, data)
-    rows = np.tile(middle, (400, 1))
+    low, high, centre = _range(x, data)
+    rows = np.tile(centre, (400, 1))
     rows[:, column] = np.linspace(low[column], high[column], 400)
-    columns = np.asarray(x.transform(rows_like(x, rows)), dtype=float)
-    moving = np.flatnonzero(np.ptp(columns, axis=0) > 0.0)
-    called = x.get_feature_names_out()
-    for k, j in enumerate(moving):
-        label = legend_name(called[j]) if len(moving) <= MOST_NAMED else None
+    columns = np.asarray(x.transform(with_column_names(x, rows)), dtype=float)
+    varying = np.flatnonzero(np.ptp(columns, axis=0) > 0.0)
+    labels = x.get_feature_names_out()
+    for k, j in enumerate(varying):
+        label = legend_label(labels[j]) if len(varying) <= MAX_FUNCTIONS else None
         ax.plot(rows[:, column], columns[:, j], color=COLOURS[k % len(COLOURS)], label=label)
     ax.set(xlabel=names[column], ylabel="basis function")
-    told = which_columns([names[column]], len(names))
-    title(ax, f"along {told}" if told else "")
-    quiet(ax)
-    legend(ax)
-    return ax
+    which = which_columns([names[column]], len(names))
+    title(ax, f"along {which}" if which else "")
+    return finish(ax)
 
 
 def _range(x: Any, data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the least, the greatest and a middle value of each column."""
+    """Return the lower end, the upper end and the centre of each column."""
     if data is not None:
         rows = np.asarray(check_columns(x, data), dtype=float)
-        return *box_of(rows, 0.02), np.median(rows, axis=0)
+        return *bounding_box(rows, 0.02), np.median(rows, axis=0)
     d = x.n_features_in_
     if hasattr(x, "half_"):
         middle, half = (np.broadcast_to(np.asarray(part, dtype=float), d) for part in (x.middle_, x.half_))
@@ -158,65 +151,60 @@ def _range(x: Any, data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @picture.register
 def _diagnosis(x: Diagnosis, ax: Any) -> Any:
-    """Draw studentized residuals against fitted values, larger where Cook's distance is."""
+    """Draw studentized residuals against fitted values, with marks that grow with Cook's distance."""
     ordinary = np.ones(len(x.fitted), dtype=bool)
     ordinary[x.outliers] = False
     sizes = 12.0 + 150.0 * np.minimum(x.cooks_distance, 2.0)
     for rows, colour, label in ((ordinary, "0.55", "rows"), (~ordinary, COLOURS[5], "outliers")):
         if rows.any():
-            places = np.column_stack([x.fitted, x.studentized])[rows]
-            draw_rows(ax, places, s=sizes[rows], color=colour, label=label)
+            points = np.column_stack([x.fitted, x.studentized])[rows]
+            draw_rows(ax, points, s=sizes[rows], color=colour, label=label)
     for row in x.outliers[:8]:
-        place = (x.fitted[row], x.studentized[row])
-        ax.annotate(str(row), place, xytext=(5, 4), textcoords="offset points", fontsize="small")
+        ax.annotate(
+            str(row),
+            (x.fitted[row], x.studentized[row]),
+            xytext=(5, 4),
+            textcoords="offset points",
+            fontsize="small",
+        )
     ax.plot(*_running_mean(x.fitted, x.studentized), color=COLOURS[0], label="running mean")
     ax.axhline(0.0, color="0.7", lw=0.8, zorder=0)
     found = ", ".join(x.troubles) or "no trouble found"
     ax.set(xlabel="fitted value", ylabel="studentized residual", title=found)
-    quiet(ax)
-    legend(ax)
-    return ax
+    return finish(ax)
 
 
 def _running_mean(fitted: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means over a fifth of the rows, neighbours in their fitted values."""
+    """Return moving averages over a fifth of the rows, in the order of fitted values."""
     order = np.argsort(fitted, kind="stable")
     width = max(len(fitted) // 5, 1)
     window = np.ones(width) / width
     return tuple(np.convolve(part[order], window, mode="valid") for part in (fitted, residuals))  # type: ignore[return-value]
 
 
-NAMES = {"loo": "leave-one-out", "gcv": "generalised cross-validation"}
-
-
 @picture.register
 def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0]) -> Any:
-    """Draw the score of every penalty, with one standard error where it is known, and the best."""
+    """Draw the score of every penalty, with one standard error if it is known, and the best penalty."""
     shown = np.isfinite(x.scores)
     order = np.flatnonzero(shown)[np.argsort(x.alphas[shown])]
     alphas, scores = x.alphas[order], x.scores[order]
     if x.standard_errors is not None:
         errors = x.standard_errors[order]
-        ax.fill_between(
-            alphas, scores - errors, scores + errors, color=colour, alpha=0.15, lw=0, label="± 1 s.e."
-        )
-    ax.plot(alphas, scores, color=colour, marker=".", label=label or NAMES.get(x.method, x.method))
-    ax.plot(
-        x.best_alpha,
-        x.best_score,
-        "o",
-        ms=8,
-        mfc="none",
-        color=COLOURS[5],
-        label=f"alpha = {x.best_alpha:.3g}",
-    )
+        style = {"color": colour, "alpha": 0.15, "lw": 0, "label": "± 1 s.e."}
+        ax.fill_between(alphas, scores - errors, scores + errors, **style)
+    ax.plot(alphas, scores, color=colour, marker=".", label=label or METHODS.get(x.method, x.method))
+    best = f"alpha = {x.best_alpha:.3g}"
+    ax.plot(x.best_alpha, x.best_score, "o", ms=8, mfc="none", color=COLOURS[5], label=best)
     positive = alphas[alphas > 0]
     if len(positive) > 1 and positive[-1] > 50 * positive[0]:
-        # Zero has no place on a scale of logarithms; this one begins as a straight one.
-        ax.set_xscale("symlog", linthresh=positive[0]) if len(positive) < len(alphas) else ax.set_xscale(
-            "log"
-        )
-    ax.set(xlabel="alpha", ylabel="mean squared error, left out")
-    quiet(ax)
-    legend(ax)
-    return ax
+        _log_scale(ax, positive[0], has_zero=len(positive) < len(alphas))
+    ax.set(xlabel="alpha", ylabel="cross-validated mean squared error")
+    return finish(ax)
+
+
+def _log_scale(ax: Any, least: float, *, has_zero: bool) -> None:
+    """Make the horizontal axis logarithmic; linear below the least positive penalty if there is a zero."""
+    if has_zero:
+        ax.set_xscale("symlog", linthresh=least)
+    else:
+        ax.set_xscale("log")

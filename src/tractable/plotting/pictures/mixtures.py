@@ -1,4 +1,4 @@
-"""Mixtures that EM fitted: the density, whose rows are whose, or the climb of the likelihood."""
+"""Mixtures fitted by EM: densities, responsibilities, objectives; mixtures of regressors and of experts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,105 +6,173 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_fitted
-from tractable.covariance import resolve_dims
 from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
 from tractable.mixture.regression_shell import PlanesEstimator
 from tractable.mixture.shell import EMMixture
 from tractable.mixture.table_shell import TableShell
-from tractable.plotting.columns import ColumnAxis, apart, as_places
+from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
-from tractable.plotting.plot import columns_by_name, draw, picture, with_options
-from tractable.plotting.regions import edge, radius_holding
+from tractable.plotting.plot import draw, picture, with_options
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.plotting.rows import (
     column_names,
+    columns_by_name,
+    curve_grid,
     draw_rows,
-    given_rows,
-    how_many,
-    line_points,
-    rows_like,
-    some_rows,
+    rows_argument,
+    sample_note,
+    sampled_rows,
     target_name,
+    with_column_names,
 )
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, finish
 
-__all__ = [
-    "SHOWN_REGRESSION",
-    "component_colour",
-    "draw_categories",
-    "draw_climb",
-    "draw_responsibilities",
-    "model_columns",
-]
+__all__: list[str] = []
 
+#: What `show` may be, of mixtures of rows and of mixtures of regressions.
+SHOWN, SHOWN_REGRESSION = ("density", "objective", "responsibilities"), ("density", "objective")
 
-SHOWN = ("density", "climb", "responsibilities")
+#: Components beyond this many have no colour of their own.
+MAX_NAMED = 7
+
+#: Targets at which the density of a mixture of regressions is drawn.
+N_TARGETS = 200
 
 
 @picture.register
 def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) -> Any:
     """Draw the density; with ``show="responsibilities"`` rows in the colours of their components.
 
-    With ``show="climb"`` what EM reached at each of its steps.
+    With ``show="objective"`` the objective at each iteration of EM.
     """
     check_fitted(x)
-    if show not in SHOWN:
-        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
-    if show == "climb":
-        return with_options(_climb, x, ax, options)
+    _check_show(show, SHOWN)
+    if show == "objective":
+        return with_options(_objective, x, ax, options)
     if show == "responsibilities":
         return with_options(_responsibilities, x, ax, options)
-    if isinstance(x, TableShell) and _of_words(x, options.get("dims")):
-        return with_options(_words, x, ax, options)
+    if isinstance(x, TableShell) and _is_categorical(x, options.get("dims")):
+        return with_options(_categories, x, ax, options)
     return draw(x.distribution_, ax, **options)
 
 
-def _climb(x: EMMixture, ax: Any, *, label: str = "") -> Any:
-    return draw_climb(ax, x.lower_bounds_, x.converged_, label=label)
+def _check_show(show: str, known: Sequence[str]) -> None:
+    if show not in known:
+        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
+
+
+def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
+    """Draw the objective at each iteration; the label of the last says whether EM converged."""
+    heights = np.asarray(x.lower_bounds_, dtype=float)
+    steps = np.arange(1, len(heights) + 1)
+    ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
+    end = f"converged after {len(steps)}" if x.converged_ else f"not converged after {len(steps)}"
+    ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=end)
+    ax.set(xlabel="iteration of EM", ylabel="objective per row")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    return finish(ax)
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
-    axes = [_axis(x, j) for j in range(x.n_features_in_)]
-    return draw_responsibilities(x, ax, axes, model_columns(x, dims), data)
+    """Draw rows over two columns, in the colours of the components mixed by the responsibilities.
+
+    Over one column: the responsibilities themselves.
+    """
+    if data is None:
+        raise ValueError("data must be given, the rows whose responsibilities are drawn")
+    columns = model_columns(x, dims)
+    axes = [_axis(x, j) for j in columns]
+    responsibilities = np.asarray(x.predict_proba(data), dtype=float)
+    rows = positions_of(
+        axes, [axis.name for axis in axes], data if is_frame(data) else np.asarray(data)[:, columns]
+    )
+    complete = np.isfinite(rows).all(axis=1)
+    rows, responsibilities = jittered(axes, rows[complete]), responsibilities[complete]
+    colours = [_component_colour(k) for k in range(responsibilities.shape[1])]
+    if len(columns) == 1:
+        some = sampled_rows(rows)
+        for k, colour in enumerate(colours):
+            points = np.column_stack([rows[:, 0], responsibilities[:, k]])[some]
+            ax.plot(*points.T, ".", ms=4, color=colour, label=f"component {k}")
+    else:
+        _mixed_colours(ax, rows, responsibilities, colours)
+        _component_ellipses(x.distribution_.marginal(columns), ax, colours)
+    ax.set(xlabel=axes[0].name, ylabel="responsibility" if len(columns) == 1 else axes[1].name)
+    for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=False):
+        axis.label_ticks(drawn)
+    return finish(ax, head=sample_note(len(rows)))
 
 
-def _words(x: Any, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
-    """Draw a column of categories by their names."""
-    (column,) = model_columns(x, usual_columns(x.distribution_, dims))
-    axis = _axis(x, column)
-    codes = None
-    if data is not None:
-        rows = columns_by_name(data, [axis.name], "data")[axis.name] if is_frame(data) else data
-        codes = axis.codes(rows if is_frame(data) else np.asarray(rows)[:, column])
-    return draw_categories(x.distribution_, ax, axis, column, codes)
+def _mixed_colours(ax: Any, rows: np.ndarray, responsibilities: np.ndarray, colours: Sequence[str]) -> None:
+    from matplotlib.colors import to_rgb
+
+    mixed = np.clip(responsibilities @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
+    draw_rows(ax, rows, s=14, c=mixed, label=None)
 
 
-def _of_words(x: Any, dims: Any) -> bool:
-    """Say whether what is to be drawn is one column of categories."""
+def _component_ellipses(pair: Any, ax: Any, colours: Sequence[str]) -> None:
+    """Draw the ellipse that holds half of each component, if the components are Gaussian."""
+    gaussian = isinstance(pair.components, MultivariateNormal)
+    for k, colour in enumerate(colours):
+        points = np.empty((0, 2))
+        if gaussian:
+            one = pair.components[k]
+            covariance = np.asarray(one.covariance, dtype=float)
+            points = ellipse_points(one.mean, covariance, mahalanobis_radius(0.5))
+        ax.plot(*points.T, color=colour, lw=1.5, label=f"component {k}")
+
+
+def _component_colour(k: int) -> str:
+    """Return the colour of a component; the first colour is that of the whole mixture."""
+    return COLOURS[1 + k % MAX_NAMED]
+
+
+def _is_categorical(x: Any, dims: Any) -> bool:
+    """Return whether a single column of categories is to be drawn."""
     columns = model_columns(x, usual_columns(x.distribution_, dims))
     return len(columns) == 1 and _axis(x, columns[0]).categories is not None
 
 
+def _categories(x: Any, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
+    """Draw π_k p_k(category) as stacked bars, whose tops are p(category), with frequencies of `data`."""
+    (column,) = model_columns(x, usual_columns(x.distribution_, dims))
+    axis, mixture = _axis(x, column), x.distribution_
+    codes = np.arange(len(axis.categories or ()))
+    part = mixture.components.parts[column]
+    heights = np.asarray(mixture.weights) * np.asarray(part.prob(codes[:, None].astype(float)))
+    bottom = np.zeros(len(codes))
+    for k, height in enumerate(heights.T):
+        label = f"component {k}" if heights.shape[1] <= MAX_NAMED else None
+        ax.bar(codes, height, 0.7, bottom=bottom, color=_component_colour(k), alpha=0.8, label=label)
+        bottom = bottom + height
+    if data is not None:
+        rows = columns_by_name(data, [axis.name], "data")[axis.name] if is_frame(data) else data
+        found = axis.codes(rows if is_frame(data) else np.asarray(rows)[:, column])
+        counts = np.bincount(found[np.isfinite(found)].astype(int), minlength=len(codes))
+        style = {"ls": "none", "marker": "_", "ms": min(24.0, 180.0 / len(codes)), "mew": 2.0, "color": "0.1"}
+        ax.plot(codes, counts / counts.sum(), label="data", **style)
+    ax.set(xlabel=axis.name, ylabel="probability")
+    axis.label_ticks(ax.xaxis)
+    return finish(ax)
+
+
 def _axis(x: Any, column: int) -> ColumnAxis:
-    """Return what the places of a column are: of a table, its categories."""
+    """Return the axis of a column, with the categories that a table mixture knows."""
     name = column_names(x)[column]
     if not isinstance(x, TableShell):
         return ColumnAxis(name=name)
     kind, categories = x.columns_.kinds[column], x.columns_.categories[column]
     if kind == "bernoulli":
-        return ColumnAxis(name=name, categories=(False, True), words=("no", "yes"))
+        return ColumnAxis(name=name, categories=(False, True), labels=("no", "yes"))
     if kind == "categorical" and categories is None:
         categories = tuple(range(x.units_.sizes[column]))
     return ColumnAxis(name=name, categories=categories, whole=kind == "poisson")
 
 
-#: Targets at which the density is drawn.
-N_LEVELS = 200
-
-
 @picture.register
-def _planes(
+def _regression_mixture(
     x: PlanesEstimator,
     ax: Any,
     *,
@@ -115,171 +183,62 @@ def _planes(
     coverage: float = 0.9,
     show: str = "density",
 ) -> Any:
-    """Draw p(y | x) over the range of the rows, or `grid`, and the planes.
+    """Draw p(y | x) over the range of the rows, or `grid`, and the mean of each component.
 
-    Planes are faint where their shares are small. Of several columns, targets against predictions.
-    Without rows, the coefficients of the planes. With
-    ``show="climb"``, what EM reached at each of its steps.
+    A component's line is faint where its weight is small. For several columns, targets against predictions;
+    without rows, the coefficients of the components. With ``show="objective"``, the objective at each
+    iteration of EM.
     """
     check_fitted(x)
-    rows = given_rows(data, X)
-    if show not in SHOWN_REGRESSION:
-        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
-    if show == "climb":
-        return draw_climb(ax, x.lower_bounds_, x.converged_)
+    rows = rows_argument(data, X)
+    _check_show(show, SHOWN_REGRESSION)
+    if show == "objective":
+        return _objective(x, ax)
     if y is not None and rows is None:
         raise ValueError("data must be given with y, the rows that the targets belong to")
     if rows is None and grid is None:
-        return draw_coefficients(x, ax, coverage, [f"plane {k}" for k in range(len(x.coef_))])
+        return draw_coefficients(x, ax, coverage, [f"component {k}" for k in range(len(x.coef_))])
     if x.n_features_in_ > 1 and grid is None:
         return draw_predicted(x, ax, rows, y, coverage, target_name(y))
     from matplotlib import colormaps
 
-    points, at = line_points(rows, grid)
-    dist = x.predict_dist(rows_like(x, points[:, None]))
-    levels = _levels(dist, y)
+    points, at = curve_grid(rows, grid)
+    dist = x.predict_dist(with_column_names(x, points[:, None]))
+    targets = _targets(dist, y)
     with np.errstate(under="ignore"):
-        density = dist.prob(levels[:, None])
-    # The root of the density: a road less travelled is seen too.
-    ax.pcolormesh(points, levels, np.sqrt(density), cmap="Blues", shading="gouraud", rasterized=True)
+        density = dist.prob(targets[:, None])
+    # The square root of the density makes components of small weight visible.
+    ax.pcolormesh(points, targets, np.sqrt(density), cmap="Blues", shading="gouraud", rasterized=True)
     ax.plot([], [], "s", ms=9, color=colormaps["Blues"](0.5), label="density")
     if y is not None and at is not None:
-        seen = np.reshape(np.asarray(y, dtype=float), -1)
-        draw_rows(ax, np.column_stack([at, seen]), s=8, color="0.25")
-    for k, (plane, share) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
-        _trusted(ax, points, plane, share, COLOURS[1 + k % (len(COLOURS) - 1)], f"plane {k}")
-    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(levels[0], levels[-1]))
-    quiet(ax)
-    legend(ax)
-    return ax
+        observed = np.reshape(np.asarray(y, dtype=float), -1)
+        draw_rows(ax, np.column_stack([at, observed]), s=8, color="0.25")
+    for k, (mean, weight) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
+        colour = COLOURS[1 + k % (len(COLOURS) - 1)]
+        _fading_line(ax, points, mean, weight, colour, f"component {k}")
+    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(targets[0], targets[-1]))
+    return finish(ax)
 
 
-def _levels(dist: Any, y: Any) -> np.ndarray:
-    """Return targets from below what is likely, or was seen, to above it."""
+def _targets(dist: Any, y: Any) -> np.ndarray:
+    """Return a grid over the middle 99.8 % of the predictive distributions and the observed targets."""
     low, high = np.min(dist.icdf(0.001)), np.max(dist.icdf(0.999))
     if y is not None:
-        seen = np.asarray(y, dtype=float)
-        low, high = min(low, seen.min()), max(high, seen.max())
-    return np.linspace(low, high, N_LEVELS)
+        observed = np.asarray(y, dtype=float)
+        low, high = min(low, observed.min()), max(high, observed.max())
+    return np.linspace(low, high, N_TARGETS)
 
 
-def _trusted(
-    ax: Any, points: np.ndarray, plane: np.ndarray, share: np.ndarray, colour: str, label: str
+def _fading_line(
+    ax: Any, points: np.ndarray, mean: np.ndarray, weight: np.ndarray, colour: str, label: str
 ) -> None:
-    """Draw a line that fades where its share is small."""
+    """Draw a line whose opacity is the square root of the weight."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
-    ends = np.column_stack([points, plane])
+    ends = np.column_stack([points, mean])
     colours = np.tile(to_rgba(colour), (len(points) - 1, 1))
-    colours[:, 3] = np.sqrt(0.5 * (share[1:] + share[:-1]))
-    ax.add_collection(
-        LineCollection([*np.stack([ends[:-1], ends[1:]], axis=1)], colors=colours, linewidths=1.8)
-    )
+    colours[:, 3] = np.sqrt(0.5 * (weight[1:] + weight[:-1]))
+    segments = [*np.stack([ends[:-1], ends[1:]], axis=1)]
+    ax.add_collection(LineCollection(segments, colors=colours, linewidths=1.8))
     ax.plot([], [], color=colour, label=label)
-
-
-def draw_responsibilities(x: Any, ax: Any, axes: Sequence[ColumnAxis], columns: list[int], data: Any) -> Any:
-    """Draw rows over two columns, in their components' colours mixed as the responsibilities are.
-
-    Over one column: the responsibilities themselves.
-    """
-    if data is None:
-        raise ValueError("data must be given, the rows whose responsibilities are drawn")
-    shares = np.asarray(x.predict_proba(data), dtype=float)
-    shown = [axes[j] for j in columns]
-    named = is_frame(data)
-    rows = as_places(shown, [a.name for a in shown], data if named else np.asarray(data)[:, columns])
-    there = np.isfinite(rows).all(axis=1)
-    rows, shares = apart(shown, rows[there]), shares[there]
-    colours = [component_colour(k) for k in range(shares.shape[1])]
-    if len(columns) == 1:
-        drawn = some_rows(rows)
-        for k, colour in enumerate(colours):
-            places = np.column_stack([rows[:, 0], shares[:, k]])[drawn]
-            ax.plot(*places.T, ".", ms=4, color=colour, label=f"component {k}")
-    else:
-        _mixed(ax, rows, shares, colours)
-        _rings(x.distribution_.marginal(columns), ax, colours)
-    ax.set(xlabel=shown[0].name, ylabel="responsibility" if len(columns) == 1 else shown[1].name)
-    for axis, drawn in zip(shown, (ax.xaxis, ax.yaxis), strict=False):
-        axis.mark(drawn)
-    quiet(ax)
-    legend(ax, head=how_many(len(rows)))
-    return ax
-
-
-def model_columns(x: Any, dims: Any) -> list[int]:
-    """Return the one or two columns of a fitted model to draw over: the first ones when not given."""
-    names = column_names(x)
-    wanted = range(min(2, len(names))) if dims is None else dims
-    columns = list(resolve_dims(wanted, len(names), tuple(names)))
-    if not 1 <= len(columns) <= 2:
-        raise ValueError(f"dims must name one or two columns, got {dims!r}")
-    return columns
-
-
-def _mixed(ax: Any, rows: np.ndarray, shares: np.ndarray, colours: Sequence[str]) -> None:
-    from matplotlib.colors import to_rgb
-
-    mixed = np.clip(shares @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
-    draw_rows(ax, rows, s=14, c=mixed, label=None)
-
-
-def _rings(pair: Any, ax: Any, colours: Sequence[str]) -> None:
-    """Draw the half of each component nearest its mean, where that is an ellipse."""
-    ellipses = isinstance(pair.components, MultivariateNormal)
-    for k, colour in enumerate(colours):
-        ring = np.empty((0, 2))
-        if ellipses:
-            one = pair.components[k]
-            ring = edge(one.mean, np.asarray(one.covariance, dtype=float), radius_holding(0.5))
-        ax.plot(*ring.T, color=colour, lw=1.5, label=f"component {k}")
-
-
-#: More components than this are told apart by no colour.
-MOST_NAMED = 7
-
-
-def component_colour(k: int) -> str:
-    """Return the colour of a component, in every picture of a mixture; the first of all is for the whole."""
-    return COLOURS[1 + k % MOST_NAMED]
-
-
-def draw_categories(mixture: Any, ax: Any, axis: ColumnAxis, column: int, codes: np.ndarray | None) -> Any:
-    """Draw π_k p_k(category) on top of each other, so that their tops are p(category); `codes` are rows."""
-    places = np.arange(len(axis.categories or ()))
-    part = mixture.components.parts[column]
-    heights = np.asarray(mixture.weights) * np.asarray(part.prob(places[:, None].astype(float)))
-    bottom = np.zeros(len(places))
-    for k, height in enumerate(heights.T):
-        told = f"component {k}" if heights.shape[1] <= MOST_NAMED else None
-        ax.bar(places, height, 0.7, bottom=bottom, color=component_colour(k), alpha=0.8, label=told)
-        bottom = bottom + height
-    if codes is not None:
-        seen = np.bincount(codes[np.isfinite(codes)].astype(int), minlength=len(places))
-        width = min(24.0, 180.0 / len(places))
-        style = {"ls": "none", "marker": "_", "ms": width, "mew": 2.0, "color": "0.1"}
-        ax.plot(places, seen / seen.sum(), label="data", **style)
-    ax.set(xlabel=axis.name, ylabel="probability")
-    axis.mark(ax.xaxis)
-    quiet(ax)
-    legend(ax)
-    return ax
-
-
-SHOWN_REGRESSION = ("density", "climb")
-
-
-def draw_climb(ax: Any, bounds: Sequence[float], converged: bool, *, label: str = "") -> Any:
-    """Draw the objective at each step; the last is marked, and said to be no end where EM was stopped."""
-    heights = np.asarray(bounds, dtype=float)
-    steps = np.arange(1, len(heights) + 1)
-    ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
-    told = f"settled after {len(steps)}" if converged else f"not settled after {len(steps)}"
-    ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=told)
-    ax.set(xlabel="step of EM", ylabel="objective a row")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    quiet(ax)
-    legend(ax)
-    return ax

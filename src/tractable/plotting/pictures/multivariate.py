@@ -1,4 +1,4 @@
-"""Gaussian densities: a curve of one column, ellipses of two."""
+"""Distributions of vectors: curves of one column, ellipses or regions of two; mixtures and batches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,20 +22,22 @@ from tractable.distributions import (
 )
 from tractable.plotting.columns import (
     INTERVAL,
-    as_number,
     check_single,
     chosen_columns,
-    named_columns,
-    shown_data,
-    told_coverages,
+    column_labels,
+    data_columns,
+    resolve_coverages,
 )
-from tractable.plotting.curves import as_members, curve_points, draw_batch, draw_numbers, prob_at
+from tractable.plotting.curves import batch_members, curve_points, draw_batch, draw_univariate_batch, prob_at
 from tractable.plotting.plot import draw, draw_as, picture
-from tractable.plotting.regions import draw_draws, draw_plane, edge, radius_holding
+from tractable.plotting.regions import draw_density_regions, draw_samples, ellipse_points, mahalanobis_radius
 from tractable.plotting.rows import draw_rows
-from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
+from tractable.plotting.style import COLOURS, finish, title, which_columns
 
 __all__ = ["usual_columns"]
+
+#: Mixtures of more components than this are drawn as a whole.
+MAX_COMPONENTS = 20
 
 
 @picture.register
@@ -49,14 +51,14 @@ def _multivariate(
     coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw one column as a curve, two as ellipses; of a batch, one of each member."""
-    held, regions = told_coverages(coverage, coverages)
+    """Draw one column as a curve, two as ellipses; of a batch, one curve or region for each member."""
+    held, regions = resolve_coverages(coverage, coverages)
     if x.batch_shape:
         return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
     columns = chosen_columns(x, dims)
-    shown, names, rows = x.marginal(columns), named_columns(x, columns), shown_data(x, data, columns)
+    shown, names, rows = x.marginal(columns), column_labels(x, columns), data_columns(x, data, columns)
     if len(columns) == 1:
-        ax = draw(as_number(shown), ax, data=rows, label=names[0], coverage=held)
+        ax = draw(shown.as_univariate(), ax, data=rows, label=names[0], coverage=held)
     else:
         _ellipses(shown, ax, rows, names, regions)
     title(ax, which_columns(names, x.event_shape[0]))
@@ -70,16 +72,11 @@ def _ellipses(
         draw_rows(ax, rows)
     mean, covariance = np.asarray(x.mean, dtype=float), np.asarray(x.covariance, dtype=float)
     for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
-        ax.plot(
-            *edge(mean, covariance, radius_holding(coverage)).T,
-            color=COLOURS[0],
-            alpha=shade,
-            label=f"{coverage:.0%}",
-        )
+        ring = ellipse_points(mean, covariance, mahalanobis_radius(coverage))
+        ax.plot(*ring.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
     ax.plot(*mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
     ax.set(xlabel=names[0], ylabel=names[1])
-    quiet(ax)
-    legend(ax)
+    finish(ax)
 
 
 @picture.register
@@ -89,22 +86,21 @@ def _univariate_sample(x: UnivariateEmpirical, ax: Any, **options: Any) -> Any:
 
 @picture.register
 def _sample(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERVAL) -> Any:
-    """Draw the values over two columns, the larger the more often; over one, their shares."""
+    """Draw the values over two columns, with marks that grow with their probability; over one, stems."""
     if len(x.event_shape) > 1:
         raise ValueError(f"x must be of numbers or vectors to be drawn, got events of shape {x.event_shape}")
     columns = chosen_columns(x, dims)
-    names, values = named_columns(x, columns), np.asarray(x.values, dtype=float)[:, columns]
+    names, values = column_labels(x, columns), np.asarray(x.values, dtype=float)[:, columns]
     if len(columns) == 1:
         number = Empirical(values=values[:, 0], weights=x.probabilities)
         ax = draw(number, ax, label=names[0], coverage=coverage)
     else:
-        shares = np.asarray(x.probabilities, dtype=float)
-        sizes = 12.0 + 28.0 * shares / shares.max()
+        probabilities = np.asarray(x.probabilities, dtype=float)
+        sizes = 12.0 + 28.0 * probabilities / probabilities.max()
         draw_rows(ax, values, s=sizes, color=COLOURS[0], alpha=0.7, label="values")
         ax.plot(*np.asarray(x.mean, dtype=float)[columns], "+", ms=9, color=COLOURS[5], label="mean")
         ax.set(xlabel=names[0], ylabel=names[1])
-        quiet(ax)
-        legend(ax)
+        finish(ax)
     return _titled(ax, x, names)
 
 
@@ -119,35 +115,35 @@ def _laplace(
     coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw regions of two columns; of more, which have no density of their own here, draws over two."""
-    held, regions = told_coverages(coverage, coverages)
+    """Draw regions of two columns; of more, whose marginals have no closed form, samples over two."""
+    held, regions = resolve_coverages(coverage, coverages)
     columns = chosen_columns(x, dims)
     if x.batch_shape and x.dim <= 2:
         return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
     check_single(x)
-    names, rows = named_columns(x, columns), shown_data(x, data, columns)
+    names, rows = column_labels(x, columns), data_columns(x, data, columns)
     if x.dim == 1:
         number = Laplace(location=x.location[0], scale=x.scale)
         return draw(number, ax, data=rows, label=names[0], coverage=held)
     if columns == [0, 1] and x.dim == 2:
-        return draw_plane(x, ax, data=rows, names=names, coverages=regions)
-    return _titled(draw_draws(x, ax, columns, names, rows), x, names)
+        return draw_density_regions(x, ax, data=rows, names=names, coverages=regions)
+    return _titled(draw_samples(x, ax, columns, names, rows), x, names)
 
 
 @picture.register
 def _stacked(
     x: Stacked, ax: Any, *, data: Any = None, dims: Any = None, labels: Sequence[str] | None = None
 ) -> Any:
-    """Draw each member in its colour."""
+    """Draw each member of a batch in its colour."""
     if not x.batch_shape:
         return draw(x.members[0], ax, data=data)
     if x.event_shape:
         return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=(0.9,))
-    members, names = as_members(x, labels)
-    return draw_numbers([_alone(member) for member in members], ax, names, "x")
+    members, names = batch_members(x, labels)
+    return draw_univariate_batch([_unstacked(member) for member in members], ax, names, "x")
 
 
-def _alone(member: Any) -> Any:
+def _unstacked(member: Any) -> Any:
     return member.members[0] if isinstance(member, Stacked) else member
 
 
@@ -156,14 +152,10 @@ def _titled(ax: Any, x: Any, names: Sequence[str]) -> Any:
     return ax
 
 
-#: Components beyond this many are only seen in the whole.
-MOST_COMPONENTS = 20
-
-
 @picture.register
-def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
-    """Draw the density, and under it each component times its weight."""
-    if not x.batch_shape and x.n_components <= MOST_COMPONENTS:
+def _univariate_mixture(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
+    """Draw the density, and each component times its weight."""
+    if not x.batch_shape and x.n_components <= MAX_COMPONENTS:
         points = curve_points(x)
         style: dict[str, Any] = (
             {"lw": 0.8, "ls": ":", "marker": "."} if x.discrete else {"lw": 1.0, "ls": "--"}
@@ -189,21 +181,20 @@ def _joint(
     coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw one column as a curve, or two as regions; of a product the first column when not told."""
-    held, regions = told_coverages(coverage, coverages)
+    """Draw one column as a curve, or two as regions; of a product the first column when not given."""
+    held, regions = resolve_coverages(coverage, coverages)
     dims, most = usual_columns(x, dims), 1 if isinstance(x, Product) else 2
     if x.batch_shape:
-        told: dict[str, Any] = {"labels": labels, "coverages": regions, "most": most}
-        return draw_batch(x, ax, data=data, dims=dims, **told)
+        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions, most=most)
     columns = chosen_columns(x, dims, most=most)
-    names, rows = named_columns(x, columns), shown_data(x, data, columns)
+    names, rows = column_labels(x, columns), data_columns(x, data, columns)
     part: Any = x.marginal(columns)  # type: ignore[attr-defined]
     if len(columns) == 1:
-        number = as_number(part)
+        number = part.as_univariate()
         if isinstance(number, Univariate):
             ax = draw(number, ax, data=rows, label=names[0], coverage=held)
-        else:  # components of different families, which have no quantiles together
-            ax = draw_draws(x, ax, columns, names, rows)
+        else:  # components of different families have no common quantile function
+            ax = draw_samples(x, ax, columns, names, rows)
     else:
         ax = _pair(part, ax, rows, names, regions)
     title(ax, which_columns(names, x.event_shape[0]))
@@ -211,40 +202,40 @@ def _joint(
 
 
 def usual_columns(x: Distribution, dims: Any) -> Any:
-    """Return the columns to draw; when not told, and some are counted: two measured ones, or the first."""
-    if dims is not None or not isinstance(x, Mixture) or not _has_counts(x):
+    """Return `dims`, or for a mixture with discrete columns two continuous ones, else the first."""
+    if dims is not None or not isinstance(x, Mixture) or not _is_discrete(x):
         return dims
     parts = x.components.parts if isinstance(x.components, Product) else ()
-    measured = [j for j, part in enumerate(parts) if not part.discrete and not part.event_shape]
-    plain = len(parts) == x.event_shape[0]
-    return measured[:2] if plain and len(measured) > 1 else [0]
+    continuous = [j for j, part in enumerate(parts) if not part.discrete and not part.event_shape]
+    scalar = len(parts) == x.event_shape[0]
+    return continuous[:2] if scalar and len(continuous) > 1 else [0]
 
 
 def _pair(
     x: Distribution, ax: Any, rows: np.ndarray | None, names: Sequence[str], coverages: Sequence[float]
 ) -> Any:
-    if _has_counts(x):
-        raise ValueError("dims must name one column where columns are counted, or two that are not")
+    if _is_discrete(x):
+        raise ValueError("dims must name one column if it is discrete, or two continuous ones")
     if isinstance(x, Mixture) and isinstance(x.components, MultivariateNormal):
         _components(x, ax)
-    return draw_plane(x, ax, data=rows, names=names, coverages=coverages)
+    return draw_density_regions(x, ax, data=rows, names=names, coverages=coverages)
 
 
 def _components(x: Mixture, ax: Any) -> None:
-    """Draw the half of each component nearest its mean, the fainter the smaller its weight."""
-    if x.n_components > MOST_COMPONENTS:
-        return  # the first of them would say nothing of the others
+    """Draw the ellipse that holds half of each component, fainter for small weights."""
+    if x.n_components > MAX_COMPONENTS:
+        return
     components: Any = x.components
     covariances = np.asarray(components.covariance, dtype=float)
     covariances = np.broadcast_to(covariances, (x.n_components, 2, 2))
     strength = np.sqrt(x.weights / x.weights.max())
     for k in range(x.n_components):
-        ring = edge(components.mean[k], covariances[k], radius_holding(0.5))
+        ring = ellipse_points(components.mean[k], covariances[k], mahalanobis_radius(0.5))
         label = "components, 50%" if k == 0 else None
         ax.plot(*ring.T, color=COLOURS[5], lw=1.0, ls="--", zorder=3, alpha=float(strength[k]), label=label)
 
 
-def _has_counts(x: Distribution) -> bool:
+def _is_discrete(x: Distribution) -> bool:
     if isinstance(x, Mixture):
-        return _has_counts(x.components)
+        return _is_discrete(x.components)
     return any(part.discrete for part in x.parts) if isinstance(x, Product) else x.discrete
