@@ -7,7 +7,7 @@ import numpy as np
 from tractable.base import check_number
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
-from tractable.classification.priors import class_priors, log_priors
+from tractable.classification.one_pass import class_priors, log_priors
 
 __all__ = ["DiscreteNB"]
 

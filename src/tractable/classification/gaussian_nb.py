@@ -8,7 +8,7 @@ from tractable.base import check_answerable, check_number
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_normal import column_variance, pooled
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
-from tractable.classification.priors import log_priors
+from tractable.classification.one_pass import log_priors
 from tractable.covariance.rows import as_reals
 
 __all__ = ["GaussianNB"]

@@ -10,7 +10,7 @@ from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.classification.naive_bayes_model import log_evidence
 from tractable.classification.naive_bayes_samples import check_rule
 from tractable.classification.naive_bayes_shell import NaiveBayesShell
-from tractable.classification.priors import class_priors
+from tractable.classification.one_pass import class_priors
 from tractable.conjugate.rises import shares_rise
 from tractable.data.table_writing import table_of
 from tractable.value import replace

@@ -9,7 +9,7 @@ import numpy as np
 from tractable.classification.naive_bayes_estimation import Estimation
 from tractable.conjugate import NormalModel
 from tractable.distributions import NormalGamma, StudentT
-from tractable.primitives.class_moments import class_moments
+from tractable.primitives.naive_bayes import class_moments
 from tractable.statistics import DiagonalMoments, Moments
 from tractable.statistics.rows import check_squares
 

@@ -8,8 +8,7 @@ from tractable.arrays.special import gammaln
 from tractable.classification.naive_bayes_columns import NaiveColumns, some_columns
 from tractable.classification.naive_bayes_far import far_scores, nearest
 from tractable.classification.naive_bayes_fitted import FittedColumns
-from tractable.primitives.category_scores import category_scores
-from tractable.primitives.diagonal_scores import diagonal_scores
+from tractable.primitives.naive_bayes import category_scores, diagonal_scores
 from tractable.smoothing import WINDOWS, check_window
 
 __all__ = ["LogScores"]

@@ -16,15 +16,14 @@ from tractable.classification.naive_bayes_fitted import FittedColumns
 from tractable.classification.naive_bayes_model import columns_by_class, fitted_columns
 from tractable.classification.naive_bayes_report import warnings_of
 from tractable.classification.naive_bayes_scores import LogScores
-from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import class_priors, log_priors
+from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
 from tractable.data import is_frame, is_streamed
+from tractable.data.blocks import map_rows
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import DECLARE, warn_unseen
 from tractable.data.table_reading import coded_frame, met_categories
 from tractable.distributions import Mixture, Product
 from tractable.engines import fold
-from tractable.engines.blocks import map_rows
 from tractable.statistics import ByClass, SideBySide
 from tractable.value import replace
 

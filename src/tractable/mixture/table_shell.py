@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number, refuse_foreign
 from tractable.data import is_frame, is_streamed
-from tractable.data.mapped import mapped
+from tractable.data.source import mapped
 from tractable.data.table_columns import TableColumns, columns_of
 from tractable.data.table_reading import coded_frame, learn_columns
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product

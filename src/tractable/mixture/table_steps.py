@@ -14,7 +14,7 @@ from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.table_design import Design, log_floor
 from tractable.mixture.table_lookup import MANY, indicators, log_terms, totals
 from tractable.mixture.table_units import TableUnits
-from tractable.primitives.mixture_pass import LINEAR, mixture_pass
+from tractable.primitives.em import LINEAR, mixture_pass
 from tractable.value import parameters, value
 
 __all__ = ["TableParameters", "TableSteps", "TableSums"]

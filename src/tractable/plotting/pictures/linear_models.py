@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
 from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoCV, LassoLars, LassoPath
-from tractable.linear_model.basis.mapping import Basis
+from tractable.linear_model.basis.base import Basis
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
 from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
