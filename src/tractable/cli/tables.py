@@ -14,7 +14,7 @@ import numpy as np
 from tractable.data import arrow
 from tractable.data.atomic import replacing
 from tractable.data.columns import Roles, check_known
-from tractable.data.source import Batch, PassedOn, Source, batch_rows, row_slices
+from tractable.data.source import Batch, ForwardingSource, Source, batch_rows, row_slices
 from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
@@ -216,7 +216,7 @@ def opened(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterato
         raise ValueError(said if str(path) in said else f"{path} cannot be read: {said}") from error
 
 
-class WatchedRows(PassedOn):
+class WatchedRows(ForwardingSource):
     """A source whose rows are counted; rows that a model cannot take are left out, or are an error.
 
     Parameters

@@ -83,8 +83,7 @@ def data_columns(x: Any, data: Any, columns: list[int]) -> np.ndarray | None:
         return None
     names = getattr(x, "names", None)
     if names and is_frame(data):
-        source = as_source(columns_by_name(data, [names[j] for j in columns], "data"))
-        return np.concatenate([batch.X for batch in source.batches()])
+        return as_source(columns_by_name(data, [names[j] for j in columns], "data")).collect().X
     rows = np.asarray(data, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != x.event_shape[0]:
         raise ValueError(f"data must be rows of {x.event_shape[0]} columns, got shape {rows.shape}")

@@ -28,9 +28,15 @@ from tractable.plotting.columns import (
     data_columns,
     resolve_coverages,
 )
-from tractable.plotting.curves import batch_members, curve_points, draw_batch, draw_univariate_batch, prob_at
+from tractable.plotting.curves import batch_members, curve_points, draw_univariate_batch, prob_at
 from tractable.plotting.plot import draw, draw_as, picture
-from tractable.plotting.regions import draw_density_regions, draw_samples, ellipse_points, mahalanobis_radius
+from tractable.plotting.regions import (
+    draw_batch,
+    draw_density_regions,
+    draw_samples,
+    ellipse_points,
+    mahalanobis_radius,
+)
 from tractable.plotting.rows import draw_rows
 from tractable.plotting.style import COLOURS, finish, title, which_columns
 
