@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app, fit
-from tractable.cli.models import described, model_classes
-from tractable.cli.predict import answers_of
+from tractable.cli.models import describe, model_classes
+from tractable.cli.predict import predictor
 from tractable.data import text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
@@ -28,7 +28,7 @@ OPTIONS = {
     "Perceptron": ["--set", "max_iter=50"],
 }
 CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
-FITTED = [name for name, kind in model_classes().items() if described(kind)["kind"] in TABLES]
+FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind"] in TABLES]
 
 
 @pytest.fixture(params=["held", "streamed"])
@@ -47,7 +47,7 @@ def done(*words):
 @pytest.mark.parametrize("name", FITTED)
 def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, walk):
     """The answers in the file are those of the saved model in Python."""
-    table, target = TABLES[described(model_classes()[name])["kind"]]
+    table, target = TABLES[describe(model_classes()[name])["kind"]]
     frame = tractable.datasets.load(table).frame
     if name in CODES:
         frame, target = PENGUINS[["species", "island", "year"]], target and "species"
@@ -60,7 +60,7 @@ def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, wal
     assert list(found.columns) == said["columns"]
     model = tractable.load(tmp_path / "m")
     rows = frame[list(model.feature_names_in_)]
-    for column, wanted in answers_of(model, None, None, proba=False)(rows).items():
+    for column, wanted in predictor(model, None, None, proba=False)(rows).items():
         if found[column].dtype.kind == "f":
             np.testing.assert_allclose(found[column], wanted, rtol=1e-9, atol=1e-12)
         else:

@@ -1,4 +1,4 @@
-"""`tractable fit`: a model of a table, saved."""
+"""`tractable fit`: fit a model to a table and save it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -7,25 +7,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tractable.cli.console import FLAG, INTERRUPTED, AsJson, Debug, Quiet, Talk, shell_list, talking
+from tractable.cli.console import (
+    FLAG,
+    INTERRUPTED,
+    AsJson,
+    Console,
+    Debug,
+    Quiet,
+    abbreviated,
+    open_console,
+    shell_list,
+    split_names,
+)
 from tractable.value import replace, value
 
 if TYPE_CHECKING:
-    from tractable.cli.tables import Table, WatchedFrames
+    from tractable.cli.tables import Table
     from tractable.data.columns import Roles
 
-__all__ = ["Fitted", "Question", "fit", "learn"]
+__all__ = ["FitResult", "RequestedColumns", "fit", "fit_table"]
 
-#: Facts of a fit that are worth a line.
-FACTS = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
+#: Fitted attributes that are printed.
+ATTRIBUTES = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
 
-
-#: Files of so many bytes are small: read once, and held.
+#: Files of at most so many bytes are read into memory whatever the model.
 HELD_BYTES = 2**24
 
-
-#: What models that learn from a table as it passes say of themselves.
-IN_ONE_WALK = "exact in one pass"
+#: The streaming tag of models that learn from batches of frames.
+SINGLE_SWEEP = "exact in one pass"
 
 
 def fit(
@@ -75,96 +84,89 @@ def fit(
 
       tractable fit BayesianRidge 'trips/*.parquet' -t fare -s fare.tractable
     """
-    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.console import names_in
-        from tractable.cli.models import made
+    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from tractable.cli.models import make_model
         from tractable.cli.tables import open_table
 
-        _check_folder(save)
-        say.progress(f"fitting {model} to {data} …")
+        _check_writable(save)
+        console.progress(f"fitting {model} to {data} …")
         table = open_table(data)
-        say.note(table.notes)
+        console.note(table.notes)
         if save.resolve() in [path.resolve() for path in table.paths]:
             raise ValueError(f"--save: {save} is a file that is being read")
-        question = Question(
+        requested = RequestedColumns(
             target=target,
             weight=weight,
-            features=None if features is None else names_in(features),
+            features=None if features is None else split_names(features),
             drop_missing=drop_missing,
         )
         began = time.monotonic()
-        found = learn(made(model, settings or ()), table, question, say.progress)
-        if target is not None and found.target is None:
-            say.warn(f"{model} predicts no column: {target} is left out")
-        _report(say, found, save=save, seconds=time.monotonic() - began)
-        if found.interrupted:
+        result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
+        if target is not None and result.target is None:
+            console.warn(f"{model} predicts no column: {target} is left out")
+        _save(console, result, save, time.monotonic() - began)
+        if result.interrupted:
             raise typer.Exit(INTERRUPTED)
 
 
-def _check_folder(save: Path) -> None:
-    """Refuse a place that cannot be written before any work."""
+def _check_writable(save: Path) -> None:
     if save.is_dir():
         raise ValueError(f"--save: {save} is a folder")
     if not save.parent.is_dir():
         raise ValueError(f"--save: no such folder: {save.parent}")
 
 
-def _report(say: Talk, found: Any, *, save: Path, seconds: float) -> None:
-    from tractable.persistence import save as write
+def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:
+    from tractable.persistence import save
 
-    write(found.model, save)
-    if found.interrupted:
-        say.warn("interrupted: the best model so far is saved")
-    if found.dropped:
-        say.warn(f"{found.dropped} rows with missing entries were left out")
-    facts = {name.rstrip("_"): _scalar(found.model, name) for name in FACTS}
+    model = result.model
+    save(model, path)
+    if result.interrupted:
+        console.warn("interrupted: the best model so far is saved")
+    if result.dropped:
+        console.warn(f"{result.dropped} rows with missing entries were left out")
+    facts = {name.rstrip("_"): _scalar(model, name) for name in ATTRIBUTES}
     facts = {name: fact for name, fact in facts.items() if fact is not None}
-    if hasattr(found.model, "classes_"):
-        facts["classes"] = list(found.model.classes_)
-    say.answer(
-        {
-            "model": type(found.model).__name__,
-            "parameters": {name: repr(x) for name, x in found.model.get_params(deep=False).items()},
-            "target": found.target,
-            "features": list(found.features),
-            "rows": found.rows,
-            "rows_left_out": found.dropped,
-            "seconds": round(seconds, 3),
-            "saved": str(save),
-            **facts,
-        },
-        _lines(found, save, facts),
-    )
-
-
-def _lines(found: Any, save: Path, facts: dict[str, Any]) -> list[str]:
-    of = "" if found.target is None else f" to predict {found.target}"
-    columns = ", ".join(map(str, found.features[:8])) + (", …" if len(found.features) > 8 else "")
-    return [
-        f"model       {' '.join(repr(found.model).split())}",
-        f"learned     from {found.rows:,} rows{of}",
-        f"columns     {len(found.features)}: {columns}",
-        *(f"{name:11s} {_shown(fact)}" for name, fact in facts.items()),
-        f"saved       {save} ({save.stat().st_size:,} bytes)",
+    if hasattr(model, "classes_"):
+        facts["classes"] = list(model.classes_)
+    found = {
+        "model": type(model).__name__,
+        "parameters": {name: repr(x) for name, x in model.get_params(deep=False).items()},
+        "target": result.target,
+        "features": list(result.features),
+        "rows": result.rows,
+        "rows_left_out": result.dropped,
+        "seconds": round(seconds, 3),
+        "saved": str(path),
+        **facts,
+    }
+    of = "" if result.target is None else f" to predict {result.target}"
+    lines = [
+        f"model       {' '.join(repr(model).split())}",
+        f"learned     from {result.rows:,} rows{of}",
+        f"columns     {len(result.features)}: {abbreviated(result.features, 8)}",
+        *(f"{name:11s} {_formatted(fact)}" for name, fact in facts.items()),
+        f"saved       {path} ({path.stat().st_size:,} bytes)",
     ]
+    console.result(found, lines)
 
 
-def _shown(fact: Any) -> str:
+def _formatted(fact: Any) -> str:
     if isinstance(fact, list):
-        return ", ".join(map(str, fact[:12])) + (", …" if len(fact) > 12 else "")
+        return abbreviated(fact)
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _scalar(model: Any, name: str) -> Any:
-    """Return a fact where it is one number or one truth value."""
+    """Return an attribute if it is one number or truth value, else None."""
     found: Any = getattr(model, name, None)
     found = found.item() if getattr(found, "ndim", None) == 0 else found
     return found if isinstance(found, bool | int | float) else None
 
 
 @value
-class Question:
-    """Which columns are for what, and whether rows with missing entries are left out."""
+class RequestedColumns:
+    """The options of the command that name columns, and whether rows with missing entries are left out."""
 
     target: str | None = None
     weight: str | None = None
@@ -173,8 +175,8 @@ class Question:
 
 
 @value
-class Fitted:
-    """A model that has learned, and from what."""
+class FitResult:
+    """A fitted model, with the columns and the number of rows of the fit."""
 
     model: Any
     target: Any
@@ -184,16 +186,19 @@ class Fitted:
     interrupted: bool = False
 
 
-def learn(
-    model: Any, table: "Table", question: Question, tell: Callable[[str], None] = lambda _: None
-) -> Fitted:
+def fit_table(
+    model: Any,
+    table: "Table",
+    requested: RequestedColumns,
+    progress: Callable[[str], None] = lambda _: None,
+) -> FitResult:
     """Fit a model to a table.
 
-    A model that streams is given a large table a few megabytes at a time, so that it need not fit in memory;
-    so are columns of words by models that learn in one pass. A small table and other models ask for a frame:
-    with all rows at hand a model may know a short way. `tell` is told which way a large table is read.
+    Large tables are streamed: columns of numbers as a source to every model that streams, columns of words
+    as frames to models that learn in one pass. A small table, and one for a model that does not stream, is
+    read into memory. `progress` is called with how a large table is read.
     """
-    roles = _roles(model, table, question)
+    roles = _roles(model, table, requested)
     name, streaming = type(model).__name__, model.model_tags.streaming
     words = [column for column in roles.features if column not in table.numbers] if table.types else []
     if table.types:
@@ -201,68 +206,63 @@ def learn(
         _check_features(model, table, words, roles)
     small = bool(table.types) and table.n_bytes <= HELD_BYTES
     size = f"{table.n_bytes / 1e6:,.0f} MB"
-    if words and streaming == IN_ONE_WALK and not small:
-        tell(f"reading {size} piece by piece …")
-        return _from_frames(model, table, roles, drop=question.drop_missing)
-    if small or (table.types and (words or streaming == "no")):
+    options = {
+        "allow_missing": model.model_tags.missing_values,
+        "drop": requested.drop_missing,
+        "label": name,
+        "integer_labels": _has_integer_labels(model, table, roles),
+    }
+    if small or (table.types and (words or streaming == "no") and not (words and streaming == SINGLE_SWEEP)):
         if not small:
             why = "needs all rows at once" if streaming == "no" else "reads columns of words all at once"
-            tell(f"reading {size} into memory: {name} {why} …")
-        return _from_frame(model, table, roles, drop=question.drop_missing)
-    if not small:
-        tell(f"reading {size} piece by piece …")
-    return _from_source(model, table, roles, drop=question.drop_missing)
+            progress(f"reading {size} into memory: {name} {why} …")
+        return _fit_frames(model, table, roles, options, in_memory=True)
+    progress(f"reading {size} piece by piece …")
+    if words:
+        return _fit_frames(model, table, roles, options, in_memory=False)
+    return _fit_source(model, table, roles, options)
 
 
-def _roles(model: Any, table: "Table", question: Question) -> "Roles":
+def _roles(model: Any, table: "Table", requested: RequestedColumns) -> "Roles":
     from tractable.data.columns import Roles, assign_roles
 
     name, predicts = type(model).__name__, model.__sklearn_tags__().target_tags.required
-    if question.target is None and predicts:
+    if requested.target is None and predicts:
         some = f": one of {', '.join(list(table.types)[:12])}" if table.types else ""
         raise ValueError(f"{name} learns to predict a column; name it by --target{some}")
     if not table.types:
-        asked = (question.target, question.weight, *(question.features or ()))
-        target, weight, *features = (None if text is None else _number(text) for text in asked)
+        names = (requested.target, requested.weight, *(requested.features or ()))
+        target, weight, *features = (None if text is None else _column_number(text) for text in names)
         return Roles(features=tuple(features), target=target, weight=weight)
     roles = assign_roles(
         list(table.types),
-        question.features,
-        question.target,
-        question.weight,
+        requested.features,
+        requested.target,
+        requested.weight,
         where=table.name,
         arguments=("--features", "--target", "--weight"),
     )
     return roles if predicts else replace(roles, target=None)
 
 
-def _check_target(model: Any, table: "Table", roles: "Roles") -> None:
-    """Refuse to regress on words."""
-    name = type(model).__name__
-    if model.__sklearn_tags__().estimator_type == "regressor" and roles.target not in table.numbers:
-        kind = f"{roles.target!r} ({table.types[roles.target]})"
-        raise ValueError(
-            f"{name} predicts numbers, which {kind} does not hold; `tractable models -k classification` "
-            "lists models that predict words"
-        )
-
-
-def _has_whole_labels(model: Any, table: "Table", roles: "Roles") -> bool:
-    """Say whether classes are whole numbers, which CSV files give as fractions."""
-    from pyarrow import types
-
-    classes = model.__sklearn_tags__().estimator_type == "classifier"
-    return classes and roles.target in table.types and types.is_integer(table.types[roles.target])
-
-
-def _number(text: str) -> int:
+def _column_number(text: str) -> int:
     if not text.isdigit():
         raise ValueError(f"columns of .npy files go by number; got {text!r}")
     return int(text)
 
 
+def _check_target(model: Any, table: "Table", roles: "Roles") -> None:
+    """Refuse to regress on words."""
+    if model.__sklearn_tags__().estimator_type == "regressor" and roles.target not in table.numbers:
+        kind = f"{roles.target!r} ({table.types[roles.target]})"
+        raise ValueError(
+            f"{type(model).__name__} predicts numbers, which {kind} does not hold; `tractable models "
+            "-k classification` lists models that predict words"
+        )
+
+
 def _check_features(model: Any, table: "Table", words: Sequence[str], roles: "Roles") -> None:
-    """Refuse columns that a model cannot read, with a list of those that it can."""
+    """Refuse columns that a model cannot read; the error lists those that it can."""
     reads_words = bool(model.__sklearn_tags__().input_tags.string)
     bad = [name for name in words if not (reads_words and _is_text(table.types[name]))]
     if not bad:
@@ -275,79 +275,53 @@ def _check_features(model: Any, table: "Table", words: Sequence[str], roles: "Ro
 
 
 def _is_text(kind: Any) -> bool:
-    """Say whether a column holds words, or nothing at all."""
+    """Return whether a column holds text, or nothing at all."""
     from pyarrow import types
 
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
 
 
-def _from_source(model: Any, table: "Table", roles: "Roles", *, drop: bool) -> Fitted:
-    from tractable.cli.tables import WatchedRows
+def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
+    """Return whether classes are integers, which are read as floats."""
+    from pyarrow import types
 
-    source = WatchedRows(
-        table.source(roles),
-        holes=model.model_tags.missing_values,
-        drop=drop,
-        label=type(model).__name__,
-        whole=_has_whole_labels(model, table, roles),
-    )
-    names = source.feature_names
-    features = tuple(range(source.n_features)) if names is None else names
-    stopped = _fit(model, source)
-    return Fitted(
-        model=model,
-        target=roles.target,
-        features=features,
-        rows=source.counted,
-        dropped=source.dropped,
-        interrupted=stopped,
-    )
+    classifier = model.__sklearn_tags__().estimator_type == "classifier"
+    return classifier and roles.target in table.types and types.is_integer(table.types[roles.target])
 
 
-def _from_frames(model: Any, table: "Table", roles: "Roles", *, drop: bool) -> Fitted:
-    rows = _watched(model, table, roles, drop=drop)
-    stopped = _fit(model, rows)
-    return _fitted(model, roles, rows, stopped=stopped)
+def _fit_source(model: Any, table: "Table", roles: "Roles", options: dict[str, Any]) -> FitResult:
+    from tractable.cli.tables import CountedRows
+
+    rows = CountedRows(table.source(roles), **options)
+    interrupted = _interrupted(model, rows)
+    names = rows.feature_names
+    features = tuple(range(rows.n_features)) if names is None else names
+    return _result(model, roles, features, rows, interrupted)
 
 
-def _from_frame(model: Any, table: "Table", roles: "Roles", *, drop: bool) -> Fitted:
+def _fit_frames(
+    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, in_memory: bool
+) -> FitResult:
+    from tractable.cli.tables import CountedFrames
+
+    rows = CountedFrames(table, roles, **options)
+    interrupted = _interrupted(model, *(_collected(rows) if in_memory else (rows,)))
+    return _result(model, roles, roles.features, rows, interrupted)
+
+
+def _collected(rows: Any) -> tuple[Any, ...]:
+    """Return the features, targets and weights of all rows."""
     import numpy as np
     import pandas as pd
 
-    rows = _watched(model, table, roles, drop=drop)
     X, y, weights = zip(*rows, strict=True)
-    joined = (None if parts[0] is None else np.concatenate(parts) for parts in (y, weights))
-    stopped = _fit(model, pd.concat(X, ignore_index=True), *joined)
-    return _fitted(model, roles, rows, stopped=stopped)
+    targets, row_weights = (None if part[0] is None else np.concatenate(part) for part in (y, weights))
+    return pd.concat(X, ignore_index=True), targets, row_weights
 
 
-def _watched(model: Any, table: "Table", roles: "Roles", *, drop: bool) -> "WatchedFrames":
-    from tractable.cli.tables import WatchedFrames
-
-    return WatchedFrames(
-        table,
-        roles,
-        holes=model.model_tags.missing_values,
-        drop=drop,
-        label=type(model).__name__,
-        whole=_has_whole_labels(model, table, roles),
-    )
-
-
-def _fitted(model: Any, roles: "Roles", rows: "WatchedFrames", *, stopped: bool) -> Fitted:
-    return Fitted(
-        model=model,
-        target=roles.target,
-        features=roles.features,
-        rows=rows.counted,
-        dropped=rows.dropped,
-        interrupted=stopped,
-    )
-
-
-def _fit(model: Any, *rows: Any) -> bool:
-    """Fit, and say whether it was stopped by Ctrl-C with a model in hand."""
+def _interrupted(model: Any, *rows: Any) -> bool:
+    """Fit, and return whether Ctrl-C stopped the fit with a model in hand."""
     from tractable.base.estimator import FitInterrupted
 
     try:
@@ -355,3 +329,14 @@ def _fit(model: Any, *rows: Any) -> bool:
     except FitInterrupted:
         return True
     return False
+
+
+def _result(model: Any, roles: "Roles", features: Any, rows: Any, interrupted: bool) -> FitResult:
+    return FitResult(
+        model=model,
+        target=roles.target,
+        features=features,
+        rows=rows.counted,
+        dropped=rows.dropped,
+        interrupted=interrupted,
+    )

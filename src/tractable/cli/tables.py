@@ -1,4 +1,4 @@
-"""The table that a command is given: files of one kind, walked as numbers or as frames."""
+"""Tables of the commands: files of one kind as sources or frames, missing entries, and files of results."""
 
 import io
 from collections import Counter
@@ -19,56 +19,52 @@ from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
 __all__ = [
+    "CountedFrames",
+    "CountedRows",
     "MissingEntries",
     "Table",
-    "WatchedFrames",
-    "WatchedRows",
-    "as_whole",
     "bundled_hint",
     "check_not_stdin",
     "check_output",
-    "kind_of",
-    "missing_entries",
-    "missing_target",
     "open_table",
-    "opened",
     "write_tables",
 ]
 
+#: Endings of files that can be written.
 ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
 
 
 @value
 class Table:
-    """Files that hold one table: what its columns are called, and of which Arrow type they are."""
+    """Files that hold one table, with the Arrow types of its columns."""
 
     name: str
     paths: tuple[Path, ...]
-    types: dict[str, Any]  # empty for NumPy's matrices, whose columns go by number
-    text: TextTable | None = None  # of text files: how they are read
+    types: dict[str, Any]  # empty for NumPy files, whose columns are numbered
+    text: TextTable | None = None  # how text files are read
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The columns that hold numbers."""
+        """The names of the columns of numbers."""
         return frozenset(name for name, kind in self.types.items() if arrow.is_numeric(kind))
 
     @property
     def n_bytes(self) -> int:
-        """How large the files are together."""
+        """The size of all files."""
         return sum(path.stat().st_size for path in self.paths)
 
     def check(self, names: Sequence[str], option: str) -> None:
-        """Refuse a column that is not there, with the nearest that is."""
+        """Refuse a column that does not exist; the error suggests the nearest name."""
         if self.types:
             check_known(names, list(self.types), option, self.name)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of how the files are written."""
+        """How the text of the files was interpreted."""
         return () if self.text is None else self.text.notes
 
     def source(self, roles: Roles) -> Source:
-        """Return columns of numbers to stream: text by the report's reader, all else by `tractable.scan`."""
+        """Return columns of numbers as a source: of text files, or of others by `tractable.scan`."""
         if self.text is None:
             from tractable.data import scan
 
@@ -76,10 +72,10 @@ class Table:
         import pyarrow as pa
 
         arrow.check_types(pa.schema(list(self.types.items())), roles, self.name)
-        return TableSource(table=self, roles=roles)
+        return _TextSource(table=self, roles=roles)
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Walk some columns as Arrow tables of a few megabytes, in order; empty texts are missing."""
+        """Iterate over some columns as Arrow tables of a few megabytes; empty texts are missing."""
         return self._parquet(columns) if self.text is None else self.text.blocks(columns)
 
     def _parquet(self, columns: Sequence[str]) -> Iterator[Any]:
@@ -88,13 +84,13 @@ class Table:
         kinds = {name: _as_read(self.types[name]) for name in columns}
         schema = pa.schema(list(kinds.items()))
         for path in self.paths:
-            with opened(path, columns) as found:
+            with _parquet_batches(path, columns) as found:
                 for block in found:
                     yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
 
 
 @value
-class TableSource(Source):
+class _TextSource(Source):
     """The rows of text files, as numbers."""
 
     table: Table
@@ -120,7 +116,7 @@ class TableSource(Source):
 
 
 def open_table(data: str) -> Table:
-    """Look at the first rows of a table.
+    """Return a table after reading its first rows.
 
     Parameters
     ----------
@@ -134,7 +130,7 @@ def open_table(data: str) -> Table:
         paths = expand(data)
     except ValueError as error:
         raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
-    kinds = {kind_of(path) for path in paths}
+    kinds = {_file_kind(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
     if kinds == {".npy"}:
@@ -142,54 +138,18 @@ def open_table(data: str) -> Table:
     if kinds == {".csv"}:
         text = open_text(paths, data)
         return Table(name=data, paths=paths, types=text.types, text=text)
-    with opened(paths[0]) as blocks:
+    with _parquet_batches(paths[0]) as blocks:
         first = next(iter(blocks), None)
     if first is None or not first.num_rows:
         raise ValueError(f"{data} has no rows")
     doubled = sorted(name for name, count in Counter(first.schema.names).items() if count > 1)
     if doubled:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
-    types = {field.name: field.type for field in first.schema}
-    return Table(name=data, paths=paths, types=types)
+    return Table(name=data, paths=paths, types={field.name: field.type for field in first.schema})
 
 
-def check_not_stdin(data: str) -> None:
-    """Refuse standard input, with what to do instead: tables are walked more than once."""
-    if data == "-":
-        raise ValueError("DATA is a file: standard input can be read once only; save it to a file first")
-
-
-def bundled_hint(data: str) -> str:
-    """Return how to write the bundled table that somebody took for a file; nothing where there is none."""
-    from tractable.datasets import names
-
-    name = Path(data).name.split(".")[0]
-    if name not in names():
-        return ""
-    return f"; {name} is a bundled table, which `tractable datasets {name} -o {name}.csv` writes"
-
-
-def _as_read(kind: Any) -> Any:
-    """Return the type that a column is read as: numbers are floats, but for whole ones that stay whole."""
-    from pyarrow import float64, types
-
-    if types.is_dictionary(kind):
-        return kind.value_type
-    if types.is_boolean(kind) or not arrow.is_numeric(kind) or types.is_integer(kind):
-        return kind
-    return float64()
-
-
-def kind_of(path: Path) -> str:
-    """Return the kind of a file: ``.parquet``, ``.npy``, or ``.csv`` for text whatever its ending is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".txt") as file:
-    ...     kind_of(Path(file.name))
-    '.csv'
-    """
+def _file_kind(path: Path) -> str:
+    """Return ``.parquet``, ``.npy``, or ``.csv`` for text whatever its ending is."""
     ending = path.suffix.lower()
     if ending in {".parquet", ".pq"}:
         return ".parquet"
@@ -201,8 +161,8 @@ def kind_of(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterator[Any]]:
-    """Open a Parquet file: some of its columns, or all, as batches of a few megabytes."""
+def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterator[Any]]:
+    """Open a Parquet file as batches of a few megabytes, with some of its columns or all."""
     from pyarrow import parquet
 
     try:
@@ -212,176 +172,182 @@ def opened(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterato
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror:
             raise
-        said = str(error)
-        raise ValueError(said if str(path) in said else f"{path} cannot be read: {said}") from error
+        message = str(error)
+        raise ValueError(message if str(path) in message else f"{path} cannot be read: {message}") from error
 
 
-class WatchedRows(ForwardingSource):
-    """A source whose rows are counted; rows that a model cannot take are left out, or are an error.
+def _as_read(kind: Any) -> Any:
+    """Return the type that a column is read as: float64 for numbers that are not integers."""
+    from pyarrow import float64, types
+
+    if types.is_dictionary(kind):
+        return kind.value_type
+    if types.is_boolean(kind) or not arrow.is_numeric(kind) or types.is_integer(kind):
+        return kind
+    return float64()
+
+
+def check_not_stdin(data: str) -> None:
+    """Refuse standard input, which cannot be read more than once."""
+    if data == "-":
+        raise ValueError("DATA is a file: standard input can be read once only; save it to a file first")
+
+
+def bundled_hint(data: str) -> str:
+    """Return how to write the bundled table of this name; an empty text if there is none."""
+    from tractable.datasets import names
+
+    name = Path(data).name.split(".")[0]
+    if name not in names():
+        return ""
+    return f"; {name} is a bundled table, which `tractable datasets {name} -o {name}.csv` writes"
+
+
+class MissingEntries(ValueError):  # noqa: N818
+    """Rows have missing entries that a model does not take."""
+
+    @classmethod
+    def of_target(cls) -> "MissingEntries":
+        return cls("--target has missing entries; --drop-missing leaves such rows out")
+
+    @classmethod
+    def of_feature(cls, column: Any, label: str) -> "MissingEntries":
+        return cls(
+            f"{column!r} has missing entries, which {label} does not take; --drop-missing leaves such rows "
+            "out, and `tractable models` says which models take them"
+        )
+
+
+class _Counted:
+    """Rows on their way into a model: counted, and filtered by what the model takes.
 
     Parameters
     ----------
-    source : Source
-    holes : bool
+    allow_missing : bool
         Whether the model takes rows with missing features.
     drop : bool
-        Whether rows that it cannot take are left out.
+        Whether rows that it does not take are left out; they are an error otherwise.
     label : str
-        What to call the model in the error.
-    whole : bool
-        Whether the targets are labels that are whole numbers.
-    tell : callable, optional
-        Called with the number of rows that have passed.
+        The name of the model, for the error.
+    integer_labels : bool
+        Whether the targets are integer labels.
+    progress : callable, optional
+        Called with the number of rows so far.
     """
 
     def __init__(
         self,
-        source: Source,
         *,
-        holes: bool,
+        allow_missing: bool,
         drop: bool,
         label: str,
-        whole: bool = False,
-        tell: Callable[[int], None] | None = None,
+        integer_labels: bool = False,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self.source, self.holes, self.drop, self.label = source, holes, drop, label
-        self.whole, self.tell = whole, tell
+        self.allow_missing, self.drop, self.label = allow_missing, drop, label
+        self.integer_labels, self.progress = integer_labels, progress
         self.counted = self.dropped = 0
+
+    def _pass(self, blocks: Iterable[Any], keep: Callable[[Any], Any]) -> Iterator[Any]:
+        """Iterate over what is kept of each block; a pass that is stopped does not lower the counts."""
+        counted = dropped = 0
+        for block in blocks:
+            kept = keep(block)
+            counted += _length(kept)
+            dropped += _length(block) - _length(kept)
+            self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
+            self.progress(counted)
+            yield kept
+        if dropped and not counted:
+            raise ValueError("there are no rows without missing entries")
+
+
+def _length(rows: Any) -> int:
+    return rows.n_rows if isinstance(rows, Batch) else len(rows)
+
+
+class CountedRows(_Counted, ForwardingSource):
+    """A source whose rows are counted and filtered; see `_Counted` for the options."""
+
+    def __init__(self, source: Source, **options: Any) -> None:
+        super().__init__(**options)
+        self.source = source
 
     @property
     def n_rows(self) -> int | None:
         return None if self.drop else self.source.n_rows
 
     def batches(self) -> Iterator[Batch]:
-        counted = dropped = 0
-        for batch in self.source.batches():
-            kept = self._kept(batch)
-            counted += kept.n_rows
-            dropped += batch.n_rows - kept.n_rows
-            # A later pass may stop half-way.
-            self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
-            if self.tell is not None:
-                self.tell(counted)
-            yield kept if kept.y is None or not self.whole else replace(kept, y=as_whole(kept.y))
-        if dropped and not counted:
-            raise ValueError("there are no rows without missing entries")
+        for kept in self._pass(self.source.batches(), self._keep):
+            labelled = kept.y is not None and self.integer_labels
+            yield replace(kept, y=_as_integers(kept.y)) if labelled else kept
 
-    def _kept(self, batch: Batch) -> Batch:
-        bad = self._without_target(batch)
-        if not self.holes:
-            bad |= np.isnan(batch.X).any(axis=1)
+    def _keep(self, batch: Batch) -> Batch:
+        without_target = _missing_targets(batch)
+        bad = without_target if self.allow_missing else without_target | np.isnan(batch.X).any(axis=1)
         if not bad.any():
             return batch
         if not self.drop:
-            raise self._missing(batch)
+            if without_target.any():
+                raise MissingEntries.of_target()
+            column: Any = int(np.flatnonzero(np.isnan(batch.X).any(axis=0))[0])
+            column = column if self.feature_names is None else self.feature_names[column]
+            raise MissingEntries.of_feature(column, self.label)
         y, weights = (None if part is None else part[~bad] for part in (batch.y, batch.weights))
         return Batch(X=batch.X[~bad], y=y, weights=weights)
 
-    def _without_target(self, batch: Batch) -> np.ndarray:
-        bad = np.zeros(batch.n_rows, dtype=bool)
-        if batch.y is None:
-            return bad
-        if batch.y.dtype.kind == "O":
-            return np.array([label is None or label in _blanks() for label in batch.y], dtype=bool)
-        return bad | np.isnan(batch.y) if batch.y.dtype.kind == "f" else bad
 
-    def _missing(self, batch: Batch) -> "MissingEntries":
-        if self._without_target(batch).any():
-            return missing_target()
-        column = int(np.flatnonzero(np.isnan(batch.X).any(axis=0))[0])
-        return missing_entries(
-            self.label, column if self.feature_names is None else self.feature_names[column]
-        )
+class CountedFrames(_Counted):
+    """Batches (X, y, weights) of a table with X as a frame, for models that read columns of words."""
+
+    def __init__(self, table: Table, roles: Roles, **options: Any) -> None:
+        super().__init__(**options)
+        self.table, self.roles = table, roles
+        self.needed = list(roles.targets if self.allow_missing else (*roles.targets, *roles.features))
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        frames = (block.to_pandas() for block in self.table.blocks(self.roles.columns))
+        for frame in self._pass(frames, self._keep):
+            if len(frame):
+                yield self._parts(frame)
+        if not self.counted:
+            raise ValueError("there are no rows without missing entries")
+
+    def _keep(self, frame: Any) -> Any:
+        missing = frame[self.needed].isna()
+        bad = missing.any(axis=1)
+        if bad.any() and not self.drop:
+            column = missing.columns[missing.any()][0]
+            target = column == self.roles.target
+            raise MissingEntries.of_target() if target else MissingEntries.of_feature(column, self.label)
+        return frame[~bad]
+
+    def _parts(self, frame: Any) -> tuple[Any, Any, Any]:
+        target, weight = self.roles.target, self.roles.weight
+        y = None if target is None else frame[target].to_numpy()
+        y = _as_integers(y) if y is not None and self.integer_labels else y
+        return frame[list(self.roles.features)], y, None if weight is None else frame[weight].to_numpy()
+
+
+def _missing_targets(batch: Batch) -> np.ndarray:
+    y = batch.y
+    if y is not None and y.dtype.kind == "O":
+        return np.array([label is None or label in _null_values() for label in y], dtype=bool)
+    return np.isnan(y) if y is not None and y.dtype.kind == "f" else np.zeros(batch.n_rows, dtype=bool)
 
 
 @cache
-def _blanks() -> frozenset[str]:
-    """Return how CSV files spell what is missing."""
+def _null_values() -> frozenset[str]:
+    """Return the spellings of missing entries in CSV files."""
     from pyarrow import csv
 
     return frozenset(csv.ConvertOptions().null_values)
 
 
-def as_whole(labels: np.ndarray) -> np.ndarray:
-    """Return labels as whole numbers where they are.
-
-    Examples
-    --------
-    >>> as_whole(np.array([1.0, 3.0])).tolist(), as_whole(np.array([0.5])).tolist()
-    ([1, 3], [0.5])
-    """
+def _as_integers(labels: np.ndarray) -> np.ndarray:
+    """Return labels as integers if all of them are."""
     whole = labels.astype(np.int64)
     return whole if np.array_equal(whole, labels) else labels
-
-
-class MissingEntries(ValueError):  # noqa: N818
-    """Rows have holes that a model does not take."""
-
-
-def missing_entries(label: str, column: Any) -> MissingEntries:
-    """Return what to raise where a feature has holes that a model does not take."""
-    said = f"{column!r} has missing entries, which {label} does not take; --drop-missing leaves such rows out"
-    return MissingEntries(f"{said}, and `tractable models` says which models take them")
-
-
-def missing_target() -> MissingEntries:
-    """Return what to raise where the target has holes."""
-    return MissingEntries("--target has missing entries; --drop-missing leaves such rows out")
-
-
-class WatchedFrames:
-    """A table whose rows are counted as they pass; every walk over it starts anew.
-
-    Parameters
-    ----------
-    table : Table
-    roles : Roles
-    holes : bool
-        Whether the model takes rows with missing features.
-    drop : bool
-        Whether rows that it cannot take are left out; they are an error otherwise.
-    label : str
-        What to call the model in the error.
-    whole : bool
-        Whether the targets are labels that are whole numbers.
-    """
-
-    def __init__(
-        self, table: Table, roles: Roles, *, holes: bool, drop: bool, label: str, whole: bool = False
-    ) -> None:
-        self.table, self.roles, self.drop, self.label, self.whole = table, roles, drop, label, whole
-        self.needed = list(roles.targets if holes else (*roles.targets, *roles.features))
-        self.counted = self.dropped = 0
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        counted = dropped = 0
-        for block in self.table.blocks(self.roles.columns):
-            frame = block.to_pandas()
-            kept = self.kept(frame)
-            counted += len(kept)
-            dropped += len(frame) - len(kept)
-            # A later pass may stop half-way.
-            self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
-            if len(kept):
-                yield self.parts(kept)
-        if not counted:
-            raise ValueError("there are no rows without missing entries")
-
-    def kept(self, frame: Any) -> Any:
-        """Return the rows that the model takes."""
-        holes = frame[self.needed].isna()
-        bad = holes.any(axis=1)
-        if bad.any() and not self.drop:
-            column = holes.columns[holes.any()][0]
-            raise missing_target() if column == self.roles.target else missing_entries(self.label, column)
-        return frame[~bad]
-
-    def parts(self, frame: Any) -> tuple[Any, Any, Any]:
-        """Return the features, the targets and the weights of some rows; None where there are none."""
-        target, weight = self.roles.target, self.roles.weight
-        y = None if target is None else frame[target].to_numpy()
-        y = as_whole(y) if y is not None and self.whole else y
-        return frame[list(self.roles.features)], y, None if weight is None else frame[weight].to_numpy()
 
 
 def check_output(path: Path, option: str = "--output") -> str:
@@ -397,7 +363,7 @@ def check_output(path: Path, option: str = "--output") -> str:
 
 
 def write_tables(tables: Iterable[Any], path: Path) -> int:
-    """Write Arrow tables of one schema, one after the other; return the number of rows."""
+    """Write Arrow tables of one schema as one file, whole or not at all; return the number of rows."""
     kind, rows = check_output(path), 0
     parts: Iterator[Any] = iter(tables)
     first = next(parts, None)
@@ -414,14 +380,14 @@ def _writer(kind: str, file: Any, schema: Any) -> AbstractContextManager[Any]:
     if kind == ".csv":
         from pyarrow import csv
 
-        return csv.CSVWriter(file, schema) if len(schema) > 1 else _OneColumn(file, schema)
+        return csv.CSVWriter(file, schema) if len(schema) > 1 else _OneColumnWriter(file, schema)
     from pyarrow import parquet
 
     return parquet.ParquetWriter(file, schema)
 
 
-class _OneColumn:
-    """CSV of one column: a missing entry is written as two quotes, for readers skip lines that are blank."""
+class _OneColumnWriter:
+    """A CSV writer of one column: a missing entry is two quotes, because readers skip blank lines."""
 
     def __init__(self, file: Any, schema: Any) -> None:
         from pyarrow import csv
@@ -443,7 +409,7 @@ class _OneColumn:
         table = table.set_column(0, table.schema[0], column.fill_null("")) if texts else table
         lines = io.BytesIO()
         csv.write_csv(table, lines, csv.WriteOptions(include_header=False))
-        found = lines.getvalue()  # texts are in quotes, and may have blank lines of their own
+        found = lines.getvalue()  # texts are in quotes, and may contain blank lines
         if not texts:
             found = b"".join(b'""\n' if line == b"\n" else line for line in found.splitlines(keepends=True))
         self.file.write(found)
