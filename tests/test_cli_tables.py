@@ -11,7 +11,7 @@ import tractable
 from tractable.cli import app, fit
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
-from tractable.data import text_blocks
+from tractable.data import csv as text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
 #: Which table each kind of model learns from, and which column it predicts.

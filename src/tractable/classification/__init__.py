@@ -2,23 +2,21 @@
 
 from tractable.classification.bayes_classifier import BayesClassifier, bayes_error
 from tractable.classification.bayesian_logistic import BayesianLogisticRegression
-from tractable.classification.bernoulli_nb import BernoulliNB
-from tractable.classification.categorical_nb import CategoricalNB
-from tractable.classification.decision_functions import LinearDiscriminantFunction, discriminant_functions
-from tractable.classification.discriminant import (
-    FisherDiscriminant,
-    LinearDiscriminant,
-    QuadraticDiscriminant,
-)
-from tractable.classification.gaussian_nb import GaussianNB
+from tractable.classification.discriminant.fisher import FisherDiscriminant
+from tractable.classification.discriminant.linear import LinearDiscriminant
 from tractable.classification.generative import GenerativeClassifier
-from tractable.classification.kernel_nb import KernelNB
 from tractable.classification.least_squares import LeastSquaresClassifier
-from tractable.classification.logistic import LogisticRegression, SeparableClassesWarning
-from tractable.classification.multinomial_nb import MultinomialNB
-from tractable.classification.naive_bayes import NaiveBayes
-from tractable.classification.naive_bayes_columns import NaiveColumns
-from tractable.classification.naive_bayes_fitted import FittedColumns
+from tractable.classification.logistic.estimator import LogisticRegression
+from tractable.classification.naive_bayes.columns import NaiveColumns
+from tractable.classification.naive_bayes.estimator import NaiveBayes
+from tractable.classification.naive_bayes.model import FittedColumns
+from tractable.classification.naive_bayes.named import (
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
+    KernelNB,
+    MultinomialNB,
+)
 from tractable.classification.perceptron import Perceptron
 
 __all__ = [

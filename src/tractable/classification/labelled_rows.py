@@ -10,7 +10,7 @@ from tractable.base import Rows, check_class_rows, check_labels, check_weights, 
 from tractable.base.validation import check_names
 from tractable.data import Batch, ForwardingSource, Source, is_frame
 from tractable.engines import fold
-from tractable.statistics.label_codes import label_codes, union_of_labels
+from tractable.statistics.by_class import label_codes, union_of_labels
 from tractable.value import value
 
 __all__ = [

@@ -86,7 +86,7 @@ class Console:
     def result(self, found: dict[str, Any], lines: Sequence[str] = ()) -> None:
         """Print the result: as JSON, or as lines of text."""
         if self.as_json:
-            from tractable.data.json_values import as_json
+            from tractable.data.output import as_json
 
             extra = {"notes": self.notes, "warnings": self.warnings}
             found = {**found, **{name: texts for name, texts in extra.items() if texts}}

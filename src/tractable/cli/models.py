@@ -229,7 +229,7 @@ def _as_flag(setting: str, value: Any, default: Any) -> Any:
 def _check_parameter(setting: str, known: Iterable[str], model: str) -> None:
     known = list(known)
     if setting not in known:
-        from tractable.data.nearest import nearest
+        from tractable.data.names import nearest
 
         near = nearest(setting, known)
         hint = f"did you mean {near!r}? " if near else ""
@@ -238,7 +238,7 @@ def _check_parameter(setting: str, known: Iterable[str], model: str) -> None:
 
 def _unknown(what: str, name: str, known: Iterable[str], *, otherwise: str = "") -> ValueError:
     """Return the error for an unknown name: with the nearest known one, or with all of them."""
-    from tractable.data.nearest import nearest
+    from tractable.data.names import nearest
 
     known = list(known)
     near = nearest(name, known, cutoff=0.7)

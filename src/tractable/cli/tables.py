@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.data import arrow
-from tractable.data.atomic import replacing
 from tractable.data.columns import Roles, check_known
+from tractable.data.csv import TextTable, open_text
+from tractable.data.output import replacing
 from tractable.data.source import Batch, ForwardingSource, Source, batch_rows, row_slices
-from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
 __all__ = [

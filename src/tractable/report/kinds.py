@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.entries import is_text, numbers_of, trimmed
 from tractable.data.names import number_of
-from tractable.data.text_types import dates_of, holds_numbers
+from tractable.data.text import dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.report.table import Column
 
 __all__ = ["MOST_DISTINCT", "Tally", "judged"]

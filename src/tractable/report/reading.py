@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.data.dialect import Dialect, sniffed
-from tractable.data.entries import is_text
-from tractable.data.names import clean_names, number_of
-from tractable.data.nearest import nearest_file
-from tractable.data.text_blocks import UnclosedError, text_blocks
+from tractable.data.csv import UnclosedError, text_blocks
+from tractable.data.names import clean_names, nearest_file, number_of
+from tractable.data.text import Dialect, is_text, sniffed
 from tractable.report.kinds import Tally, judged
 from tractable.report.mutual_information import telling_columns
 from tractable.report.rows import listed

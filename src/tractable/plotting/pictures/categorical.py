@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.distributions import Beta, Dirichlet
-from tractable.distributions.count_vectors import CountVectors
+from tractable.distributions.discrete.counting import CountVectors
 from tractable.plotting.columns import check_single
 from tractable.plotting.plot import draw, picture
 from tractable.plotting.rows import draw_rows, sampled_rows

@@ -10,7 +10,7 @@ from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
 from tractable.mixture.regression_shell import PlanesEstimator
 from tractable.mixture.shell import EMMixture
-from tractable.mixture.table_shell import TableShell
+from tractable.mixture.table.estimator import TableShell
 from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
