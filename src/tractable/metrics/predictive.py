@@ -12,11 +12,10 @@ from tractable.arrays.special import betaln, erf
 from tractable.covariance.rows import as_reals
 from tractable.distributions import (
     Distribution,
+    Empirical,
+    Mixture,
     Normal,
     StudentT,
-    Univariate,
-    UnivariateEmpirical,
-    UnivariateMixture,
     expectation,
 )
 from tractable.distributions.checks import check_coverage
@@ -130,7 +129,7 @@ def crps_values(distribution: Any, y: Any) -> Array:
 def _values(distribution: Any, y: Any, *, one: bool) -> Array:
     """Return the score of each target; with `one`, a single number serves all distributions."""
     alone = one and np.ndim(y) == 0
-    if isinstance(distribution, Univariate):
+    if hasattr(distribution, "cdf"):
         shape = () if alone else distribution.batch_shape
         return _score(distribution, as_targets(y, shape, like=distribution.mean))
     if hasattr(distribution, "log_prob"):
@@ -140,7 +139,7 @@ def _values(distribution: Any, y: Any, *, one: bool) -> Array:
 
 
 @singledispatch
-def _score(d: Univariate, y: Array) -> Array:
+def _score(d: Any, y: Array) -> Array:
     """Return E of 2 |x - y| times the mass on the far side of x from y; ties count half."""
     xp = namespace_of(y)
     shape = np.broadcast_shapes(tuple(y.shape), d.batch_shape)
@@ -150,7 +149,7 @@ def _score(d: Univariate, y: Array) -> Array:
     return xp.reshape(xp.stack(found), shape)
 
 
-def _integrated(d: Univariate, y: Array) -> Array:
+def _integrated(d: Any, y: Array) -> Array:
     xp = namespace_of(y)
 
     def beyond(x: Array) -> Array:
@@ -174,7 +173,7 @@ def _student_t(d: StudentT, y: Array) -> Array:
     """
     xp = namespace_of(y)
     if not bool(xp.all(d.dof > 1.0)):
-        return _score.dispatch(Univariate)(d, y)
+        return _score.dispatch(object)(d, y)
     z, nu = (y - d.location) / d.scale, d.dof
     half = xp.full_like(nu, 0.5)
     spread = 2.0 * xp.sqrt(nu) * xp.exp(betaln(half, nu - 0.5) - 2.0 * betaln(half, 0.5 * nu)) / (nu - 1.0)
@@ -186,10 +185,10 @@ def _student_t(d: StudentT, y: Array) -> Array:
 
 
 @_score.register
-def _mixture(d: UnivariateMixture, y: Array) -> Array:
+def _mixture(d: Mixture, y: Array) -> Array:
     """Σ π_k E|X_k - y| - ½ ΣΣ π_j π_k E|X_j - X_k|, Grimit et al. (2006)."""
     if not isinstance(d.components, Normal):
-        return _score.dispatch(Univariate)(d, y)
+        return _score.dispatch(object)(d, y)
     xp = namespace_of(y)
     mean, variance, share = d.components.mean, d.components.variance, d.weights
     away = xp.sum(share * _mean_distance(y[..., None] - mean, d.components.stddev), axis=-1)
@@ -199,7 +198,7 @@ def _mixture(d: UnivariateMixture, y: Array) -> Array:
 
 
 @_score.register
-def _empirical(d: UnivariateEmpirical, y: Array) -> Array:
+def _empirical(d: Empirical, y: Array) -> Array:
     xp = namespace_of(y)
     order = xp.argsort(d.values)
     x, share = xp.take(d.values, order), xp.take(d.probabilities, order)
@@ -259,7 +258,7 @@ class CalibrationCurve:
     standard_errors: Array
 
 
-def pit_values(distribution: Univariate, y: Any, *, rng: Any = None) -> Array:
+def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     """Return the probability integral transform of each target, F(y): uniform if the distributions are right.
 
     Parameters
@@ -288,7 +287,7 @@ def pit_values(distribution: Univariate, y: Any, *, rng: Any = None) -> Array:
 
 
 def calibration_curve(
-    distribution: Univariate, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None
+    distribution: Any, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None
 ) -> CalibrationCurve:
     """Return how often the targets fell below the quantiles of their predictive distributions.
 
@@ -339,7 +338,7 @@ def _levels(levels: Any, like: Array) -> Array:
 
 
 def _check(distribution: Any) -> None:
-    if not isinstance(distribution, Univariate):
+    if not (isinstance(distribution, Distribution) and hasattr(distribution, "cdf")):
         raise ValueError(f"distribution must be of numbers, got {type(distribution).__name__}")
 
 
@@ -387,7 +386,7 @@ def interval_coverage(
     >>> found.observed, round(found.mean_width, 2)
     (0.75, 3.29)
     """
-    drawn = isinstance(distribution, Univariate)
+    drawn = hasattr(distribution, "icdf")
     nominal = (0.9 if drawn else nan) if coverage is None else check_coverage(coverage)
     if drawn:
         low, high = distribution.interval(nominal)
