@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.gamma import log_minus_digamma, trigamma_excess
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
-from tractable.arrays.saddle_point import deviance, log_beta_kernel
+from tractable.arrays.saddle_point import deviance, log_beta_kernel, log_minus_digamma, trigamma_excess
 from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
 from tractable.distributions.checks import check_positive, check_probability, fit_columns
 from tractable.distributions.distribution import Univariate, as_parameters

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.gamma import log_minus_digamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
-from tractable.arrays.saddle_point import deviance
+from tractable.arrays.saddle_point import deviance, log_minus_digamma
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.arrays.trigamma import trigamma
 from tractable.covariance import other_dims, resolve_dims

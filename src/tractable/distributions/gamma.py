@@ -8,10 +8,9 @@ import numpy as np
 
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.exact import two_product
-from tractable.arrays.gamma import log_minus_digamma, trigamma_excess
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.arrays.saddle_point import deviance, log_gamma_kernel
+from tractable.arrays.saddle_point import deviance, log_gamma_kernel, log_minus_digamma, trigamma_excess
 from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
 from tractable.distributions.checks import check_positive, exactly_one, fit_columns
 from tractable.distributions.distribution import Univariate, as_parameters

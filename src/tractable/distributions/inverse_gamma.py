@@ -8,10 +8,9 @@ import numpy as np
 
 from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.exact import two_product
-from tractable.arrays.gamma import log_minus_digamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma
-from tractable.arrays.saddle_point import log_gamma_kernel
+from tractable.arrays.saddle_point import log_gamma_kernel, log_minus_digamma
 from tractable.arrays.special import gammainc, gammaincc, gammainccinv, gammaln
 from tractable.distributions.checks import check_positive, fit_columns
 from tractable.distributions.distribution import Univariate

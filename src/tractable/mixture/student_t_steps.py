@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays import jittered_cholesky, log_det_cholesky
-from tractable.arrays.gamma import log_minus_digamma
+from tractable.arrays.saddle_point import log_minus_digamma
 from tractable.arrays.special import log_sum_exp
 from tractable.arrays.trigamma import trigamma
 from tractable.base import Rows

@@ -33,13 +33,12 @@ _KINDS = {
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
-    "density": "GaussianDensity Histogram UnivariateHistogram HistogramDensity BinSearch KernelDensity "
-    "UnivariateSmoothedEmpirical SmoothedEmpirical BandwidthSearch NearestNeighborDensity "
-    "AdaptiveKernelDensity",
+    "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity SmoothedEmpirical "
+    "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "mixtures": "EMMixture PlanesEstimator",
-    "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace UnivariateMixture Mixture "
-    "Product UnivariateEmpirical Empirical Stacked",
+    "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace Mixture Product "
+    "Empirical Stacked",
     "neighbors": "NearestNeighbors Brute NeighborCurve PlaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",

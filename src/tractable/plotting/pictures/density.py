@@ -19,8 +19,6 @@ from tractable.distributions import (
     HistogramDensity,
     SmoothedEmpirical,
     Univariate,
-    UnivariateHistogram,
-    UnivariateSmoothedEmpirical,
 )
 from tractable.plotting.columns import (
     chosen_columns,
@@ -31,7 +29,7 @@ from tractable.plotting.columns import (
     two_columns,
 )
 from tractable.plotting.curves import batch_members
-from tractable.plotting.plot import draw, draw_as, picture
+from tractable.plotting.plot import draw, draw_as, picture, with_options
 from tractable.plotting.regions import draw_density_regions, draw_regions, draw_samples
 from tractable.plotting.rows import (
     bounding_box,
@@ -66,8 +64,13 @@ def _fitted(x: Any, ax: Any, **options: Any) -> Any:
 
 
 @picture.register
+def _histogram(x: HistogramDensity, ax: Any, **options: Any) -> Any:
+    drawing = _multivariate_histogram if x.event_shape else _univariate_histogram
+    return with_options(drawing, x, ax, options)
+
+
 def _univariate_histogram(
-    x: UnivariateHistogram,
+    x: HistogramDensity,
     ax: Any,
     *,
     data: Any = None,
@@ -91,7 +94,7 @@ def _univariate_histogram(
     return finish(ax)
 
 
-def _steps(x: UnivariateHistogram, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
+def _steps(x: HistogramDensity, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
     """Draw the heights of each member of a batch."""
     for member, name, colour in zip(*batch_members(x, labels), COLOURS, strict=False):
         ax.stairs(to_numpy(member.heights), to_numpy(member.edges), color=colour, lw=1.5, label=name)
@@ -99,8 +102,7 @@ def _steps(x: UnivariateHistogram, ax: Any, label: str, labels: Sequence[str] | 
     return finish(ax)
 
 
-@picture.register
-def _histogram(
+def _multivariate_histogram(
     x: HistogramDensity,
     ax: Any,
     *,
@@ -146,12 +148,13 @@ def _bin_search(x: BinSearch, ax: Any) -> Any:
 
 
 @picture.register
-def _univariate_smoothed(x: UnivariateSmoothedEmpirical, ax: Any, **options: Any) -> Any:
+def _smoothed(x: SmoothedEmpirical, ax: Any, **options: Any) -> Any:
+    if x.event_shape:
+        return with_options(_multivariate_smoothed, x, ax, options)
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register
-def _smoothed(
+def _multivariate_smoothed(
     x: SmoothedEmpirical,
     ax: Any,
     *,

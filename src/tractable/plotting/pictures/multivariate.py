@@ -17,8 +17,6 @@ from tractable.distributions import (
     Product,
     Stacked,
     Univariate,
-    UnivariateEmpirical,
-    UnivariateMixture,
 )
 from tractable.plotting.columns import (
     INTERVAL,
@@ -29,7 +27,7 @@ from tractable.plotting.columns import (
     resolve_coverages,
 )
 from tractable.plotting.curves import batch_members, curve_points, draw_univariate_batch, prob_at
-from tractable.plotting.plot import draw, draw_as, picture
+from tractable.plotting.plot import draw, draw_as, picture, with_options
 from tractable.plotting.regions import (
     draw_batch,
     draw_density_regions,
@@ -86,12 +84,13 @@ def _ellipses(
 
 
 @picture.register
-def _univariate_sample(x: UnivariateEmpirical, ax: Any, **options: Any) -> Any:
+def _empirical(x: Empirical, ax: Any, **options: Any) -> Any:
+    if x.event_shape:
+        return with_options(_multivariate_empirical, x, ax, options)
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register
-def _sample(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERVAL) -> Any:
+def _multivariate_empirical(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERVAL) -> Any:
     """Draw the values over two columns, with marks that grow with their probability; over one, stems."""
     if len(x.event_shape) > 1:
         raise ValueError(f"x must be of numbers or vectors to be drawn, got events of shape {x.event_shape}")
@@ -159,7 +158,13 @@ def _titled(ax: Any, x: Any, names: Sequence[str]) -> Any:
 
 
 @picture.register
-def _univariate_mixture(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
+def _mixture(x: Mixture, ax: Any, **options: Any) -> Any:
+    if hasattr(x, "cdf"):
+        return _univariate_mixture(x, ax, **options)
+    return with_options(_joint, x, ax, options)
+
+
+def _univariate_mixture(x: Mixture, ax: Any, **options: Any) -> Any:
     """Draw the density, and each component times its weight."""
     if not x.batch_shape and x.n_components <= MAX_COMPONENTS:
         points = curve_points(x)
@@ -174,7 +179,6 @@ def _univariate_mixture(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register(Mixture)
 @picture.register(Product)
 @picture.register(MultivariateStudentT)
 def _joint(
@@ -197,7 +201,7 @@ def _joint(
     part: Any = x.marginal(columns)  # type: ignore[attr-defined]
     if len(columns) == 1:
         number = part.as_univariate()
-        if isinstance(number, Univariate):
+        if hasattr(number, "cdf"):
             ax = draw(number, ax, data=rows, label=names[0], coverage=held)
         else:  # components of different families have no common quantile function
             ax = draw_samples(x, ax, columns, names, rows)
