@@ -7,7 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.clusters import ellipse, grouping, section, telling_pair
+from tractable.report.clusters import ellipse, fitted_mixtures, section, separating_pair
 
 
 def three_groups(rng, n=150):
@@ -101,14 +101,14 @@ def test_one_column_is_drawn_on_a_line(rng):
 
 def test_fitted_once_for_a_table(rng):
     table = table_of(three_groups(rng)[0])
-    assert grouping(table) is grouping(table)
-    assert grouping(table) is not grouping(table_of(table.frame))
+    assert fitted_mixtures(table) is fitted_mixtures(table)
+    assert fitted_mixtures(table) is not fitted_mixtures(table_of(table.frame))
 
 
 def test_many_ways_to_be_missing_make_columns_independent(rng):
     x = rng.normal(size=(100, 5)) + 9.0 * (np.arange(100) % 2)[:, None]
     x[rng.uniform(size=x.shape) < 0.2] = np.nan
-    found = grouping(table_of(pd.DataFrame(x, columns=list("abcde"))))
+    found = fitted_mixtures(table_of(pd.DataFrame(x, columns=list("abcde"))))
     assert found.mixed
     assert found.choice.best[0] == 2
 
@@ -141,7 +141,7 @@ def test_a_wide_table_says_what_it_uses(rng):
     names = [f"shared {j}" for j in range(6)] + [f"noise {j}" for j in range(60)]
     found = section(table_of(pd.DataFrame(x, columns=names)), rng=rng)
     assert any("most in common" in note for note in found.notes)
-    used = grouping(table_of(pd.DataFrame(x, columns=names))).rows.numbers
+    used = fitted_mixtures(table_of(pd.DataFrame(x, columns=names))).rows.numbers
     assert {f"shared {j}" for j in range(6)} <= set(used)
 
 
@@ -165,7 +165,7 @@ def test_ellipse_holds_nine_tenths(rng):
 def test_telling_pair_without_groups_is_the_most_alike(rng):
     x = rng.normal(size=100)
     frame = pd.DataFrame({"a": rng.normal(size=100), "b": x, "c": x + 0.1 * rng.normal(size=100)})
-    assert telling_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
+    assert separating_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
 
 
 def test_bundled_table(rng):

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 
 from tractable.plotting.style import legend_label
-from tractable.report.section import MOST_BYTES, canvas, picture_of
+from tractable.report.section import MAX_BYTES, canvas, picture_of
 
 
 def drawn(n=5, **options):
@@ -44,7 +44,7 @@ def test_the_same_drawing_is_the_same_text():
 def test_heavy_drawings_are_pixels():
     for picture in (drawn(20_000), drawn(pixels=True)):
         assert picture.svg.startswith('<img src="data:image/png;base64,')
-        assert len(picture.svg) < MOST_BYTES
+        assert len(picture.svg) < MAX_BYTES
         assert base64.b64decode(picture.svg.split(",")[1].split('"')[0]).startswith(b"\x89PNG")
 
 

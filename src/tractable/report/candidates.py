@@ -20,20 +20,19 @@ from tractable.value import value
 __all__ = [
     "Candidate",
     "Learn",
-    "OfLogarithm",
+    "LogTransformed",
     "Predict",
     "classifiers",
     "encoder",
     "is_skewed",
     "log_regressors",
-    "middle",
+    "point_prediction",
     "regressors",
     "skewed_columns",
 ]
 
 #: A class that a model thinks impossible still has this probability: a log score can be bad, not infinite.
 LEAST = 1e-15
-
 
 #: A skewness beyond this is strong: that of an exponential is 2, of a normal 0.
 STRONG = 1.0
@@ -201,7 +200,7 @@ def _classes(proba: np.ndarray) -> Categorical:
 
 
 @value
-class OfLogarithm:
+class LogTransformed:
     """The distribution of y, given that of log y: p(y) = p(log y) / y for y > 0.
 
     It has a median but not always a mean: where log y is Student's t, the mean of y is infinite.
@@ -246,9 +245,9 @@ class OfLogarithm:
         return _exp(low), _exp(high)
 
 
-def middle(said: Any) -> np.ndarray:
+def point_prediction(said: Any) -> np.ndarray:
     """Return one number for each row: the mean, or the median where the logarithm was modelled."""
-    return np.asarray(said.median if isinstance(said, OfLogarithm) else said.mean)
+    return np.asarray(said.median if isinstance(said, LogTransformed) else said.mean)
 
 
 def is_skewed(x: Any) -> bool:
@@ -294,7 +293,7 @@ def log_regressors(columns: Sequence[str] = ()) -> tuple[Candidate, ...]:
 def _of_logarithm(one: Candidate, columns: list[str]) -> Any:
     def learn(X: Any, y: np.ndarray) -> Predict:
         predict = one.learn(_logged(X, columns), np.log(y))
-        return lambda new: OfLogarithm(base=predict(_logged(new, columns)))
+        return lambda new: LogTransformed(base=predict(_logged(new, columns)))
 
     return learn
 

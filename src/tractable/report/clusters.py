@@ -11,7 +11,15 @@ from tractable.mixture import GaussianMixture, TableMixture
 from tractable.mixture.component_choice import ComponentChoice
 from tractable.plotting import plot
 from tractable.plotting.style import COLOURS
-from tractable.report.rows import ChosenRows, beginning, chosen_rows, imports_for, listed, not_used, rows_once
+from tractable.report.rows import (
+    ChosenRows,
+    chosen_rows,
+    code_head,
+    deduplicated_rows,
+    imports_for,
+    listed,
+    unused_note,
+)
 from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
 from tractable.selection import select_components
@@ -19,56 +27,48 @@ from tractable.value import value
 
 __all__ = [
     "MARKS",
-    "MOST_ROWS",
-    "Grouping",
+    "MAX_ROWS",
+    "FittedMixtures",
     "Membership",
     "curve_picture",
     "ellipse",
-    "grouping",
+    "fitted_mixtures",
     "membership",
     "pair_picture",
     "section",
-    "telling_pair",
-    "too_little",
+    "separating_pair",
+    "why_no_mixture",
 ]
 
 #: Numbers that set a cluster apart are told, the most telling first.
-MOST_TOLD = 3
-
+MAX_TOLD = 3
 
 #: Closer to the mean of all rows than so many standard deviations a cluster is as usual.
 USUAL = 0.5
 
-
 #: A row is sure of its cluster from this probability.
 SURE = 0.9
-
 
 #: Clusters differ by colour and by mark.
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-
 #: More points than this are drawn as pixels, and more than that not at all.
-MOST_LINES, MOST_POINTS = 1_500, 4_000
+MAX_LINES, MAX_POINTS = 1_500, 4_000
 
 
 #: The squared radius that holds nine tenths of a normal in the plane.
 RADIUS2 = -2.0 * np.log(0.1)
 
-
 #: Mixtures are fitted to at most so many rows, and asked about all.
-MOST_ROWS = 2_000
-
+MAX_ROWS = 2_000
 
 #: The largest number of components that is tried, and the rows that each of them should have.
-MOST_COMPONENTS, ROWS_EACH = 8, 10
-
+MAX_COMPONENTS, ROWS_EACH = 8, 10
 
 SHAPES = ("full", "tied", "diag")
 
-
 #: With more ways for entries to be missing than this, columns are taken as independent within a component.
-MOST_PATTERNS = 12
+MAX_PATTERNS = 12
 
 
 @value
@@ -102,7 +102,7 @@ class Membership:
 
 
 @value
-class Grouping:
+class FittedMixtures:
     """Mixtures of one component, of two, and so on, with their criteria.
 
     Parameters
@@ -135,7 +135,7 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
 
     The target takes no part: whether the groups know of it is told.
     """
-    found = grouping(table, target)
+    found = fitted_mixtures(table, target)
     if found is None:
         return None
     members = membership(found)
@@ -146,28 +146,28 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
         done=_done(found, target),
         meaning=_meaning(found, members, told),
         assumptions=_assumptions(found),
-        code=beginning(table, imports_for(found.code))
+        code=code_head(table, imports_for(found.code))
         + found.code
         + "labels = model.predict(rows)\nprobabilities = model.predict_proba(rows)\n",
         pictures=(curve_picture(found.choice), *pair_picture(found, members, rng)),
         tables=(_sizes(members, told), *_against(table, found, members, target)),
-        notes=(*_notes(found), *not_used(table, leave=target or ())),
+        notes=(*_notes(found), *unused_note(table, leave=target or ())),
         findings={
             "n_clusters": len(members.sizes),
             "by_bic": int(found.model("bic").n_components),
             "sizes": members.sizes.tolist(),
             "share_sure": float((members.sure >= SURE).mean()),
-            "set_apart_by": [[name for name, _, _ in row[:MOST_TOLD]] for row in told],
+            "set_apart_by": [[name for name, _, _ in row[:MAX_TOLD]] for row in told],
         },
     )
 
 
 def why_not(table: Table, target: str | None) -> str:
     """Say why no clusters are looked for."""
-    return f"No clusters are looked for: {too_little(table, target)}."
+    return f"No clusters are looked for: {why_no_mixture(table, target)}."
 
 
-def membership(found: Grouping) -> Membership:
+def membership(found: FittedMixtures) -> Membership:
     """Return the clusters of all rows under the mixture that was chosen."""
     proba = np.asarray(found.choice.best_model.predict_proba(found.rows.frame))
     sizes = np.bincount(np.argmax(proba, axis=1), minlength=proba.shape[1])
@@ -176,7 +176,7 @@ def membership(found: Grouping) -> Membership:
     return Membership(proba=proba[:, order], order=order)
 
 
-def _done(found: Grouping, target: str | None) -> str:
+def _done(found: FittedMixtures, target: str | None) -> str:
     n, k = found.n_fitted, int(found.choice.n_components[-1])
     what = "mixtures of rows with independent columns" if found.mixed else "mixtures of multivariate normals"
     whole = "" if n == len(found.rows.frame) else ", chosen at random"
@@ -190,7 +190,7 @@ def _done(found: Grouping, target: str | None) -> str:
     )
 
 
-def _meaning(found: Grouping, members: Membership, told: list[list[tuple[str, float, str]]]) -> str:
+def _meaning(found: FittedMixtures, members: Membership, told: list[list[tuple[str, float, str]]]) -> str:
     k, by_bic = len(members.sizes), int(found.model("bic").n_components)
     if k == 1:
         wanted = (
@@ -211,7 +211,7 @@ def _meaning(found: Grouping, members: Membership, told: list[list[tuple[str, fl
     )
 
 
-def _assumptions(found: Grouping) -> str:
+def _assumptions(found: FittedMixtures) -> str:
     inside = (
         "Within a cluster columns are independent, numbers normal and categories with shares of their own."
         if found.mixed
@@ -223,7 +223,7 @@ def _assumptions(found: Grouping) -> str:
     )
 
 
-def _told(found: Grouping, members: Membership) -> list[list[tuple[str, float, str]]]:
+def _told(found: FittedMixtures, members: Membership) -> list[list[tuple[str, float, str]]]:
     """Return for each cluster what sets it apart: a column, by how many standard deviations, in words.
 
     Columns in which a cluster is much like all rows are not told.
@@ -263,7 +263,7 @@ def _sizes(members: Membership, told: list[list[tuple[str, float, str]]]) -> Gri
     rows = []
     for k, size in enumerate(members.sizes):
         sure = members.sure[members.labels == k]
-        words = "; ".join(words for _, _, words in told[k][:MOST_TOLD])
+        words = "; ".join(words for _, _, words in told[k][:MAX_TOLD])
         entries = (str(k + 1), f"{size:,}", f"{size / n:.0%}", f"{sure.mean():.1%}")
         rows.append((*entries, *([words or "no column by itself"] if len(members.sizes) > 1 else [])))
     head = ("cluster", "rows", "share", "how sure", "what sets it apart")
@@ -275,7 +275,9 @@ def _sizes(members: Membership, told: list[list[tuple[str, float, str]]]) -> Gri
     )
 
 
-def _against(table: Table, found: Grouping, members: Membership, target: str | None) -> tuple[Grid, ...]:
+def _against(
+    table: Table, found: FittedMixtures, members: Membership, target: str | None
+) -> tuple[Grid, ...]:
     """Return what the clusters know of the target, which they were not shown."""
     if target is None or len(members.sizes) < 2:
         return ()
@@ -296,10 +298,10 @@ def _against(table: Table, found: Grouping, members: Membership, target: str | N
     return (Grid(title=f"Clusters and {target}", head=head, rows=tuple(rows)),)
 
 
-def _notes(found: Grouping) -> tuple[str, ...]:
+def _notes(found: FittedMixtures) -> tuple[str, ...]:
     notes = list(found.rows.notes)
     model, choice = found.choice.best_model, found.choice
-    if model.n_components == choice.n_components[-1] == MOST_COMPONENTS:
+    if model.n_components == choice.n_components[-1] == MAX_COMPONENTS:
         notes.append("The largest number of components that was tried was chosen; there may be more.")
     if choice.collapsed.all():
         notes.append("Components shrank to single values in all mixtures: the criteria do not mean much.")
@@ -328,18 +330,18 @@ def curve_picture(choice: ComponentChoice) -> Picture:
         )
 
 
-def pair_picture(found: Grouping, members: Any, rng: np.random.Generator) -> tuple[Picture, ...]:
+def pair_picture(found: FittedMixtures, members: Any, rng: np.random.Generator) -> tuple[Picture, ...]:
     """Draw the rows in the two columns that tell the clusters apart best, with an ellipse for each."""
     numbers, k = found.rows.numbers, len(members.sizes)
     if not numbers:
         return ()
     if len(numbers) == 1:
         return (_line_picture(found, members),)
-    names = telling_pair(found.rows.frame[list(numbers)], members.labels)
+    names = separating_pair(found.rows.frame[list(numbers)], members.labels)
     x = found.rows.frame[list(names)].to_numpy(dtype=np.float64)
     shown = np.flatnonzero(~np.isnan(x).any(axis=1))
-    if len(shown) > MOST_POINTS:
-        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    if len(shown) > MAX_POINTS:
+        shown = np.sort(rng.choice(shown, MAX_POINTS, replace=False))
     means, covariances = _plane(found.choice.best_model, names)
     with canvas(height=4.0) as (figure, ax):
         for j in range(k):
@@ -366,12 +368,12 @@ def pair_picture(found: Grouping, members: Any, rng: np.random.Generator) -> tup
             f"{names[1]} tell the clusters apart best."
             if k > 1
             else "The ellipse holds nine tenths of the rows, if they are normal.",
-            pixels=len(shown) > MOST_LINES,
+            pixels=len(shown) > MAX_LINES,
         )
     return (picture,)
 
 
-def telling_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
+def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
     """Return the two columns in which clusters are farthest apart, by Wilks' |W| / |T| of each pair.
 
     With one cluster only: the two that are most correlated.
@@ -418,7 +420,7 @@ def _plane(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
     return means, variances[..., None] * np.eye(2)
 
 
-def _line_picture(found: Grouping, members: Any) -> Picture:
+def _line_picture(found: FittedMixtures, members: Any) -> Picture:
     name = found.rows.numbers[0]
     x = found.rows.frame[name].to_numpy(dtype=np.float64)
     known = ~np.isnan(x)
@@ -433,34 +435,34 @@ def _line_picture(found: Grouping, members: Any) -> Picture:
         return picture_of(figure, alt=f"Rows by {name}, coloured by cluster")
 
 
-_made: WeakKeyDictionary[Table, dict[str | None, Grouping | None]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Table, dict[str | None, FittedMixtures | None]] = WeakKeyDictionary()
 
 
-def grouping(table: Table, leave: str | None = None) -> Grouping | None:
+def fitted_mixtures(table: Table, leave: str | None = None) -> FittedMixtures | None:
     """Return mixtures of the columns of a table but one; None where there is too little to fit them to.
 
     They are fitted once for a table: the answer does not depend on who asks.
     """
     known = _made.setdefault(table, {})
     if leave not in known:
-        known[leave] = _grouping(table, leave)
+        known[leave] = _fit_mixtures(table, leave)
     return known[leave]
 
 
-def _grouping(table: Table, leave: str | None) -> Grouping | None:
+def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     room = max(1, min(20, len(table.frame) // 5))
-    rows = rows_once(chosen_rows(table, leave or (), most_numbers=room), table)
+    rows = deduplicated_rows(chosen_rows(table, leave or (), most_numbers=room), table)
     if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
         return None
-    part = rows.part(MOST_ROWS)
-    numbers = range(1, max(1, min(MOST_COMPONENTS, len(part) // ROWS_EACH)) + 1)
-    mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MOST_PATTERNS
+    part = rows.part(MAX_ROWS)
+    numbers = range(1, max(1, min(MAX_COMPONENTS, len(part) // ROWS_EACH)) + 1)
+    mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MAX_PATTERNS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what matters of it, collapsed components, is in the choice
         choice = _tables(part, numbers) if mixed else _normals(part, numbers)
-    code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MOST_ROWS}, random_state=0)\n")
+    code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MAX_ROWS}, random_state=0)\n")
     lines = _table_code(numbers) if mixed else _normal_code(numbers)
-    return Grouping(
+    return FittedMixtures(
         rows=rows,
         choice=choice,
         code=code + lines.replace("PART", "rows" if part is rows.frame else "part"),
@@ -469,9 +471,9 @@ def _grouping(table: Table, leave: str | None) -> Grouping | None:
     )
 
 
-def too_little(table: Table, leave: str | None = None) -> str:
+def why_no_mixture(table: Table, leave: str | None = None) -> str:
     """Say why no mixture can be fitted to a table."""
-    rows = rows_once(chosen_rows(table, leave or ()), table)
+    rows = deduplicated_rows(chosen_rows(table, leave or ()), table)
     if not (rows.numbers or rows.categories):
         return "there is no column of numbers, or of few categories, that varies"
     there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.report.candidates import Candidate, Predict
-from tractable.report.rows import SAME, ChosenRows, chosen_rows, listed, rows_once
+from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_rows, listed
 from tractable.report.table import Table
 from tractable.value import value
 
@@ -16,9 +16,8 @@ __all__ = ["HeldOut", "Importance", "ModelRows", "compared", "folds", "held_out"
 
 N_FOLDS = 5
 
-
 #: Rows and classes, at most; rows, at least.
-MOST_ROWS, MOST_CLASSES, LEAST_ROWS = 2_000, 12, 20
+MAX_ROWS, MAX_CLASSES, MIN_ROWS = 2_000, 12, 20
 
 
 @value
@@ -167,7 +166,7 @@ def model_rows(table: Table, target: str) -> ModelRows:
     copies = _copies(table, target) if column.is_number else []
     every = len(table.columns)
     rows = chosen_rows(table, (target, *copies), most_numbers=every, most_categories=every)
-    rows = rows_once(rows, table)  # no model is asked for a row whose copy it has learned
+    rows = deduplicated_rows(rows, table)  # no model is asked for a row whose copy it has learned
     notes = list(rows.notes)
     if copies:
         notes.append(f"Left out, since they say the target outright: {listed(copies)}.")
@@ -182,19 +181,19 @@ def model_rows(table: Table, target: str) -> ModelRows:
         gone = int(y.isna().sum())
         if gone:
             notes.append(f"{number_of(gone, 'row')} without a target left out.")
-    if len(known) < LEAST_ROWS or known.nunique() < 2:
-        why = "fewer than two different values" if known.nunique() < 2 else f"fewer than {LEAST_ROWS} rows"
+    if len(known) < MIN_ROWS or known.nunique() < 2:
+        why = "fewer than two different values" if known.nunique() < 2 else f"fewer than {MIN_ROWS} rows"
         return _nothing(f"{target} cannot be predicted: {why} of it can be used.", notes)
-    if len(known) > MOST_ROWS:
-        known = known.sample(MOST_ROWS, random_state=0)
-        notes.append(f"Models are compared on {MOST_ROWS:,} rows, chosen at random.")
+    if len(known) > MAX_ROWS:
+        known = known.sample(MAX_ROWS, random_state=0)
+        notes.append(f"Models are compared on {MAX_ROWS:,} rows, chosen at random.")
     codes = known.map({name: k for k, name in enumerate(classes)}) if classes else known
     return ModelRows(
         X=rows.frame.loc[known.index],
         y=codes.to_numpy(dtype=int if classes else float),
         classes=classes,
         notes=tuple(notes),
-        code=_code(rows, target, classes, sampled=len(known) == MOST_ROWS < len(y)),
+        code=_code(rows, target, classes, sampled=len(known) == MAX_ROWS < len(y)),
         n_unused=_unused(table, {target, *copies, *rows.frame.columns}),
     )
 
@@ -205,9 +204,9 @@ def _classes(known: Any, notes: list[str]) -> tuple[str, ...]:
     if rare:
         notes.append(f"Classes of fewer than {N_FOLDS} rows left out: {listed(rare)}.")
     kept = list(counts.index[counts >= N_FOLDS])
-    if len(kept) > MOST_CLASSES:
-        notes.append(f"Of {len(kept)} classes the {MOST_CLASSES} most frequent are used.")
-    return tuple(sorted(kept[:MOST_CLASSES]))
+    if len(kept) > MAX_CLASSES:
+        notes.append(f"Of {len(kept)} classes the {MAX_CLASSES} most frequent are used.")
+    return tuple(sorted(kept[:MAX_CLASSES]))
 
 
 def _copies(table: Table, target: str) -> list[str]:
@@ -229,7 +228,7 @@ def _code(rows: ChosenRows, target: str, classes: tuple[str, ...] | None, *, sam
     if classes is not None:
         lines.append(f"y = y[y.isin({list(classes)!r})]")
     if sampled:
-        lines.append(f"y = y.sample({MOST_ROWS}, random_state=0)")
+        lines.append(f"y = y.sample({MAX_ROWS}, random_state=0)")
     lines.append("X = rows.loc[y.index]")
     if classes is not None:
         lines.append(f"y = y.map({list(classes)!r}.index)")

@@ -1,4 +1,4 @@
-"""What a column holds, judged by what was counted of it and by the rows that are kept."""
+"""The kind of each column, inferred from counts over all rows and from the rows in memory."""
 
 import re
 from collections import Counter
@@ -10,41 +10,38 @@ from tractable.data.names import number_of
 from tractable.data.text import dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.report.table import Column
 
-__all__ = ["MOST_DISTINCT", "Tally", "judged"]
+__all__ = ["MAX_DISTINCT", "ColumnCounts", "classified_column"]
 
-#: Whole numbers with no more values than this, each of them frequent, are codes of categories.
+#: Whole numbers with at most so many values, each of them frequent, are categories.
 FEW_CODES = 10
 
+#: Texts with more values than this are not categories.
+MAX_CATEGORIES = 100
 
-#: More different texts than this are no categories.
-MOST_CATEGORIES = 100
+#: Invisible characters and those that change the direction of text or end a line.
+INVISIBLE = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
 
+#: The translation of characters that no page can show.
+CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), *INVISIBLE], "\ufffd")
 
-#: Signs that no page can show, and those that turn the writing round, end its line, or are not seen.
-STEERING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
-
-
-CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), *STEERING], "\ufffd")
-
-
+#: Pairs of truth values.
 TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
 
-
+#: Names of columns that identify rows.
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
 
-
 #: Different values are counted up to this number.
-MOST_DISTINCT = 10_000
+MAX_DISTINCT = 10_000
 
 
-class Tally:
+class ColumnCounts:
     """Counts of one column: rows, missing entries, numbers and their range, different values.
 
-    A column of text is read as numbers while that goes well; what cannot be read is counted.
+    Columns of text are read as numbers too; entries that are no numbers are counted.
     """
 
     def __init__(self, *, text: bool) -> None:
-        self.text = text  # whether the file gives text, which may stand for numbers
+        self.text = text  # whether the entries are text, which may be numbers
         self.n_rows = self.n_missing = self.n_numbers = self.n_infinite = 0
         self.low, self.high = np.inf, -np.inf
         self.whole = self.stepping = True
@@ -74,7 +71,7 @@ class Tally:
 
     @property
     def n_distinct(self) -> int:
-        """How many different values there are, one more than can be counted where there are more."""
+        """Number of different values, at most `MAX_DISTINCT` + 1."""
         return len(self.counts)
 
     @property
@@ -96,11 +93,11 @@ class Tally:
     def _values(self, entries: Any) -> None:
         from pyarrow import compute as pc
 
-        if len(self.counts) > MOST_DISTINCT:
+        if len(self.counts) > MAX_DISTINCT:
             return
         for pair in pc.value_counts(entries.drop_null()):
             self.counts[pair["values"].as_py()] += pair["counts"].as_py()
-            if len(self.counts) > MOST_DISTINCT:
+            if len(self.counts) > MAX_DISTINCT:
                 return
 
     def _odd(self, entries: Any, readable: np.ndarray) -> None:
@@ -110,10 +107,10 @@ class Tally:
         self.odd.update(str(entry)[:40] for entry in rest.slice(0, 20).to_pylist())
 
 
-def judged(name: str, tally: Tally, kept: Any, decimal: str = ".") -> tuple[Column, Any]:
-    """Return what a column is, and the rows of it that are kept, as a pandas series to match.
+def classified_column(name: str, counted: ColumnCounts, kept: Any, decimal: str = ".") -> tuple[Column, Any]:
+    """Return a column with its kind, and its entries as a pandas series of the type of that kind.
 
-    `kept` is an Arrow array of what the file has: numbers, truth values, dates or text.
+    `kept` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
     """
     import pandas as pd
     from pyarrow import types
@@ -121,105 +118,105 @@ def judged(name: str, tally: Tally, kept: Any, decimal: str = ".") -> tuple[Colu
     texts = trimmed(kept) if is_text(kept.type) else kept
     if types.is_temporal(kept.type) and not types.is_duration(kept.type):
         dates = pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce", utc=True)
-        return _date(name, tally, dates.dt.tz_localize(None))
-    kind, note = _kind(name, tally, texts)
+        return _date(name, counted, dates.dt.tz_localize(None))
+    kind, note = _kind(name, counted, texts)
     if kind == "number":
         numbers = numbers_of(texts, decimal)
-        return _column(name, kind, tally, note, extra=_lost(tally)), pd.Series(
+        return _column(name, kind, counted, note, extra=_lost(counted)), pd.Series(
             np.where(np.isfinite(numbers), numbers, np.nan)
         )
     if kind in ("text", "category", "identifier"):
         dates = dates_of(texts)
         if dates is not None:
-            return _date(name, tally, dates)
-    return _column(name, kind, tally, note), _texts(texts)
+            return _date(name, counted, dates)
+    return _column(name, kind, counted, note), _texts(texts)
 
 
-def _kind(name: str, tally: Tally, texts: Any) -> tuple[str, str]:
-    """Return the kind of a column of numbers or text, and what to say of it."""
-    if tally.n_valid == 0:
+def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
+    """Return the kind of a column of numbers or text, and a note."""
+    if counted.n_valid == 0:
         return "empty", "no entry"
-    if tally.n_distinct == 1:
-        return "constant", f"always {_shown(next(iter(tally.counts)))}"
-    if {_shown(v).casefold() for v in tally.counts} in TRUTH:
+    if counted.n_distinct == 1:
+        return "constant", f"always {_shown(next(iter(counted.counts)))}"
+    if {_shown(v).casefold() for v in counted.counts} in TRUTH:
         return "boolean", ""
-    if _holds_numbers(tally):
-        return _kind_of_numbers(name, tally)
-    return _kind_of_texts(tally, texts)
+    if _holds_numbers(counted):
+        return _kind_of_numbers(name, counted)
+    return _kind_of_texts(counted, texts)
 
 
-def _holds_numbers(tally: Tally) -> bool:
-    if tally.text:
-        return holds_numbers(tally.n_numbers, tally.n_valid)
-    return tally.n_numbers >= tally.n_valid
+def _holds_numbers(counted: ColumnCounts) -> bool:
+    if counted.text:
+        return holds_numbers(counted.n_numbers, counted.n_valid)
+    return counted.n_numbers >= counted.n_valid
 
 
-def _kind_of_numbers(name: str, tally: Tally) -> tuple[str, str]:
-    n, different = tally.n_numbers, tally.n_distinct
-    if tally.whole and tally.stepping and n >= 5:
-        return "identifier", f"the numbers {tally.low:.0f} to {tally.high:.0f} in order"
-    every = different >= min(n, MOST_DISTINCT)
-    if tally.whole and every and KEY.search(name):
+def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
+    n, different = counted.n_numbers, counted.n_distinct
+    if counted.whole and counted.stepping and n >= 5:
+        return "identifier", f"the numbers {counted.low:.0f} to {counted.high:.0f} in order"
+    every = different >= min(n, MAX_DISTINCT)
+    if counted.whole and every and KEY.search(name):
         return "identifier", "whole numbers, all different, named like a key"
-    if tally.whole and different <= FEW_CODES and n >= 5 * different and not _lost(tally):
+    if counted.whole and different <= FEW_CODES and n >= 5 * different and not _lost(counted):
         return "category", "whole numbers of few values: taken as categories"
     lost = []
-    if tally.n_unreadable:
-        odd = ", ".join(repr(entry) for entry in list(tally.odd)[:3])
-        lost.append(f"{number_of(tally.n_unreadable, 'entry', 'entries')} not a number ({odd})")
-    if tally.n_infinite:
-        lost.append(f"{number_of(tally.n_infinite, 'infinite entry', 'infinite entries')}")
+    if counted.n_unreadable:
+        odd = ", ".join(repr(entry) for entry in list(counted.odd)[:3])
+        lost.append(f"{number_of(counted.n_unreadable, 'entry', 'entries')} not a number ({odd})")
+    if counted.n_infinite:
+        lost.append(f"{number_of(counted.n_infinite, 'infinite entry', 'infinite entries')}")
     note = f"{' and '.join(lost)} taken as missing" if lost else ""
     return "number", note
 
 
-def _kind_of_texts(tally: Tally, texts: Any) -> tuple[str, str]:
-    n, different = tally.n_valid, tally.n_distinct
-    if different <= MOST_CATEGORIES and (different <= n / 2 or different < n <= 20):
+def _kind_of_texts(counted: ColumnCounts, texts: Any) -> tuple[str, str]:
+    n, different = counted.n_valid, counted.n_distinct
+    if different <= MAX_CATEGORIES and (different <= n / 2 or different < n <= 20):
         return "category", ""
     lengths = [len(str(text)) for text in texts.slice(0, 200).drop_null().to_pylist()]
-    if different >= min(n, MOST_DISTINCT) and np.mean(lengths or [0]) <= 40:
+    if different >= min(n, MAX_DISTINCT) and np.mean(lengths or [0]) <= 40:
         return "identifier", "texts that are all different"
     return "text", "texts with too many values for categories"
 
 
-def _date(name: str, tally: Tally, dates: Any) -> tuple[Column, Any]:
-    if tally.n_valid == 0:
-        return _column(name, "empty", tally, "no entry"), dates
+def _date(name: str, counted: ColumnCounts, dates: Any) -> tuple[Column, Any]:
+    if counted.n_valid == 0:
+        return _column(name, "empty", counted, "no entry"), dates
     note = f"{dates.min():%Y-%m-%d} to {dates.max():%Y-%m-%d}"
-    kind = "constant" if tally.n_distinct == 1 else "date"
-    return _column(name, kind, tally, note), dates
+    kind = "constant" if counted.n_distinct == 1 else "date"
+    return _column(name, kind, counted, note), dates
 
 
-def _column(name: str, kind: str, tally: Tally, note: str, extra: int = 0) -> Column:
+def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int = 0) -> Column:
     number = kind == "number"
-    counts = tally.counts.most_common() if kind in ("category", "boolean") else []
+    counts = counted.counts.most_common() if kind in ("category", "boolean") else []
     return Column(
         name=name,
         kind=kind,
-        n_missing=tally.n_missing + extra,
-        n_distinct=tally.n_distinct,
+        n_missing=counted.n_missing + extra,
+        n_distinct=counted.n_distinct,
         note=note,
-        low=tally.low if number else None,
-        high=tally.high if number else None,
+        low=counted.low if number else None,
+        high=counted.high if number else None,
         counts=tuple((_shown(v), n) for v, n in counts),
     )
 
 
-def _lost(tally: Tally) -> int:
-    """Return how many entries of a column of numbers are none that can be used."""
-    return tally.n_unreadable + tally.n_infinite
+def _lost(counted: ColumnCounts) -> int:
+    """Return the number of entries of a column of numbers that are not finite numbers."""
+    return counted.n_unreadable + counted.n_infinite
 
 
 def _texts(entries: Any) -> Any:
-    """Return entries as a series of text, None where one is missing."""
+    """Return entries as a series of text, None for missing ones."""
     import pandas as pd
 
     return pd.Series([None if v is None else _shown(v) for v in entries.to_pylist()], dtype=object)
 
 
 def _shown(entry: Any) -> str:
-    """Return an entry as text: whole numbers without a point, at most 200 letters, all of them printable."""
+    """Return an entry as text: integers without a point, at most 200 printable characters."""
     if isinstance(entry, float) and entry.is_integer() and abs(entry) < 1e15:
         return str(int(entry))
     return str(entry)[:200].translate(CONTROLS)

@@ -8,8 +8,16 @@ import numpy as np
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
 from tractable.plotting.style import COLOURS, legend_label
-from tractable.report.clusters import MARKS, MOST_LINES, MOST_POINTS, grouping, membership
-from tractable.report.rows import ChosenRows, beginning, chosen_rows, imports_for, listed, not_used, rows_once
+from tractable.report.clusters import MARKS, MAX_LINES, MAX_POINTS, fitted_mixtures, membership
+from tractable.report.rows import (
+    ChosenRows,
+    chosen_rows,
+    code_head,
+    deduplicated_rows,
+    imports_for,
+    listed,
+    unused_note,
+)
 from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
 from tractable.statistics import Moments
@@ -26,19 +34,16 @@ __all__ = [
 ]
 
 #: Rows and columns that the map is made of, at most.
-MOST_ROWS, MOST_COLUMNS = 5_000, 60
-
+MAX_ROWS, MAX_COLUMNS = 5_000, 60
 
 #: What has no place in a map.
 NO_NUMBERS = ("category", "boolean", "date", "text", "identifier")
 
-
 #: Columns that are told for each direction, and directions that are told.
-MOST_TOLD, MOST_DIRECTIONS = 4, 5
-
+MAX_TOLD, MAX_DIRECTIONS = 4, 5
 
 #: Directions in the scree plot, columns with an arrow, and values with a colour of their own.
-MOST_BARS, MOST_ARROWS, MOST_VALUES = 20, 6, 7
+MAX_BARS, MAX_ARROWS, MAX_VALUES = 20, 6, 7
 
 
 @value
@@ -63,11 +68,11 @@ class PrincipalAxes:
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the plane in which rows differ most; None with fewer than two columns of numbers."""
-    rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
-    rows = rows_once(rows, table)
+    rows = chosen_rows(table, target or (), most_numbers=MAX_COLUMNS, most_categories=0)
+    rows = deduplicated_rows(rows, table)
     if len(rows.numbers) < 2 or len(rows.frame) < 3:
         return None
-    part = rows.part(MOST_ROWS)
+    part = rows.part(MAX_ROWS)
     z, gaps, axes = _standardised(part)
     scores = z @ axes.directions[:, :2]
     names = list(rows.numbers)
@@ -90,17 +95,17 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         tables=(_directions(axes, names),),
         notes=_notes(table, rows, target),
         findings={
-            "shares": axes.shares[:MOST_DIRECTIONS].tolist(),
+            "shares": axes.shares[:MAX_DIRECTIONS].tolist(),
             "n_beyond_chance": beyond,
-            "directions": [_told(axes, names, j)[:MOST_TOLD] for j in range(2)],
+            "directions": [_told(axes, names, j)[:MAX_TOLD] for j in range(2)],
         },
     )
 
 
 def why_not(table: Table, target: str | None) -> str:
     """Say why there is no map of a table."""
-    rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
-    if rows.numbers and len(rows_once(rows, table).frame) < 3:
+    rows = chosen_rows(table, target or (), most_numbers=MAX_COLUMNS, most_categories=0)
+    if rows.numbers and len(deduplicated_rows(rows, table).frame) < 3:
         return "No map of the rows: it takes three different rows with a number."
     there = "1" if rows.numbers else "none"
     return f"No map of the rows: it takes two columns of numbers that vary, and there is {there}."
@@ -124,7 +129,7 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
     """Return what rows are coloured by, and what it is called."""
     if target is not None:
         return table.frame[target].loc[part.index], target
-    found = grouping(table)
+    found = fitted_mixtures(table)
     if found is None:
         return None, ""
     import pandas as pd
@@ -166,8 +171,8 @@ def _told(axes: PrincipalAxes, names: list[str], j: int) -> list[str]:
 
 def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
     rows = []
-    for j in range(min(MOST_DIRECTIONS, len(names))):
-        order = np.argsort(-np.abs(axes.directions[:, j]), kind="stable")[:MOST_TOLD]
+    for j in range(min(MAX_DIRECTIONS, len(names))):
+        order = np.argsort(-np.abs(axes.directions[:, j]), kind="stable")[:MAX_TOLD]
         words = ", ".join(
             f"{names[i]} {axes.directions[i, j]:+.2f}" for i in order if abs(axes.directions[i, j]) >= 0.1
         )
@@ -183,11 +188,11 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
 
 def _notes(table: Table, rows: ChosenRows, target: str | None) -> tuple[str, ...]:
     kept = tuple(note for note in rows.notes if "categories" not in note)
-    return (*kept, *not_used(table, *NO_NUMBERS, leave=target or ()))
+    return (*kept, *unused_note(table, *NO_NUMBERS, leave=target or ()))
 
 
 def _code(table: Table, rows: ChosenRows, part: Any) -> str:
-    sample = "" if part is rows.frame else f"rows = rows.sample({MOST_ROWS}, random_state=0)\n"
+    sample = "" if part is rows.frame else f"rows = rows.sample({MAX_ROWS}, random_state=0)\n"
     lines = f"{rows.code}{sample}z = (rows - rows.mean()) / rows.std(ddof=0)\n"
     names = "principal_axes"
     if part.isna().to_numpy().any():
@@ -201,12 +206,12 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
     lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
     imports = f"{imports_for(lines)}from tractable.report import {names}\n"
-    return beginning(table, imports) + lines
+    return code_head(table, imports) + lines
 
 
 def scree_picture(shares: np.ndarray, chance: float) -> Picture:
     """Draw the share of the variance along each direction, and what chance alone would show."""
-    shown = shares[:MOST_BARS]
+    shown = shares[:MAX_BARS]
     places = np.arange(1, len(shown) + 1)
     with canvas() as (figure, ax):
         ax.bar(places, shown, color=COLOURS[0], width=0.7, label="each")
@@ -230,8 +235,8 @@ def map_picture(
 ) -> Picture:
     """Draw the rows along the first two directions, and where each of the main columns points."""
     shown = np.arange(len(scores))
-    if len(shown) > MOST_POINTS:
-        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    if len(shown) > MAX_POINTS:
+        shown = np.sort(rng.choice(shown, MAX_POINTS, replace=False))
     with canvas(height=4.4) as (figure, ax):
         _points(figure, ax, scores[shown], None if colours is None else colours.iloc[shown], by)
         _arrows(ax, scores, axes.directions[:, :2] * np.sqrt(axes.variances[:2]), names)
@@ -244,7 +249,7 @@ def map_picture(
             alt=f"Rows in the plane of the first two directions{', coloured by ' + by if by else ''}",
             caption="Rows near each other are alike in these two directions; an arrow points to where a "
             "column is large, and is as long as the map knows of it.",
-            pixels=len(shown) > MOST_LINES,
+            pixels=len(shown) > MAX_LINES,
         )
 
 
@@ -258,7 +263,7 @@ def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None
         drawn = ax.scatter(*xy[known].T, c=colours[known], cmap="viridis", **style)
         figure.colorbar(drawn, ax=ax, label=by, shrink=0.8)
     else:
-        values = list(colours.value_counts().index[:MOST_VALUES])
+        values = list(colours.value_counts().index[:MAX_VALUES])
         if by == "cluster":
             values = sorted(values)
         rest = ~colours.isin(values).to_numpy()
@@ -276,7 +281,7 @@ def _arrows(ax: Any, scores: np.ndarray, loadings: np.ndarray, names: list[str])
     """Draw arrows of the columns that the map knows most of; an arrow of length one reaches the edge."""
     lengths = np.sqrt((loadings**2).sum(axis=1))
     reach = 0.95 * float(np.abs(scores).max())
-    longest = np.argsort(-lengths, kind="stable")[:MOST_ARROWS]
+    longest = np.argsort(-lengths, kind="stable")[:MAX_ARROWS]
     tips = {int(i): reach * loadings[i] for i in longest if lengths[i] >= 0.1}
     for tip in tips.values():
         style = {"arrowstyle": "->", "color": "0.25", "lw": 1.0}

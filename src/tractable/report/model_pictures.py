@@ -7,14 +7,14 @@ import numpy as np
 from tractable.metrics import CalibrationCurve, class_calibration, confusion_matrix
 from tractable.plotting import plot
 from tractable.plotting.style import COLOURS
-from tractable.report.candidates import OfLogarithm, middle
+from tractable.report.candidates import LogTransformed, point_prediction
 from tractable.report.held_out import HeldOut, Importance, ModelRows
 from tractable.report.section import Picture, canvas, picture_of
 
 __all__ = ["class_pictures", "comparison", "importance_picture", "number_pictures"]
 
 #: Rows whose intervals are drawn, and columns whose worth is.
-MOST_INTERVALS, MOST_COLUMNS = 200, 12
+MAX_INTERVALS, MAX_COLUMNS = 200, 12
 
 LEVELS = np.arange(1, 10) / 10.0
 
@@ -41,7 +41,7 @@ def comparison(ranked: list[tuple[HeldOut, float, float]]) -> Picture:
 
 def importance_picture(worth: list[Importance], target: str) -> Picture:
     """Draw what columns are worth, with two standard errors."""
-    shown = worth[:MOST_COLUMNS]
+    shown = worth[:MAX_COLUMNS]
     places = np.arange(len(shown))[::-1]
     with canvas(height=1.0 + 0.28 * len(shown)) as (figure, ax):
         ax.barh(places, [one.loss for one in shown], color=COLOURS[4], height=0.6)
@@ -69,18 +69,18 @@ def number_pictures(
     best: HeldOut, rows: ModelRows, target: str, rng: np.random.Generator
 ) -> tuple[Picture, ...]:
     """Draw predictions with their intervals beside what was so, and how often quantiles held."""
-    mean = best.gathered(lambda said, _: middle(said))
+    mean = best.gathered(lambda said, _: point_prediction(said))
     ends = best.gathered(lambda said, _: np.stack(said.interval(0.9), axis=-1))
     pit = best.gathered(lambda said, at: said.cdf(rows.y[at]))
     n = len(rows.y)
-    shown = np.sort(rng.permutation(n)[:MOST_INTERVALS])
+    shown = np.sort(rng.permutation(n)[:MAX_INTERVALS])
     with canvas(height=4.0) as (figure, ax):
         ax.vlines(mean[shown], *ends[shown].T, color=COLOURS[4], lw=1, alpha=0.5, label="90% interval")
         ax.scatter(mean[shown], rows.y[shown], s=12, color=COLOURS[0], lw=0, label="rows", zorder=3)
         across = [float(mean[shown].min()), float(mean[shown].max())]
         ax.plot(across, across, color="0.4", lw=1, label="predicted")
         ax.set(xlabel=f"{target}, predicted", ylabel=target)
-        if isinstance(best.parts[0][2], OfLogarithm):
+        if isinstance(best.parts[0][2], LogTransformed):
             ax.set(xscale="log", yscale="log")
         ax.legend(frameon=False, fontsize="small")
         predicted = picture_of(

@@ -7,12 +7,12 @@ import numpy as np
 from tractable.data.names import number_of
 from tractable.report.candidates import (
     Candidate,
-    OfLogarithm,
+    LogTransformed,
     classifiers,
     encoder,
     is_skewed,
     log_regressors,
-    middle,
+    point_prediction,
     regressors,
     skewed_columns,
 )
@@ -27,16 +27,16 @@ from tractable.report.held_out import (
     model_rows,
 )
 from tractable.report.model_pictures import class_pictures, comparison, importance_picture, number_pictures
-from tractable.report.mutual_information import telling_columns
-from tractable.report.rows import beginning, imports_for, listed, not_used
+from tractable.report.mutual_information import informative_columns
+from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.section import Grid, Section
 from tractable.report.table import Table
 from tractable.value import replace
 
 __all__ = [
     "Ranked",
-    "few_rows",
-    "is_base",
+    "dominant_rows",
+    "is_baseline",
     "is_clear",
     "meaning",
     "model_code",
@@ -47,7 +47,6 @@ __all__ = [
 
 #: A difference of so many standard errors is no chance.
 CLEAR = 2.0
-
 
 #: Less than these shares is little: of the variance, and of what the most telling column is worth.
 LITTLE, LITTLE_WORTH = 0.1, 0.05
@@ -65,7 +64,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         return _nothing(table, target, rows)
     logged = skewed_columns(rows.X) if not rows.classes and is_skewed(rows.y) else None
     found, failed = _tried(rows, logged)
-    bases = [one for one in found if is_base(one)]
+    bases = [one for one in found if is_baseline(one)]
     if not bases:
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
         return _nothing(table, target, replace(rows, trouble=why, notes=(*rows.notes, *failed)))
@@ -74,14 +73,14 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
     worth = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
-    telling = [] if clear else [name for name in telling_columns(table, target) if name in columns]
+    informative = [] if clear else [name for name in informative_columns(table, target) if name in columns]
     pictures = class_pictures(best, rows) if rows.classes else number_pictures(best, rows, target, rng)
     drawn = (importance_picture(worth, target),) if worth else ()
     return Section(
         key="models",
         title=f"Predicting {target}",
         done=_done(rows, target, found),
-        meaning=meaning(rows, target, base, ranked, worth, telling),
+        meaning=meaning(rows, target, base, ranked, worth, informative),
         assumptions=(
             "Rows are independent, and new rows will be like these; standard errors take the folds as one "
             "set of rows. What matters to a model is what it uses, not what causes the target; columns that "
@@ -92,7 +91,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         tables=(_ranking(rows, ranked), *_worth(worth)),
         notes=(
             *rows.notes,
-            *not_used(table, leave=target),
+            *unused_note(table, leave=target),
             *failed,
             *_holes(rows),
             *_too_good(rows, best),
@@ -134,7 +133,7 @@ def _width(X: Any) -> int:
 
 def _done(rows: ModelRows, target: str, found: list[HeldOut]) -> str:
     what = "probability" if rows.classes else "predictive density"
-    bases = [one.name for one in found if is_base(one)]
+    bases = [one.name for one in found if is_baseline(one)]
     models = number_of(len(found) - len(bases), "model")
     return (
         f"{listed([models, *bases])} predicted {target} from "
@@ -149,7 +148,7 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
         difference = "" if one is ranked[0][0] else f"{less:.3f} ± {error:.3f}"
         also = f"{share_right(rows, one):.1%}" if rows.classes else f"{r_squared(rows, one):.3f}"
         lines.append((one.name, f"{one.mean:.3f} ± {one.standard_error:.3f}", difference, also))
-    of_logs = any(isinstance(one.parts[0][2], OfLogarithm) for one, _, _ in ranked)
+    of_logs = any(isinstance(one.parts[0][2], LogTransformed) for one, _, _ in ranked)
     medians = " R² is of predictions: means, and medians of models of logarithms." if of_logs else ""
     return Grid(
         title="Models compared",
@@ -196,7 +195,7 @@ def _few(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
     """Say where a sum of squares is that of a few rows."""
     if rows.classes:
         return ()
-    few = few_rows((best.gathered(lambda said, _: middle(said)) - rows.y) ** 2)
+    few = dominant_rows((best.gathered(lambda said, _: point_prediction(said)) - rows.y) ** 2)
     if not few:
         return ()
     which = f"{best.name} is of {number_of(few, 'row')}"
@@ -217,18 +216,23 @@ def _nothing(table: Table, target: str, rows: ModelRows) -> Section:
 
 
 def meaning(
-    rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, worth: list[Importance], telling: list[str]
+    rows: ModelRows,
+    target: str,
+    base: HeldOut,
+    ranked: Ranked,
+    worth: list[Importance],
+    informative: list[str],
 ) -> str:
-    """Say which model is best, by how much and from what; `telling` columns depend on the target."""
+    """Say which model is best, by how much and from what; `informative` columns depend on the target."""
     if not is_clear(base, ranked):
-        return _unclear(rows, target, base, ranked, telling)
+        return _unclear(rows, target, base, ranked, informative)
     best = ranked[0][0]
     gain, error = next((-less, err) for one, less, err in ranked if one is base)
     times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
     near = [
         one.name
         for one, less, err in ranked[1:]
-        if not is_base(one) and -less <= CLEAR * err and one.mean > base.mean
+        if not is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
     ]
     also = f" It cannot be told apart from {listed(near)}." if near else ""
     least = LITTLE_WORTH * max((one.loss for one in worth), default=0.0)
@@ -241,7 +245,7 @@ def meaning(
     )
 
 
-def is_base(one: HeldOut) -> bool:
+def is_baseline(one: HeldOut) -> bool:
     """Tell whether a candidate looks at no other column."""
     return one.name.startswith("the ")
 
@@ -256,11 +260,11 @@ def share_right(rows: ModelRows, one: HeldOut) -> float:
 
 
 def r_squared(rows: ModelRows, one: HeldOut) -> float:
-    rest = one.gathered(lambda said, _: middle(said)) - rows.y
+    rest = one.gathered(lambda said, _: point_prediction(said)) - rows.y
     return float(1.0 - np.mean(rest**2) / rows.y.var())
 
 
-def few_rows(x: np.ndarray) -> int:
+def dominant_rows(x: np.ndarray) -> int:
     """Return how many rows make half of a sum of sizes, where they are less than one in a hundred; else 0.
 
     Examples
@@ -273,21 +277,21 @@ def few_rows(x: np.ndarray) -> int:
     return half if half < 0.01 * len(x) and total[-1] > 0.0 else 0
 
 
-def _unclear(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, telling: list[str]) -> str:
+def _unclear(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, informative: list[str]) -> str:
     """Say that no model is clearly better; that columns say little, only where nothing speaks against it."""
     said = f"No model predicts {target} clearly better than {base.name}"
     doubts = []
-    models = [one for one, _, _ in ranked if not is_base(one)]
-    if models and (few := few_rows(models[0].log_p - base.log_p)):
+    models = [one for one, _, _ in ranked if not is_baseline(one)]
+    if models and (few := dominant_rows(models[0].log_p - base.log_p)):
         doubts.append(f"half of what {models[0].name} differs by is of {number_of(few, 'row')}")
     if not rows.classes and models:
         most = max(models, key=lambda one: r_squared(rows, one))
         explained = r_squared(rows, most)
         if explained > LITTLE:
             doubts.append(f"{most.name} explains {explained:.0%} of the variance")
-    if telling:
-        depend = "depends" if len(telling) == 1 else "depend"
-        doubts.append(f"{listed(telling, 3)} {depend} on it by more than chance")
+    if informative:
+        depend = "depends" if len(informative) == 1 else "depend"
+        doubts.append(f"{listed(informative, 3)} {depend} on it by more than chance")
     if doubts:
         why = "; ".join(doubts)
         return f"{said}, by the log score. That is not to say that the columns tell nothing: {why}."
@@ -299,7 +303,7 @@ def _unclear(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, tellin
 
 
 def _logarithms(rows: ModelRows, target: str, best: HeldOut) -> str:
-    if not isinstance(best.parts[0][2], OfLogarithm):
+    if not isinstance(best.parts[0][2], LogTransformed):
         return ""
     columns = skewed_columns(rows.X)
     also = f"; of {listed(columns)} the logarithm was used too" if columns else ""
@@ -313,8 +317,8 @@ def _accuracy(rows: ModelRows, best: HeldOut) -> str:
         return said + _overlooked(rows, best)
     inside = best.gathered(lambda said, _: np.stack(said.interval(0.9), axis=-1))
     held = np.mean((inside[:, 0] <= rows.y) & (rows.y <= inside[:, 1]))
-    centre = best.gathered(lambda said, _: middle(said))
-    if isinstance(best.parts[0][2], OfLogarithm):
+    centre = best.gathered(lambda said, _: point_prediction(said))
+    if isinstance(best.parts[0][2], LogTransformed):
         factor = float(np.exp(np.median(np.abs(np.log(centre / rows.y)))))
         errs = f"Half of its predictions are within a factor of {factor:.3g} of what is true"
     else:
@@ -377,7 +381,7 @@ def model_code(
     imports = (
         f"import numpy as np\n{imports_for(lines)}from tractable.report import {', '.join(sorted(used))}\n"
     )
-    return beginning(table, imports) + lines
+    return code_head(table, imports) + lines
 
 
 def _of_numbers() -> str:

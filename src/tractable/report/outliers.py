@@ -9,49 +9,44 @@ from sklearn.base import clone
 from tractable.data.names import number_of
 from tractable.distributions import Mixture, Normal
 from tractable.plotting.style import COLOURS
-from tractable.report.clusters import MOST_LINES, MOST_POINTS, Grouping, grouping, too_little
-from tractable.report.rows import beginning, imports_for, listed, not_used
+from tractable.report.clusters import MAX_LINES, MAX_POINTS, FittedMixtures, fitted_mixtures, why_no_mixture
+from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.section import Grid, Picture, Section, canvas, picture_of
 from tractable.report.table import Table
 from tractable.value import value
 
 __all__ = [
     "N_DRAWS",
-    "Blame",
-    "Strangeness",
-    "blamed",
-    "pair_of_outliers",
+    "OutlierScores",
+    "UnexpectedEntry",
+    "outlier_pair_picture",
+    "outlier_scores",
+    "score_picture",
     "section",
-    "strangeness",
-    "strangeness_picture",
+    "unexpected_entries",
 ]
 
 #: Rows that are told, the strangest ones.
-MOST_TOLD = 8
-
+MAX_TOLD = 8
 
 #: A component of fewer rows than this share may be made of the outliers themselves.
-LEAST_SHARE = 0.03
-
+MIN_SHARE = 0.03
 
 #: So many rows as strange would be expected of the model, if all rows came from it.
 EXPECTED = 0.5
 
-
 #: Draws from the model that a row is compared with, fewer where few rows have the same holes.
 N_DRAWS, FEWER_DRAWS = 20_000, 4_000
 
-
 #: Patterns of missing entries that are looked at, and that are common.
-MOST_PATTERNS, COMMON = 100, 5
-
+MAX_PATTERNS, COMMON = 100, 5
 
 #: An entry is blamed from this probability of one as strange, given the rest of the row.
 BLAMED = 0.01
 
 
 @value
-class Strangeness:
+class OutlierScores:
     """How strange rows are under a model.
 
     Parameters
@@ -76,7 +71,7 @@ class Strangeness:
 
 
 @value
-class Blame:
+class UnexpectedEntry:
     """An entry that the rest of its row did not lead to expect.
 
     Parameters
@@ -98,14 +93,14 @@ class Blame:
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the rows of lowest density under a mixture of all columns; None where none can be fitted."""
     del target  # an unusual target makes a row as strange as anything else
-    found = grouping(table)
+    found = fitted_mixtures(table)
     if found is None:
         return None
     frame = found.rows.frame
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
     model, strange, left = _density(found, limit, rng)
     flagged = strange.order[strange.tails[strange.order] <= limit]
-    told = [(i, _blame(model, found, i)) for i in strange.order[:MOST_TOLD]]
+    told = [(i, _blame(model, found, i)) for i in strange.order[:MAX_TOLD]]
     outlying = [(i, why) for i, why in told if strange.tails[i] <= limit]
     return Section(
         key="outliers",
@@ -119,11 +114,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, found, model, left),
         pictures=(
-            strangeness_picture(strange, limit),
-            *pair_of_outliers(frame, found.rows.numbers, flagged, outlying, rng),
+            score_picture(strange, limit),
+            *outlier_pair_picture(frame, found.rows.numbers, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, strange, told),),
-        notes=(*_notes(found, strange), *not_used(table)),
+        notes=(*_notes(found, strange), *unused_note(table)),
         findings={
             "n_outliers": len(flagged),
             "n_expected": limit * len(frame),
@@ -136,10 +131,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
 def why_not(table: Table, target: str | None) -> str:
     """Say why no outliers are looked for."""
     del target
-    return f"No outliers are looked for: {too_little(table)}."
+    return f"No outliers are looked for: {why_no_mixture(table)}."
 
 
-def _density(found: Grouping, limit: float, rng: np.random.Generator) -> tuple[Any, Strangeness, np.ndarray]:
+def _density(
+    found: FittedMixtures, limit: float, rng: np.random.Generator
+) -> tuple[Any, OutlierScores, np.ndarray]:
     """Return a mixture of the usual rows, how strange all are under it, and the rows it was not fitted to.
 
     What the first fit finds very strange is left out of the second, lest outliers hide themselves.
@@ -147,7 +144,7 @@ def _density(found: Grouping, limit: float, rng: np.random.Generator) -> tuple[A
     frame = found.rows.frame
     model = _plain(found)
     left = np.zeros(len(frame), dtype=bool)
-    strange = strangeness(model, frame, rng)
+    strange = outlier_scores(model, frame, rng)
     for _ in range(3):
         odd = np.nan_to_num(strange.tails, nan=1.0) <= limit
         if np.array_equal(odd, left) or odd.mean() > 0.1:
@@ -156,7 +153,7 @@ def _density(found: Grouping, limit: float, rng: np.random.Generator) -> tuple[A
         if again.collapsed_.any():
             break
         model, left = again, odd
-        strange = strangeness(model, frame, rng)
+        strange = outlier_scores(model, frame, rng)
     return model, strange, left
 
 
@@ -166,14 +163,14 @@ def _fitted_again(model: Any, usual: Any, most: int) -> Any:
         return clone(model).fit(usual if len(usual) <= most else usual.sample(most, random_state=0))
 
 
-def _plain(found: Grouping) -> Any:
+def _plain(found: FittedMixtures) -> Any:
     """Return the mixture of lowest BIC among those whose components all have their share of the rows."""
     choice, (_, best) = found.choice, found.choice.place("bic")
     open_to = [
         (choice.scores["bic"][i, j], i, j)
         for i, fits in enumerate(choice.models)
         for j, model in enumerate(fits)
-        if j <= best and model.weights_.min() >= LEAST_SHARE and not choice.collapsed[i, j]
+        if j <= best and model.weights_.min() >= MIN_SHARE and not choice.collapsed[i, j]
     ]
     if not open_to:
         return choice.models[0][0]
@@ -181,9 +178,9 @@ def _plain(found: Grouping) -> Any:
     return choice.models[i][j]
 
 
-def _blame(model: Any, found: Grouping, i: int) -> list[Blame]:
+def _blame(model: Any, found: FittedMixtures, i: int) -> list[UnexpectedEntry]:
     row = found.rows.frame.iloc[i].dropna().to_dict()
-    return blamed(model, row, found.rows.categories)
+    return unexpected_entries(model, row, found.rows.categories)
 
 
 def _done(model: Any, left: np.ndarray) -> str:
@@ -196,7 +193,9 @@ def _done(model: Any, left: np.ndarray) -> str:
     )
 
 
-def _meaning(frame: Any, flagged: np.ndarray, limit: float, told: list[tuple[Any, list[Blame]]]) -> str:
+def _meaning(
+    frame: Any, flagged: np.ndarray, limit: float, told: list[tuple[Any, list[UnexpectedEntry]]]
+) -> str:
     expected = limit * len(frame)
     if not len(flagged):
         return (
@@ -214,7 +213,9 @@ def _meaning(frame: Any, flagged: np.ndarray, limit: float, told: list[tuple[Any
     )
 
 
-def _grid(table: Table, frame: Any, strange: Strangeness, told: list[tuple[Any, list[Blame]]]) -> Grid:
+def _grid(
+    table: Table, frame: Any, strange: OutlierScores, told: list[tuple[Any, list[UnexpectedEntry]]]
+) -> Grid:
     keys = table.names("identifier")[:1]
     rows = []
     for i, why in told:
@@ -233,13 +234,13 @@ def _grid(table: Table, frame: Any, strange: Strangeness, told: list[tuple[Any, 
     )
 
 
-def _notes(found: Grouping, strange: Strangeness) -> tuple[str, ...]:
+def _notes(found: FittedMixtures, strange: OutlierScores) -> tuple[str, ...]:
     unjudged = int(np.isnan(strange.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     return (*found.rows.notes, few) if unjudged else found.rows.notes
 
 
-def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
+def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:
     params = {"n_init": 2, "random_state": 0}
     if found.mixed:
         params["unseen"] = "missing"  # type: ignore[assignment]
@@ -252,12 +253,12 @@ def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
     if n < len(found.rows.frame) - len(away):
         usual += f".sample({n}, random_state=0)"
     return (
-        beginning(table, imports_for(found.code))
+        code_head(table, imports_for(found.code))
         + found.rows.code
         + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
         + f"model.fit({usual})\n"
         + "log_density = model.score_samples(rows)\n"
-        + f"print(rows.assign(log_density=log_density).nsmallest({MOST_TOLD}, 'log_density'))\n"
+        + f"print(rows.assign(log_density=log_density).nsmallest({MAX_TOLD}, 'log_density'))\n"
     )
 
 
@@ -269,7 +270,7 @@ def _shown(entry: Any) -> str:
     return f"{entry:.4g}" if isinstance(entry, float) else str(entry)
 
 
-def strangeness_picture(strange: Strangeness, limit: float) -> Picture:
+def score_picture(strange: OutlierScores, limit: float) -> Picture:
     """Draw how far rows are below the usual log density, beside draws from the model."""
     below = strange.below[~np.isnan(strange.below)]
     edge = float(np.quantile(strange.usual, 1.0 - limit))
@@ -294,7 +295,7 @@ def strangeness_picture(strange: Strangeness, limit: float) -> Picture:
         )
 
 
-def pair_of_outliers(
+def outlier_pair_picture(
     frame: Any, numbers: tuple[str, ...], flagged: np.ndarray, told: list[Any], rng: np.random.Generator
 ) -> tuple[Picture, ...]:
     """Draw the rows in the two columns that are blamed most, with the strange ones circled and numbered."""
@@ -303,8 +304,8 @@ def pair_of_outliers(
         return ()
     x = frame[list(pair)].to_numpy(dtype=np.float64)
     shown = np.flatnonzero(~np.isnan(x).any(axis=1))
-    if len(shown) > MOST_POINTS:
-        shown = np.sort(rng.choice(shown, MOST_POINTS, replace=False))
+    if len(shown) > MAX_POINTS:
+        shown = np.sort(rng.choice(shown, MAX_POINTS, replace=False))
     with canvas(height=4.0) as (figure, ax):
         ax.scatter(*x[shown].T, s=10, lw=0, color="0.6", alpha=0.6)
         ax.scatter(*x[flagged].T, s=60, facecolors="none", edgecolors=COLOURS[5], linewidths=1.4)
@@ -319,7 +320,7 @@ def pair_of_outliers(
             alt=f"Rows by {pair[0]} and {pair[1]}, the strange ones circled",
             caption="Strange rows, circled, in the two columns that make most of them so. A row may be "
             "strange for another column.",
-            pixels=len(shown) > MOST_LINES,
+            pixels=len(shown) > MAX_LINES,
         )
     return (picture,)
 
@@ -340,7 +341,7 @@ def _blamed_pair(frame: Any, numbers: tuple[str, ...], told: list[Any]) -> tuple
     return order[0], str(alike.idxmax())
 
 
-def strangeness(model: Any, frame: Any, rng: np.random.Generator) -> Strangeness:
+def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierScores:
     """Return how strange rows are: rows with holes are compared with draws that have the same holes.
 
     Rows whose holes few other rows share are not judged.
@@ -351,7 +352,7 @@ def strangeness(model: Any, frame: Any, rng: np.random.Generator) -> Strangeness
     )
     drawn = model.sample(N_DRAWS, random_state=rng)[0]
     tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
-    common = np.argsort(-counts, kind="stable")[:MOST_PATTERNS]
+    common = np.argsort(-counts, kind="stable")[:MAX_PATTERNS]
     usual = {}
     for rank, k in enumerate(common):
         some = drawn if rank < COMMON else drawn[:FEWER_DRAWS]
@@ -360,15 +361,17 @@ def strangeness(model: Any, frame: Any, rng: np.random.Generator) -> Strangeness
         tails[mine] = np.searchsorted(usual[k], scores[mine], side="right") / len(usual[k])
         below[mine] = np.median(usual[k]) - scores[mine]
     most = usual[common[0]]
-    return Strangeness(tails=tails, below=below, usual=np.median(most) - most)
+    return OutlierScores(tails=tails, below=below, usual=np.median(most) - most)
 
 
-def blamed(model: Any, row: dict[str, Any], categories: tuple[str, ...], most: int = 3) -> list[Blame]:
+def unexpected_entries(
+    model: Any, row: dict[str, Any], categories: tuple[str, ...], most: int = 3
+) -> list[UnexpectedEntry]:
     """Return the entries of a row (its missing ones left out) that the others did not lead to expect.
 
     The strangest entry is taken first and forgotten, so that it does not throw suspicion on the others.
     """
-    found: list[Blame] = []
+    found: list[UnexpectedEntry] = []
     known = dict(row)
     while known and len(found) < most:
         rests = {name: _rest(model, known, name, name in categories) for name in known}
@@ -376,7 +379,9 @@ def blamed(model: Any, row: dict[str, Any], categories: tuple[str, ...], most: i
         tail = _suspicion(rests[name], known[name])[0]
         if found and tail > BLAMED:
             break
-        found.append(Blame(column=name, entry=known.pop(name), expected=_expected(rests[name]), tail=tail))
+        found.append(
+            UnexpectedEntry(column=name, entry=known.pop(name), expected=_expected(rests[name]), tail=tail)
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""The page of a report: one file that needs nothing else, no script and no network."""
+"""The page of a report: one HTML file with styles and pictures inside, without scripts or network."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -8,10 +8,10 @@ from tractable.report.section import Grid, Picture, Section
 
 __all__ = ["page"]
 
-#: Nothing is fetched and nothing is run, whatever the data says.
+#: Nothing is fetched and no script is run, whatever text the data contains.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
-#: Entries of more letters than this are sentences.
+#: Entries of more characters than this may be broken into lines.
 LONG = 36
 
 PAGE = """<!doctype html>
@@ -39,7 +39,7 @@ PAGE = """<!doctype html>
 
 
 def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, lead: str = "") -> str:
-    """Return a report as one HTML file: styles and pictures are in it, and every text is escaped.
+    """Return a report as one HTML file; every text is escaped.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _pictures(pictures: Iterable[Picture]) -> str:
 
 
 def _figure(picture: Picture) -> str:
-    """Show a drawing about as large as it was drawn, so that its letters can be read."""
+    """Return a picture at about the size it was drawn at, so that its letters can be read."""
     caption = f"<figcaption>{escape(picture.caption)}</figcaption>" if picture.caption else ""
     kind = "wide" if picture.wide else "plain"
     size = f"--width: {picture.width:.0f}px"
@@ -106,7 +106,7 @@ def _figure(picture: Picture) -> str:
 def _grid(grid: Grid) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in grid.head)
     body = "\n".join(
-        "<tr>" + "".join(f"<td{_marked(entry)}>{escape(entry)}</td>" for entry in row) + "</tr>"
+        "<tr>" + "".join(f"<td{_class(entry)}>{escape(entry)}</td>" for entry in row) + "</tr>"
         for row in grid.rows
     )
     title = f"<caption>{escape(grid.title)}</caption>" if grid.title else ""
@@ -115,8 +115,8 @@ def _grid(grid: Grid) -> str:
     return f'<div class="scroll" tabindex="0">{table}</div>{note}'
 
 
-def _marked(entry: str) -> str:
-    """Numbers are as wide as each other, and never broken; long texts have room, on a telephone too."""
+def _class(entry: str) -> str:
+    """Return the CSS class of an entry: ``n`` for numbers, ``long`` for long texts."""
     if len(entry) > LONG:
         return ' class="long"'
     return ' class="n"' if entry[:1].isdigit() or (entry[:1] in "-−+<>≈" and len(entry) > 1) else ""

@@ -1,4 +1,4 @@
-"""A section of a report: what was done, what it means, pictures, tables, and the code to do it again."""
+"""Sections of a report: texts, tables, the code that repeats them, and pictures from matplotlib figures."""
 
 import base64
 import hashlib
@@ -12,28 +12,28 @@ from typing import Any
 from tractable.plotting.style import show_literally
 from tractable.value import value
 
-__all__ = ["MOST_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of"]
+__all__ = ["MAX_BYTES", "Grid", "Picture", "Section", "canvas", "picture_of", "shortened"]
 
-#: What one picture may weigh; a heavier drawing is turned into pixels.
-MOST_BYTES = 300_000
+#: The size of one picture; a larger drawing is stored as pixels.
+MAX_BYTES = 300_000
 
 
 @value
 class Picture:
-    """A drawing that a page can hold.
+    """A picture on the page.
 
     Parameters
     ----------
     svg : str
-        An ``<svg>`` element, or an ``<img>`` whose pixels are in the element itself.
+        An ``<svg>`` element, or an ``<img>`` with the pixels as a data URL.
     alt : str
-        What it shows, for who cannot see it.
+        What it shows, for readers who cannot see it.
     caption : str
-        What to look for in it.
+        The text below it.
     wide : bool
-        Whether it wants the whole width of the page.
+        Whether it takes the whole width of the page.
     width : float
-        As wide as it was drawn, in pixels of 1/96 inch: pages show it at about this size.
+        The width of the figure, in pixels of 1/96 inch.
 
     Both texts are plain: the page escapes them.
     """
@@ -47,7 +47,7 @@ class Picture:
 
 @value
 class Grid:
-    """A small table of text: a heading, the names of its columns, and rows of as many entries.
+    """A table of text: a title, the names of its columns, and rows of as many entries.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Grid:
 
 @value
 class Section:
-    """One part of a report; every text in it is plain, and the page escapes it.
+    """One section of a report; its texts are plain, and the page escapes them.
 
     Parameters
     ----------
@@ -73,17 +73,17 @@ class Section:
     done : str
         What was done, in a sentence.
     meaning : str
-        What came of it, in a sentence or two, with its numbers.
+        The result, in a sentence or two, with its numbers.
     assumptions : str
-        What has to be true for that, in a sentence.
+        The assumptions behind it, in a sentence.
     code : str
-        Python that does it again; it begins with the table's own `code`.
+        Python that computes it again; it begins with the table's own `code`.
     pictures : tuple of Picture
     tables : tuple of Grid
     notes : tuple of str
         What was left out, and why.
     findings : dict
-        The numbers in short, for programs: text, numbers, lists and dicts of these.
+        The main numbers, for programs: text, numbers, lists and dicts of these.
     """
 
     key: str
@@ -102,10 +102,10 @@ class Section:
 def canvas(
     rows: int = 1, columns: int = 1, *, width: float = 5.2, height: float = 3.4, **options: Any
 ) -> Iterator[Any]:
-    """Give a figure and its axes in the style of the report, ready for `picture_of`.
+    """Yield a figure and its axes in the style of the report, for `picture_of`.
 
-    `width` and `height` are inches of the whole figure. Pyplot is not used: no window is opened, and nothing
-    is left behind.
+    `width` and `height` are inches of the whole figure. Pyplot is not used, so no window is opened and no
+    figure stays open.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def canvas(
         "axes.spines.top": False,
         "axes.spines.right": False,
         "svg.fonttype": "none",
-        "svg.hashsalt": "tractable",  # the same report is the same bytes
+        "svg.hashsalt": "tractable",  # the same report has the same bytes
         "font.family": "sans-serif",
     }
     with rc_context(style):
@@ -136,32 +136,32 @@ def canvas(
 def picture_of(
     figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False
 ) -> Picture:
-    """Turn a matplotlib figure into a picture: lines and text, or `pixels` where there are many points."""
+    """Return a matplotlib figure as a picture: SVG, or PNG with `pixels` or if the SVG is too large."""
     show_literally(figure)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the letters
+        warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the glyphs
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         drawn = "" if pixels else _svg(figure)
-        if pixels or len(drawn.encode()) > MOST_BYTES:
+        if pixels or len(drawn.encode()) > MAX_BYTES:
             drawn = _image(figure)
     width = 96.0 * float(figure.get_figwidth())
     return Picture(svg=drawn, alt=alt, caption=caption, wide=wide, width=width)
 
 
 def _svg(figure: Any) -> str:
-    """Return the drawing as an element by itself: no prologue, no fixed size, names that no other has."""
+    """Return the figure as an ``<svg>`` element without prologue or fixed size, with unique ids."""
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, count=1, flags=re.DOTALL)
     head, _, rest = text.partition(">")
-    head = re.sub(r'\s(?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)  # HTML knows what it is
-    return _own_names(f"{head}>{rest}").strip()
+    head = re.sub(r'\s(?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)
+    return _unique_ids(f"{head}>{rest}").strip()
 
 
-def _own_names(svg: str) -> str:
-    """Make the names inside a drawing its own, for many drawings share a page."""
+def _unique_ids(svg: str) -> str:
+    """Prefix the ids of a drawing with a hash of it, because many drawings share a page."""
     tag = hashlib.sha256(svg.encode()).hexdigest()[:8]
     svg = re.sub(r'\bid="', f'id="{tag}-', svg)
     svg = re.sub(r'href="#', f'href="#{tag}-', svg)
@@ -169,11 +169,23 @@ def _own_names(svg: str) -> str:
 
 
 def _image(figure: Any) -> str:
-    """Return the drawing as pixels: as fine as its weight allows."""
+    """Return the figure as pixels, at the highest resolution within `MAX_BYTES`."""
     for dpi in (160, 110, 80, 60, 40):
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=dpi)
-        if len(file.getvalue()) * 4 / 3 < MOST_BYTES:
+        if len(file.getvalue()) * 4 / 3 < MAX_BYTES:
             break
     data = base64.b64encode(file.getvalue()).decode("ascii")
     return f'<img src="data:image/png;base64,{data}" alt="">'
+
+
+def shortened(text: str, most: int = 22) -> str:
+    """Return text in one line, cut to at most so many characters.
+
+    Examples
+    --------
+    >>> shortened("bill_length_mm", 8)
+    'bill_le…'
+    """
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""What a report knows of a table: its columns, what each holds, and the rows that are kept."""
+"""A table of a report: its columns with their kinds and counts, and the rows in memory."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,30 +9,30 @@ from tractable.value import value
 
 __all__ = ["KINDS", "Column", "Table", "TableError", "unknown_column"]
 
-#: What a column may hold.
+#: The kinds of columns.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
 
 
 @value
 class Column:
-    """One column: what it is called, what it holds, and what was counted of it over all rows.
+    """One column: its name, its kind, and counts over all rows.
 
     Parameters
     ----------
     name : str
-        Unique and not blank; as the file has it otherwise, so it is to be escaped where it is written.
+        Unique and not blank, otherwise as in the file; it must be escaped in HTML.
     kind : str
         One of `KINDS`.
     n_missing : int
         Of all rows of the table.
     n_distinct : int
-        How many different values there are; counted up to `most_distinct`.
+        Number of different values, counted up to a limit.
     note : str
-        What a reader should know of how the column was taken; empty where there is nothing.
+        How the column was interpreted; may be empty.
     low, high : float, optional
         The smallest and the largest number.
     counts : tuple of (str, int)
-        Of categories and truth values: how often each occurs, the most frequent first.
+        Categories and truth values with their counts, the most frequent first.
 
     Examples
     --------
@@ -55,13 +55,13 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether it holds categories; truth values are two of them."""
+        """Whether it holds categories or truth values."""
         return self.kind in ("category", "boolean")
 
 
 @value
 class Table:
-    """The columns of a table and the rows of it that are in memory.
+    """The columns of a table and its rows in memory.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ class Table:
         All rows, or a uniform sample of them in the order of the file, with the columns' names. Numbers are
         floats (NaN where one is missing), dates are dates, all others text (None where it is missing).
     n_rows : int
-        How many rows the table has, kept or not.
+        Number of rows of the whole table.
     path : str
-        What the table is called: the path of its file.
+        The path of its file, or another name.
     notes : tuple of str
-        What a reader of the report should know of how the table was read.
+        How the table was read, for the report.
     source : str
-        The Python expression that gives this table again.
+        The Python expression that reads this table.
     n_unseen : int
-        Columns of the file that were not looked at.
+        Number of columns of the file that were not read.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Table:
     n_unseen: int = 0
 
     def numbers(self, leave: Any = ()) -> Any:
-        """Return the columns of numbers, as floats, but for those to `leave` (a name, or several)."""
+        """Return the columns of numbers, as floats, without those in `leave` (a name, or several)."""
         return self.frame[self.names("number", leave=leave)]
 
     def categories(self, leave: Any = ()) -> Any:
@@ -108,12 +108,12 @@ class Table:
         return self.frame[self.names("category", "boolean", leave=leave)]
 
     def names(self, *kinds: str, leave: Any = ()) -> list[str]:
-        """Return the names of the columns of some kinds, of all when no kind is given."""
-        gone = {leave} if isinstance(leave, str) else set(leave or ())
-        return [c.name for c in self.columns if (not kinds or c.kind in kinds) and c.name not in gone]
+        """Return the names of the columns of some kinds, or of all columns when no kind is given."""
+        left = {leave} if isinstance(leave, str) else set(leave or ())
+        return [c.name for c in self.columns if (not kinds or c.kind in kinds) and c.name not in left]
 
     def column(self, name: str, argument: str = "target") -> Column:
-        """Return what is known of a column; a name that no column has is told with the nearest one."""
+        """Return a column by name; the error for an unknown name suggests the nearest one."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -121,16 +121,16 @@ class Table:
 
     @property
     def is_sample(self) -> bool:
-        """Whether the rows kept are some of many."""
+        """Whether the rows in memory are a sample."""
         return len(self.frame) < self.n_rows
 
     @property
     def code(self) -> str:
-        """The lines that read this table again: every section's code begins with them."""
+        """The lines that read this table, with which the code of every section begins."""
         reader = self.source.partition("(")[0]
         return f"import tractable\nfrom tractable.report import {reader}\n\ntable = {self.source}\n"
 
 
 def unknown_column(name: str, names: Sequence[str], path: str, argument: str = "target") -> TableError:
-    """Return what to raise where no column has a name: it says which one is nearest."""
+    """Return the error for an unknown column, which suggests the nearest name."""
     return TableError(no_column(name, names, argument, path))
