@@ -6,8 +6,10 @@ import pytest
 
 import tractable
 from section_code import run_code
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.report import table_of
-from tractable.report.clusters import ellipse, fitted_mixtures, section, separating_pair
+from tractable.report.clusters import section, separating_pair
+from tractable.report.mixtures import fitted_mixtures
 
 
 def three_groups(rng, n=150):
@@ -154,7 +156,8 @@ def test_columns_that_say_the_same_are_used_once(rng):
 
 def test_ellipse_holds_nine_tenths(rng):
     covariance = np.array([[4.0, 1.0], [1.0, 2.0]])
-    ring = ellipse(np.array([1.0, 2.0]), covariance) - np.array([[1.0], [2.0]])
+    points = ellipse_points(np.array([1.0, 2.0]), covariance, mahalanobis_radius(0.9))
+    ring = points.T - np.array([[1.0], [2.0]])
     radius2 = (ring * np.linalg.solve(covariance, ring)).sum(axis=0)
     np.testing.assert_allclose(radius2, radius2[0])
     draws = rng.multivariate_normal([0.0, 0.0], covariance, 20_000)

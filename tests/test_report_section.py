@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 
 from tractable.plotting.style import legend_label
-from tractable.report.section import MAX_BYTES, canvas, picture_of
+from tractable.report.page import MAX_BYTES, canvas, picture_of
 
 
 def drawn(n=5, **options):

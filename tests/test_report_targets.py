@@ -14,7 +14,7 @@ from tractable.report.candidates import (
     point_prediction,
     skewed_columns,
 )
-from tractable.report.model_pictures import _looked_at
+from tractable.report.model_pictures import _rare_class
 from tractable.report.models import dominant_rows, section
 from tractable.report.mutual_information import informative_columns
 
@@ -201,10 +201,10 @@ def test_a_class_that_is_never_predicted_is_named(rng):
 def test_where_calibration_is_looked_at():
     y = np.array([0] * 95 + [1] * 5)
     low = np.column_stack([np.full(100, 0.97), np.full(100, 0.03)])
-    assert _looked_at(low, y) == (1, 0.05)
-    assert _looked_at(low[:, ::-1], 1 - y) == (0, 0.05)
-    assert _looked_at(np.full((100, 2), 0.5), y) == (1, 1.0)
-    assert _looked_at(np.full((100, 3), 1.0 / 3.0), y) == (None, 1.0)
+    assert _rare_class(low, y) == (1, 0.05)
+    assert _rare_class(low[:, ::-1], 1 - y) == (0, 0.05)
+    assert _rare_class(np.full((100, 2), 0.5), y) == (1, 1.0)
+    assert _rare_class(np.full((100, 3), 1.0 / 3.0), y) == (None, 1.0)
 
 
 def test_few_rows_that_make_half_of_a_sum():

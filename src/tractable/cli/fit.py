@@ -187,10 +187,7 @@ class FitResult:
 
 
 def fit_table(
-    model: Any,
-    table: "Table",
-    requested: RequestedColumns,
-    progress: Callable[[str], None] = lambda _: None,
+    model: Any, table: "Table", requested: RequestedColumns, progress: Callable[[str], None] = lambda _: None
 ) -> FitResult:
     """Fit a model to a table.
 

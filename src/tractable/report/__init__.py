@@ -7,10 +7,10 @@ from tractable.report.candidates import Candidate, classifiers, encoder, log_reg
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
 from tractable.report.map import PrincipalAxes, filled, principal_axes
 from tractable.report.mutual_information import pairwise_dependence
+from tractable.report.page import Grid, Picture, Section
 from tractable.report.reading import read_table, table_of
 from tractable.report.report import ReportSummary, make_report
 from tractable.report.rows import copied_rows
-from tractable.report.section import Grid, Picture, Section
 from tractable.report.table import Column, Table, TableError
 
 __all__ = [

@@ -1,17 +1,12 @@
-"""Models that are tried on a target: each learns from rows, and gives a distribution for new ones."""
+"""Candidate models of a target: each is fitted to rows and predicts distributions for new ones."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tractable.classification import (
-    LinearDiscriminant,
-    LogisticRegression,
-    NaiveBayes,
-    QuadraticDiscriminant,
-)
-from tractable.distributions import Categorical, Mixture, Normal
+from tractable.classification import LinearDiscriminant, LogisticRegression, NaiveBayes, QuadraticDiscriminant
+from tractable.distributions import Categorical, Normal
 from tractable.linear_model import BayesianRidge, LinearRegression
 from tractable.mixture import MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -31,32 +26,32 @@ __all__ = [
     "skewed_columns",
 ]
 
-#: A class that a model thinks impossible still has this probability: a log score can be bad, not infinite.
-LEAST = 1e-15
+#: The least probability of a class, so that log scores are finite.
+MIN_PROBABILITY = 1e-15
 
-#: A skewness beyond this is strong: that of an exponential is 2, of a normal 0.
-STRONG = 1.0
+#: A larger skewness than this is strong; that of an exponential distribution is 2.
+STRONG_SKEWNESS = 1.0
 
 
-#: What a candidate gives for the rows of a frame: one distribution a row.
+#: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
 
-#: How it comes to that, from a frame and the targets of its rows.
+#: From a frame and the targets of its rows to a `Predict`.
 Learn = Callable[[Any, np.ndarray], Predict]
 
 
 @value
 class Candidate:
-    """A model that is tried, and how it is called.
+    """A model that is compared with others.
 
     Parameters
     ----------
     name : str
     learn : callable
-        ``learn(X, y)`` gives a function from new rows to distributions of their targets. X is a frame with
+        ``learn(X, y)`` returns a function from new rows to distributions of their targets. X is a frame with
         missing entries and categories; y are numbers, or codes of classes.
     rows_each : float
-        Rows that each encoded column should have, for the model to be worth trying.
+        Rows for each encoded column that the model needs.
     """
 
     name: str
@@ -65,7 +60,7 @@ class Candidate:
 
 
 def regressors() -> tuple[Candidate, ...]:
-    """Return what is tried on a target of numbers; the first looks at no other column."""
+    """Return the candidates for a target of numbers; the first uses no other column."""
     return (
         Candidate(name="the mean alone", learn=_mean_alone),
         Candidate(name="LinearRegression", learn=_encoded(LinearRegression), rows_each=2.0),
@@ -81,7 +76,7 @@ def regressors() -> tuple[Candidate, ...]:
 
 
 def classifiers() -> tuple[Candidate, ...]:
-    """Return what is tried on a target of classes, coded 0, 1, …; the first looks at no other column."""
+    """Return the candidates for a target of classes, coded 0, 1, …; the first uses no other column."""
     return (
         Candidate(name="the base rate", learn=_base_rate),
         Candidate(name="LogisticRegression", learn=_encoded_classes(LogisticRegression)),
@@ -95,10 +90,10 @@ def classifiers() -> tuple[Candidate, ...]:
 
 
 def encoder(X: Any) -> Any:
-    """Return what makes numbers of a frame's columns, not yet fitted.
+    """Return a transformer, not yet fitted, from the columns of a frame to numbers.
 
-    Numbers are standardised, missing ones the mean, with a column that says so; a category is one column a
-    level but the first.
+    Numbers are standardised, with missing ones replaced by the mean and an indicator column; a category is
+    one column a level but the first.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -144,7 +139,7 @@ def _base_rate(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
 
 
 def _near_numbers(X: Any, y: np.ndarray) -> Predict:
-    """Neighbours' mean, with a normal of the variance that leave-one-out leaves: (1 - R²) var y."""
+    """Predict the mean of the neighbours, with the leave-one-out residual variance (1 - R²) var y."""
     encode = encoder(X).fit(X)
     model = KNeighborsRegressor("loo").fit(encode.transform(X), y)
     r2 = float(model.loo_scores_[model.n_neighbors_ - 1])
@@ -153,7 +148,7 @@ def _near_numbers(X: Any, y: np.ndarray) -> Predict:
 
 
 def _near_classes(X: Any, y: np.ndarray) -> Predict:
-    """Votes of neighbours, and one more vote that is shared out by the base rates."""
+    """Predict by the votes of the neighbours, and one more vote split by the base rates."""
     encode = encoder(X).fit(X)
     model = KNeighborsClassifier("loo").fit(encode.transform(X), y)
     shares, k = np.bincount(y) / len(y), model.n_neighbors_
@@ -161,20 +156,20 @@ def _near_classes(X: Any, y: np.ndarray) -> Predict:
 
 
 def _naive(X: Any, y: np.ndarray) -> Predict:
-    """Naive Bayes takes the table as it is, holes and all."""
+    """Predict by naive Bayes, from the table as it is."""
     model = NaiveBayes().fit(X, y)
     return lambda new: _classes(model.predict_proba(new))
 
 
 def _quadratic(X: Any, y: np.ndarray) -> Predict:
-    """Covariances of classes: of the numbers only, for a category may not vary within a class; holes stay."""
+    """Predict by quadratic discriminants of the numbers, since a category may not vary within a class."""
     numbers = [name for name in X.columns if X[name].dtype.kind == "f"]
     model = QuadraticDiscriminant().fit(X[numbers].to_numpy(), y)
     return lambda new: _classes(model.predict_proba(new[numbers].to_numpy()))
 
 
 def _joint(X: Any, y: np.ndarray) -> Predict:
-    """A mixture of all columns and the target, given what is known of a row; BIC chooses how many parts."""
+    """Predict by a mixture of all columns and the target, conditioned on the row; BIC chooses its size."""
     target = "the target"
     while target in X.columns:
         target += "'"
@@ -189,13 +184,13 @@ def _joint(X: Any, y: np.ndarray) -> Predict:
             for name in X.columns
         }
         given = model.condition({name: column.to_numpy() for name, column in rows.items()})
-        return Mixture(weights=given.weights, components=given.components.parts[0])
+        return given.as_univariate()
 
     return predict
 
 
 def _classes(proba: np.ndarray) -> Categorical:
-    proba = np.maximum(proba, LEAST)
+    proba = np.maximum(proba, MIN_PROBABILITY)
     return Categorical(probabilities=proba / proba.sum(axis=1, keepdims=True))
 
 
@@ -203,7 +198,7 @@ def _classes(proba: np.ndarray) -> Categorical:
 class LogTransformed:
     """The distribution of y, given that of log y: p(y) = p(log y) / y for y > 0.
 
-    It has a median but not always a mean: where log y is Student's t, the mean of y is infinite.
+    It has a median but not always a mean: if log y is Student's t, the mean of y is infinite.
 
     Parameters
     ----------
@@ -245,13 +240,13 @@ class LogTransformed:
         return _exp(low), _exp(high)
 
 
-def point_prediction(said: Any) -> np.ndarray:
-    """Return one number for each row: the mean, or the median where the logarithm was modelled."""
-    return np.asarray(said.median if isinstance(said, LogTransformed) else said.mean)
+def point_prediction(d: Any) -> np.ndarray:
+    """Return one number for each row: the mean, or the median if the logarithm was modelled."""
+    return np.asarray(d.median if isinstance(d, LogTransformed) else d.mean)
 
 
 def is_skewed(x: Any) -> bool:
-    """Tell whether numbers are positive, strongly skewed to the right, and less so in logarithms.
+    """Return whether numbers are positive, strongly skewed to the right, and less so in logarithms.
 
     Examples
     --------
@@ -263,21 +258,21 @@ def is_skewed(x: Any) -> bool:
     if len(x) < 3 or not (x > 0.0).all():
         return False
     skewness = _skewness(x)
-    return bool(skewness > STRONG and abs(_skewness(np.log(x))) < skewness)
+    return bool(skewness > STRONG_SKEWNESS and abs(_skewness(np.log(x))) < skewness)
 
 
 def skewed_columns(X: Any) -> list[str]:
-    """Return the columns of a frame whose logarithms a model of a logarithm is given."""
+    """Return the columns of a frame that are replaced by their logarithms in models of a logarithm."""
     return [name for name in X.columns if X[name].dtype.kind == "f" and is_skewed(X[name])]
 
 
 def log_regressors(columns: Sequence[str] = ()) -> tuple[Candidate, ...]:
-    """Return what `regressors` has, each as a model of the logarithm of the target.
+    """Return the candidates of `regressors`, each as a model of the logarithm of the target.
 
     Parameters
     ----------
     columns : sequence of str
-        Columns of X that they are given as logarithms too; new entries that have none are missing.
+        Columns of X that are replaced by their logarithms; entries without a logarithm are missing.
     """
     names = {"the mean alone": "the mean of logarithms alone"}
     return tuple(
@@ -303,19 +298,19 @@ def _logged(X: Any, columns: list[str]) -> Any:
 
 
 def _log(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return logarithms, 0 in place of those that do not exist, and where that is."""
+    """Return logarithms, 0 for numbers that are not positive, and the mask of these."""
     y = np.asarray(y, dtype=np.float64)
     outside = y <= 0.0
     return np.log(np.where(outside, 1.0, y)), outside
 
 
 def _exp(x: Any) -> np.ndarray:
-    with np.errstate(over="ignore"):  # an end of an interval may be beyond the largest number: infinite
+    with np.errstate(over="ignore"):  # an end of an interval may overflow to infinity
         return np.exp(x)
 
 
 def _skewness(x: np.ndarray) -> float:
-    z = x / np.abs(x).max()  # cubes must not overflow
+    z = x / np.abs(x).max()  # so that cubes do not overflow
     z = z - z.mean()
     scale = float(np.sqrt(np.mean(z**2)))
     return float(np.mean((z / scale) ** 3)) if scale > 0.0 else 0.0

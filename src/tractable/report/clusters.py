@@ -1,179 +1,76 @@
-"""Which groups the rows of a table fall into, and how sure that is."""
+"""Clusters of the rows, by the mixture that ICL chooses."""
 
-import warnings
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.mixture import GaussianMixture, TableMixture
 from tractable.mixture.component_choice import ComponentChoice
 from tractable.plotting import plot
-from tractable.plotting.style import COLOURS
-from tractable.report.rows import (
-    ChosenRows,
-    chosen_rows,
-    code_head,
-    deduplicated_rows,
-    imports_for,
-    listed,
-    unused_note,
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
+from tractable.plotting.style import COLOURS, legend
+from tractable.report.mixtures import (
+    MAX_COMPONENTS,
+    FittedMixtures,
+    Membership,
+    fitted_mixtures,
+    membership,
+    why_no_mixture,
 )
-from tractable.report.section import Grid, Picture, Section, canvas, picture_of
+from tractable.report.page import MARKERS, MAX_POINTS, MAX_VECTOR, Grid, Picture, Section, canvas, picture_of
+from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
-from tractable.selection import select_components
-from tractable.value import value
 
-__all__ = [
-    "MARKS",
-    "MAX_ROWS",
-    "FittedMixtures",
-    "Membership",
-    "curve_picture",
-    "ellipse",
-    "fitted_mixtures",
-    "membership",
-    "pair_picture",
-    "section",
-    "separating_pair",
-    "why_no_mixture",
-]
+__all__ = ["section", "separating_pair", "why_not"]
 
-#: Numbers that set a cluster apart are told, the most telling first.
-MAX_TOLD = 3
+#: Columns that are named as distinguishing a cluster, at most.
+MAX_NAMED = 3
 
-#: Closer to the mean of all rows than so many standard deviations a cluster is as usual.
-USUAL = 0.5
+#: A column distinguishes a cluster if its mean differs by more standard deviations than this.
+MIN_DIFFERENCE = 0.5
 
-#: A row is sure of its cluster from this probability.
+#: The probability from which the cluster of a row is sure.
 SURE = 0.9
 
-#: Clusters differ by colour and by mark.
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-#: More points than this are drawn as pixels, and more than that not at all.
-MAX_LINES, MAX_POINTS = 1_500, 4_000
-
-
-#: The squared radius that holds nine tenths of a normal in the plane.
-RADIUS2 = -2.0 * np.log(0.1)
-
-#: Mixtures are fitted to at most so many rows, and asked about all.
-MAX_ROWS = 2_000
-
-#: The largest number of components that is tried, and the rows that each of them should have.
-MAX_COMPONENTS, ROWS_EACH = 8, 10
-
-SHAPES = ("full", "tied", "diag")
-
-#: With more ways for entries to be missing than this, columns are taken as independent within a component.
-MAX_PATTERNS = 12
-
-
-@value
-class Membership:
-    """Rows and the clusters they belong to, the largest cluster first.
-
-    Parameters
-    ----------
-    proba : array (n, K)
-    order : array (K,) of int
-        Which component of the mixture each cluster is.
-    """
-
-    proba: np.ndarray
-    order: np.ndarray
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The most probable cluster of each row, from 0, (n,)."""
-        return np.argmax(self.proba, axis=1)
-
-    @property
-    def sure(self) -> np.ndarray:
-        """The probability of that cluster, (n,)."""
-        return np.max(self.proba, axis=1)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """How many rows each cluster has, (K,)."""
-        return np.bincount(self.labels, minlength=self.proba.shape[1])
-
-
-@value
-class FittedMixtures:
-    """Mixtures of one component, of two, and so on, with their criteria.
-
-    Parameters
-    ----------
-    rows : ChosenRows
-    choice : ComponentChoice
-        Chosen by ICL; `model("bic")` is the density that BIC chooses.
-    code : str
-        Lines that make `choice` of `table`.
-    mixed : bool
-        Whether columns are independent within a component: where there are categories, or many holes.
-    n_fitted : int
-        How many rows the mixtures were fitted to.
-    """
-
-    rows: ChosenRows
-    choice: ComponentChoice
-    code: str
-    mixed: bool
-    n_fitted: int
-
-    def model(self, criterion: str) -> Any:
-        """Return the mixture that a criterion chooses."""
-        i, j = self.choice.place(criterion)
-        return self.choice.models[i][j]
+#: What distinguishes a cluster: a column, its difference in standard deviations, and words.
+Difference = tuple[str, float, str]
 
 
 def section(table: Table, *, target: str | None = None, rng: Any) -> Section | None:
-    """Return which groups a mixture finds in the rows; None where there is too little to group.
+    """Return the clusters of the rows; None if there is too little data.
 
-    The target takes no part: whether the groups know of it is told.
+    The target is left out of the mixture and compared with the clusters afterwards.
     """
     found = fitted_mixtures(table, target)
     if found is None:
         return None
     members = membership(found)
-    told = _told(found, members)
+    differences = _differences(found, members)
     return Section(
         key="clusters",
         title="Clusters",
         done=_done(found, target),
-        meaning=_meaning(found, members, told),
+        meaning=_meaning(found, members, differences),
         assumptions=_assumptions(found),
         code=code_head(table, imports_for(found.code))
         + found.code
         + "labels = model.predict(rows)\nprobabilities = model.predict_proba(rows)\n",
-        pictures=(curve_picture(found.choice), *pair_picture(found, members, rng)),
-        tables=(_sizes(members, told), *_against(table, found, members, target)),
+        pictures=(_criterion_picture(found.choice), *_scatter_picture(found, members, rng)),
+        tables=(_sizes(members, differences), *_against(table, found, members, target)),
         notes=(*_notes(found), *unused_note(table, leave=target or ())),
         findings={
             "n_clusters": len(members.sizes),
             "by_bic": int(found.model("bic").n_components),
             "sizes": members.sizes.tolist(),
-            "share_sure": float((members.sure >= SURE).mean()),
-            "set_apart_by": [[name for name, _, _ in row[:MAX_TOLD]] for row in told],
+            "share_sure": float((members.confidence >= SURE).mean()),
+            "set_apart_by": [[name for name, _, _ in row[:MAX_NAMED]] for row in differences],
         },
     )
 
 
 def why_not(table: Table, target: str | None) -> str:
-    """Say why no clusters are looked for."""
+    """Return why no clusters are looked for."""
     return f"No clusters are looked for: {why_no_mixture(table, target)}."
-
-
-def membership(found: FittedMixtures) -> Membership:
-    """Return the clusters of all rows under the mixture that was chosen."""
-    proba = np.asarray(found.choice.best_model.predict_proba(found.rows.frame))
-    sizes = np.bincount(np.argmax(proba, axis=1), minlength=proba.shape[1])
-    order = np.argsort(-sizes, kind="stable")
-    order = order[sizes[order] > 0]
-    return Membership(proba=proba[:, order], order=order)
 
 
 def _done(found: FittedMixtures, target: str | None) -> str:
@@ -190,7 +87,7 @@ def _done(found: FittedMixtures, target: str | None) -> str:
     )
 
 
-def _meaning(found: FittedMixtures, members: Membership, told: list[list[tuple[str, float, str]]]) -> str:
+def _meaning(found: FittedMixtures, members: Membership, differences: list[list[Difference]]) -> str:
     k, by_bic = len(members.sizes), int(found.model("bic").n_components)
     if k == 1:
         wanted = (
@@ -198,8 +95,8 @@ def _meaning(found: FittedMixtures, members: Membership, told: list[list[tuple[s
         )
         more = wanted if by_bic > 1 else ""
         return f"The rows are best taken as one group: no clusters that are apart were found.{more}"
-    share = float((members.sure >= SURE).mean())
-    columns = list(dict.fromkeys(row[0][0] for row in told if row))
+    share = float((members.confidence >= SURE).mean())
+    columns = list(dict.fromkeys(row[0][0] for row in differences if row))
     apart = f"set apart most by {listed(columns)}" if columns else "which no column by itself sets apart"
     icl = found.choice.scores["icl"]
     gain = float(icl[:, 0].min() - icl[found.choice.place("icl")])
@@ -223,23 +120,20 @@ def _assumptions(found: FittedMixtures) -> str:
     )
 
 
-def _told(found: FittedMixtures, members: Membership) -> list[list[tuple[str, float, str]]]:
-    """Return for each cluster what sets it apart: a column, by how many standard deviations, in words.
-
-    Columns in which a cluster is much like all rows are not told.
-    """
+def _differences(found: FittedMixtures, members: Membership) -> list[list[Difference]]:
+    """Return the columns in which each cluster differs from all rows, the largest differences first."""
     frame, labels = found.rows.frame, members.labels
-    told: list[list[tuple[str, float, str]]] = []
+    differences: list[list[Difference]] = []
     for k in range(len(members.sizes)):
         mine = frame[labels == k]
-        rows = [_number_told(frame[name], mine[name]) for name in found.rows.numbers]
-        rows += [_category_told(frame[name], mine[name]) for name in found.rows.categories]
-        apart = [row for row in rows if row is not None and abs(row[1]) > USUAL]
-        told.append(sorted(apart, key=lambda row: -abs(row[1])))
-    return told
+        rows = [_number_difference(frame[name], mine[name]) for name in found.rows.numbers]
+        rows += [_category_difference(frame[name], mine[name]) for name in found.rows.categories]
+        large = [row for row in rows if row is not None and abs(row[1]) > MIN_DIFFERENCE]
+        differences.append(sorted(large, key=lambda row: -abs(row[1])))
+    return differences
 
 
-def _number_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
+def _number_difference(all_rows: Any, mine: Any) -> Difference | None:
     x, spread = mine.mean(), float(all_rows.std(ddof=0))
     if not np.isfinite(x) or not spread > 0.0:
         return None
@@ -247,7 +141,7 @@ def _number_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
     return str(mine.name), z, f"{mine.name} {x:.4g} ({'high' if z > 0.0 else 'low'})"
 
 
-def _category_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
+def _category_difference(all_rows: Any, mine: Any) -> Difference | None:
     overall, here = all_rows.value_counts(normalize=True), mine.value_counts(normalize=True)
     if not len(here):
         return None
@@ -258,13 +152,13 @@ def _category_told(all_rows: Any, mine: Any) -> tuple[str, float, str] | None:
     return str(mine.name), float(z[level]), words
 
 
-def _sizes(members: Membership, told: list[list[tuple[str, float, str]]]) -> Grid:
+def _sizes(members: Membership, differences: list[list[Difference]]) -> Grid:
     n = len(members.labels)
     rows = []
     for k, size in enumerate(members.sizes):
-        sure = members.sure[members.labels == k]
-        words = "; ".join(words for _, _, words in told[k][:MAX_TOLD])
-        entries = (str(k + 1), f"{size:,}", f"{size / n:.0%}", f"{sure.mean():.1%}")
+        confidence = members.confidence[members.labels == k]
+        words = "; ".join(words for _, _, words in differences[k][:MAX_NAMED])
+        entries = (str(k + 1), f"{size:,}", f"{size / n:.0%}", f"{confidence.mean():.1%}")
         rows.append((*entries, *([words or "no column by itself"] if len(members.sizes) > 1 else [])))
     head = ("cluster", "rows", "share", "how sure", "what sets it apart")
     return Grid(
@@ -278,7 +172,7 @@ def _sizes(members: Membership, told: list[list[tuple[str, float, str]]]) -> Gri
 def _against(
     table: Table, found: FittedMixtures, members: Membership, target: str | None
 ) -> tuple[Grid, ...]:
-    """Return what the clusters know of the target, which they were not shown."""
+    """Return the target by cluster; the clusters were found without it."""
     if target is None or len(members.sizes) < 2:
         return ()
     column, y = table.column(target), table.frame[target].loc[found.rows.frame.index]
@@ -313,16 +207,15 @@ def _notes(found: FittedMixtures) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def curve_picture(choice: ComponentChoice) -> Picture:
-    """Draw ICL of every mixture, and BIC of the shape that was chosen."""
+def _criterion_picture(choice: ComponentChoice) -> Picture:
+    """Draw the ICL of every mixture, and the BIC of the chosen covariance type."""
     number, shape = choice.best
     with canvas() as (figure, ax):
         plot(choice, ax=ax)
         row = choice.covariance_types.index(shape)
-        ax.plot(
-            choice.n_components, choice.scores["bic"][row], "--", lw=1, color="0.5", label=f"BIC, {shape}"
-        )
-        ax.legend(frameon=False, fontsize="small")
+        style = {"ls": "--", "lw": 1, "color": "0.5", "label": f"BIC, {shape}"}
+        ax.plot(choice.n_components, choice.scores["bic"][row], **style)
+        legend(ax)
         return picture_of(
             figure,
             alt=f"ICL against the number of components; the lowest is at {number}",
@@ -330,37 +223,31 @@ def curve_picture(choice: ComponentChoice) -> Picture:
         )
 
 
-def pair_picture(found: FittedMixtures, members: Any, rng: np.random.Generator) -> tuple[Picture, ...]:
-    """Draw the rows in the two columns that tell the clusters apart best, with an ellipse for each."""
+def _scatter_picture(
+    found: FittedMixtures, members: Membership, rng: np.random.Generator
+) -> tuple[Picture, ...]:
+    """Draw the rows over the two columns that separate the clusters best, with an ellipse for each."""
     numbers, k = found.rows.numbers, len(members.sizes)
     if not numbers:
         return ()
     if len(numbers) == 1:
-        return (_line_picture(found, members),)
+        return (_histogram_picture(found, members),)
     names = separating_pair(found.rows.frame[list(numbers)], members.labels)
     x = found.rows.frame[list(names)].to_numpy(dtype=np.float64)
-    shown = np.flatnonzero(~np.isnan(x).any(axis=1))
-    if len(shown) > MAX_POINTS:
-        shown = np.sort(rng.choice(shown, MAX_POINTS, replace=False))
-    means, covariances = _plane(found.choice.best_model, names)
+    shown = sampled(np.flatnonzero(~np.isnan(x).any(axis=1)), MAX_POINTS, rng)
+    means, covariances = _components(found.choice.best_model, names)
     with canvas(height=4.0) as (figure, ax):
         for j in range(k):
             mine = shown[members.labels[shown] == j]
             colour = COLOURS[j % len(COLOURS)]
-            ax.scatter(
-                *x[mine].T,
-                s=12,
-                lw=0,
-                alpha=0.6,
-                color=colour,
-                marker=MARKS[j % len(MARKS)],
-                label=str(j + 1),
-            )
-            ring = ellipse(means[members.order[j]], covariances[members.order[j]])
-            ax.plot(*ring, color=colour, lw=1.5)
+            style = {"s": 12, "lw": 0, "alpha": 0.6, "marker": MARKERS[j % len(MARKERS)]}
+            ax.scatter(*x[mine].T, color=colour, label=str(j + 1), **style)
+            component = members.order[j]
+            ring = ellipse_points(means[component], covariances[component], mahalanobis_radius(0.9))
+            ax.plot(*ring.T, color=colour, lw=1.5)
         ax.set(xlabel=names[0], ylabel=names[1])
         if k > 1:
-            ax.legend(frameon=False, title="cluster", fontsize="small", markerscale=1.5)
+            legend(ax, head="cluster")
         picture = picture_of(
             figure,
             alt=f"Rows by {names[0]} and {names[1]}, coloured by cluster, with an ellipse for each",
@@ -368,15 +255,15 @@ def pair_picture(found: FittedMixtures, members: Any, rng: np.random.Generator) 
             f"{names[1]} tell the clusters apart best."
             if k > 1
             else "The ellipse holds nine tenths of the rows, if they are normal.",
-            pixels=len(shown) > MAX_LINES,
+            pixels=len(shown) > MAX_VECTOR,
         )
     return (picture,)
 
 
 def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
-    """Return the two columns in which clusters are farthest apart, by Wilks' |W| / |T| of each pair.
+    """Return the two columns that separate the clusters best, by Wilks' |W| / |T| of each pair.
 
-    With one cluster only: the two that are most correlated.
+    With one cluster: the two of the largest correlation.
     """
     x = frame.to_numpy(dtype=np.float64)
     spread = np.nanstd(x, axis=0)
@@ -395,23 +282,15 @@ def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
     return str(frame.columns[first[best]]), str(frame.columns[second[best]])
 
 
-def ellipse(mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """Return the outline of the region that holds nine tenths of a normal in the plane, (2, 100)."""
-    angle = np.linspace(0.0, 2.0 * np.pi, 100)
-    variances, axes = np.linalg.eigh(covariance)
-    circle = np.sqrt(RADIUS2) * np.stack([np.cos(angle), np.sin(angle)])
-    return np.asarray(mean)[:, None] + (axes * np.sqrt(np.maximum(variances, 0.0))) @ circle
-
-
 def _blocks(matrix: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return the two by two blocks of a matrix at pairs of places."""
+    """Return the 2 × 2 blocks of a matrix at pairs of columns."""
     return np.stack(
         [np.stack([matrix[i, i], matrix[i, j]], -1), np.stack([matrix[j, i], matrix[j, j]], -1)], -2
     )
 
 
-def _plane(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means and covariances of the components in two columns."""
+def _components(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means and covariances of the components over two columns."""
     parts = model.marginal(list(names)).components
     if not hasattr(parts, "parts"):
         return np.asarray(parts.mean), np.asarray(parts.covariance)
@@ -420,7 +299,7 @@ def _plane(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
     return means, variances[..., None] * np.eye(2)
 
 
-def _line_picture(found: FittedMixtures, members: Any) -> Picture:
+def _histogram_picture(found: FittedMixtures, members: Membership) -> Picture:
     name = found.rows.numbers[0]
     x = found.rows.frame[name].to_numpy(dtype=np.float64)
     known = ~np.isnan(x)
@@ -431,93 +310,5 @@ def _line_picture(found: FittedMixtures, members: Any) -> Picture:
         labels = [f"cluster {k + 1}" for k in range(len(groups))]
         ax.hist(groups, bins=edges, stacked=True, color=colours, label=labels, alpha=0.8)
         ax.set(xlabel=name, ylabel="rows")
-        ax.legend(frameon=False, fontsize="small")
+        legend(ax)
         return picture_of(figure, alt=f"Rows by {name}, coloured by cluster")
-
-
-_made: WeakKeyDictionary[Table, dict[str | None, FittedMixtures | None]] = WeakKeyDictionary()
-
-
-def fitted_mixtures(table: Table, leave: str | None = None) -> FittedMixtures | None:
-    """Return mixtures of the columns of a table but one; None where there is too little to fit them to.
-
-    They are fitted once for a table: the answer does not depend on who asks.
-    """
-    known = _made.setdefault(table, {})
-    if leave not in known:
-        known[leave] = _fit_mixtures(table, leave)
-    return known[leave]
-
-
-def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
-    room = max(1, min(20, len(table.frame) // 5))
-    rows = deduplicated_rows(chosen_rows(table, leave or (), most_numbers=room), table)
-    if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
-        return None
-    part = rows.part(MAX_ROWS)
-    numbers = range(1, max(1, min(MAX_COMPONENTS, len(part) // ROWS_EACH)) + 1)
-    mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MAX_PATTERNS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what matters of it, collapsed components, is in the choice
-        choice = _tables(part, numbers) if mixed else _normals(part, numbers)
-    code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MAX_ROWS}, random_state=0)\n")
-    lines = _table_code(numbers) if mixed else _normal_code(numbers)
-    return FittedMixtures(
-        rows=rows,
-        choice=choice,
-        code=code + lines.replace("PART", "rows" if part is rows.frame else "part"),
-        mixed=mixed,
-        n_fitted=len(part),
-    )
-
-
-def why_no_mixture(table: Table, leave: str | None = None) -> str:
-    """Say why no mixture can be fitted to a table."""
-    rows = deduplicated_rows(chosen_rows(table, leave or ()), table)
-    if not (rows.numbers or rows.categories):
-        return "there is no column of numbers, or of few categories, that varies"
-    there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
-    return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
-
-
-def _normals(part: Any, numbers: range) -> ComponentChoice:
-    shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
-    start = GaussianMixture(n_init=2, random_state=0)
-    return select_components(part, numbers, shapes, criterion="icl", estimator=start)
-
-
-def _tables(part: Any, numbers: range) -> ComponentChoice:
-    models = tuple(TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(part) for k in numbers)
-    scores = {
-        name: np.array([[float(getattr(model, name)(part)) for model in models]])
-        for name in ("bic", "icl", "aic")
-    }
-    return ComponentChoice(
-        n_components=np.asarray(numbers),
-        covariance_types=("independent columns",),
-        scores=scores,
-        criterion="icl",
-        models=(models,),
-    )
-
-
-def _normal_code(numbers: range) -> str:
-    return (
-        "choice = tractable.select_components(\n"
-        f"    PART,\n    range(1, {numbers.stop}),\n"
-        '    ("full", "tied", "diag") if rows.shape[1] > 1 else ("full", "tied"),\n'
-        '    criterion="icl",\n'
-        "    estimator=tractable.GaussianMixture(n_init=2, random_state=0),\n)\n"
-        "print(choice)\nmodel = choice.best_model\n"
-    )
-
-
-def _table_code(numbers: range) -> str:
-    return (
-        "models = [\n"
-        '    tractable.TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(PART)\n'
-        f"    for k in range(1, {numbers.stop})\n]\n"
-        "for model in models:\n"
-        "    print(model.n_components, model.bic(PART), model.icl(PART))\n"
-        "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"
-    )

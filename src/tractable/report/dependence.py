@@ -9,8 +9,8 @@ from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.mutual_information import MIN_ROWS, Pair, coded, correlation_interval, pairs_of
 from tractable.report.overview import density_of, view_limits
+from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
 from tractable.report.rows import deduplicated, listed, sampled
-from tractable.report.section import Grid, Picture, Section, canvas, picture_of, shortened
 from tractable.report.table import Table
 from tractable.value import value
 

@@ -1,6 +1,4 @@
-"""Which model predicts the target best, by how much, how well it knows what it knows, and from what."""
-
-from typing import Any
+"""Models of the target: compared by held-out log scores, with calibration and importances."""
 
 import numpy as np
 
@@ -28,91 +26,82 @@ from tractable.report.held_out import (
 )
 from tractable.report.model_pictures import class_pictures, comparison, importance_picture, number_pictures
 from tractable.report.mutual_information import informative_columns
+from tractable.report.page import Grid, Section
 from tractable.report.rows import code_head, imports_for, listed, unused_note
-from tractable.report.section import Grid, Section
 from tractable.report.table import Table
 from tractable.value import replace
 
-__all__ = [
-    "Ranked",
-    "dominant_rows",
-    "is_baseline",
-    "is_clear",
-    "meaning",
-    "model_code",
-    "r_squared",
-    "section",
-    "share_right",
-]
+__all__ = ["dominant_rows", "section"]
 
-#: A difference of so many standard errors is no chance.
+#: Standard errors from which a difference is clear.
 CLEAR = 2.0
 
-#: Less than these shares is little: of the variance, and of what the most telling column is worth.
-LITTLE, LITTLE_WORTH = 0.1, 0.05
+#: An R² that speaks against "no dependence", and the importance relative to the largest that is named.
+MIN_R2, MIN_IMPORTANCE = 0.1, 0.05
 
 
+#: Models with their difference from the best and its standard error, the best first.
 Ranked = list[tuple[HeldOut, float, float]]
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
-    """Return how well models predict the target; None without one."""
+    """Return how well models predict the target; None without a target."""
     if target is None:
         return None
     rows = model_rows(table, target)
-    if rows.trouble:
+    if rows.reason:
         return _nothing(table, target, rows)
     logged = skewed_columns(rows.X) if not rows.classes and is_skewed(rows.y) else None
-    found, failed = _tried(rows, logged)
-    bases = [one for one in found if is_baseline(one)]
+    found, failed = _compared_models(rows, logged)
+    bases = [one for one in found if _is_baseline(one)]
     if not bases:
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
-        return _nothing(table, target, replace(rows, trouble=why, notes=(*rows.notes, *failed)))
+        return _nothing(table, target, replace(rows, reason=why, notes=(*rows.notes, *failed)))
     ranked, base = compared(found), max(bases, key=lambda one: one.mean)
-    best, clear = ranked[0][0], is_clear(base, ranked)
+    best, clear = ranked[0][0], _is_clear(base, ranked)
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
-    worth = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
+    importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
     informative = [] if clear else [name for name in informative_columns(table, target) if name in columns]
     pictures = class_pictures(best, rows) if rows.classes else number_pictures(best, rows, target, rng)
-    drawn = (importance_picture(worth, target),) if worth else ()
+    drawn = (importance_picture(importance, target),) if importance else ()
     return Section(
         key="models",
         title=f"Predicting {target}",
         done=_done(rows, target, found),
-        meaning=meaning(rows, target, base, ranked, worth, informative),
+        meaning=_meaning(rows, target, base, ranked, importance, informative),
         assumptions=(
             "Rows are independent, and new rows will be like these; standard errors take the folds as one "
             "set of rows. What matters to a model is what it uses, not what causes the target; columns that "
-            "say the same share what they are worth."
+            "hold the same information share their importance."
         ),
-        code=model_code(table, rows, found, best.name, logged, repeats),
+        code=_code(table, rows, found, best.name, logged, repeats),
         pictures=(comparison(ranked), *pictures, *drawn),
-        tables=(_ranking(rows, ranked), *_worth(worth)),
+        tables=(_ranking(rows, ranked), *_importance_grid(importance)),
         notes=(
             *rows.notes,
             *unused_note(table, leave=target),
             *failed,
-            *_holes(rows),
-            *_too_good(rows, best),
-            *_few(rows, best),
+            *_missing_note(rows),
+            *_perfect_note(rows, best),
+            *_dominated_note(rows, best),
         ),
         findings={
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
             "differences": {one.name: [less, error] for one, less, error in ranked},
-            "what_matters": {one.column: [one.loss, one.standard_error] for one in worth},
+            "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
         },
     )
 
 
-def _tried(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], list[str]]:
-    """Return what each model said of rows it had not seen; a model that cannot be fitted is left out."""
+def _compared_models(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], list[str]]:
+    """Return the held-out predictions of each candidate, and notes on those that cannot be fitted."""
     candidates: tuple[Candidate, ...] = classifiers() if rows.classes else regressors()
     if logged is not None:
         candidates = (*candidates, *log_regressors(logged))
     splits = folds(rows.y, classes=bool(rows.classes))
-    width = _width(rows.X)
+    width = int(encoder(rows.X).fit_transform(rows.X).shape[1])
     found: list[HeldOut] = []
     failed: list[str] = []
     for candidate in candidates:
@@ -126,14 +115,9 @@ def _tried(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], li
     return found, failed
 
 
-def _width(X: Any) -> int:
-    """Return how many columns there are once categories are encoded."""
-    return int(encoder(X).fit_transform(X).shape[1])
-
-
 def _done(rows: ModelRows, target: str, found: list[HeldOut]) -> str:
     what = "probability" if rows.classes else "predictive density"
-    bases = [one.name for one in found if is_baseline(one)]
+    bases = [one.name for one in found if _is_baseline(one)]
     models = number_of(len(found) - len(bases), "model")
     return (
         f"{listed([models, *bases])} predicted {target} from "
@@ -146,7 +130,7 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     lines = []
     for one, less, error in ranked:
         difference = "" if one is ranked[0][0] else f"{less:.3f} ± {error:.3f}"
-        also = f"{share_right(rows, one):.1%}" if rows.classes else f"{r_squared(rows, one):.3f}"
+        also = f"{_accuracy(rows, one):.1%}" if rows.classes else f"{_r_squared(rows, one):.3f}"
         lines.append((one.name, f"{one.mean:.3f} ± {one.standard_error:.3f}", difference, also))
     of_logs = any(isinstance(one.parts[0][2], LogTransformed) for one, _, _ in ranked)
     medians = " R² is of predictions: means, and medians of models of logarithms." if of_logs else ""
@@ -158,44 +142,46 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     )
 
 
-def _worth(worth: list[Importance]) -> tuple[Grid, ...]:
-    if not worth:
+def _importance_grid(importance: list[Importance]) -> tuple[Grid, ...]:
+    if not importance:
         return ()
-    rows = tuple((one.column, f"{one.loss:.3f} ± {one.standard_error:.3f}") for one in worth[:15])
+    rows = tuple((one.column, f"{one.loss:.3f} ± {one.standard_error:.3f}") for one in importance[:15])
     return (
         Grid(
             title="What matters",
             head=("column", "log score lost without it"),
             rows=rows,
-            note="Lost when a column's entries are dealt out to other rows at random; ± one standard error.",
+            note="Lost when the entries of a column are permuted at random; ± one standard error.",
         ),
     )
 
 
-def _holes(rows: ModelRows) -> tuple[str, ...]:
-    gaps = int(rows.X.isna().to_numpy().sum())
-    if not gaps:
+def _missing_note(rows: ModelRows) -> tuple[str, ...]:
+    n_missing = int(rows.X.isna().to_numpy().sum())
+    if not n_missing:
         return ()
-    native = "NaiveBayes and QuadraticDiscriminant leave" if rows.classes else "TableMixture leaves"
-    them = "the missing entry" if gaps == 1 else f"the {gaps:,} missing entries"
-    told = (
-        f"{native} {them} open; for other models numbers are filled with the mean, with a column that says "
-        "so, and a missing category is one of its own."
+    models = (
+        "NaiveBayes and QuadraticDiscriminant marginalise" if rows.classes else "TableMixture marginalises"
     )
-    return (told,)
+    them = "the missing entry" if n_missing == 1 else f"the {n_missing:,} missing entries"
+    note = (
+        f"{models} {them}; for other models missing numbers are replaced by the mean, with an indicator "
+        "column, and a missing category is a category of its own."
+    )
+    return (note,)
 
 
-def _too_good(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    if not rows.classes or (best.gathered(lambda said, _: said.probabilities).argmax(1) != rows.y).any():
+def _perfect_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
+    if not rows.classes or (best.gathered(lambda d, _: d.probabilities).argmax(1) != rows.y).any():
         return ()
     return ("Every row was predicted right: a column may say the target outright.",)
 
 
-def _few(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    """Say where a sum of squares is that of a few rows."""
+def _dominated_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
+    """Return a note if half of the squared error is of a few rows."""
     if rows.classes:
         return ()
-    few = dominant_rows((best.gathered(lambda said, _: point_prediction(said)) - rows.y) ** 2)
+    few = dominant_rows((best.gathered(lambda d, _: point_prediction(d)) - rows.y) ** 2)
     if not few:
         return ()
     which = f"{best.name} is of {number_of(few, 'row')}"
@@ -207,7 +193,7 @@ def _nothing(table: Table, target: str, rows: ModelRows) -> Section:
         key="models",
         title=f"Predicting {target}",
         done="No models were compared.",
-        meaning=rows.trouble,
+        meaning=rows.reason,
         assumptions="None.",
         code=table.code,
         notes=rows.notes,
@@ -215,57 +201,57 @@ def _nothing(table: Table, target: str, rows: ModelRows) -> Section:
     )
 
 
-def meaning(
+def _meaning(
     rows: ModelRows,
     target: str,
     base: HeldOut,
     ranked: Ranked,
-    worth: list[Importance],
+    importance: list[Importance],
     informative: list[str],
 ) -> str:
-    """Say which model is best, by how much and from what; `informative` columns depend on the target."""
-    if not is_clear(base, ranked):
-        return _unclear(rows, target, base, ranked, informative)
+    """Return which model is best, by how much, and which columns matter."""
+    if not _is_clear(base, ranked):
+        return _no_clear_model(rows, target, base, ranked, informative)
     best = ranked[0][0]
     gain, error = next((-less, err) for one, less, err in ranked if one is base)
     times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
     near = [
         one.name
         for one, less, err in ranked[1:]
-        if not is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
+        if not _is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
     ]
     also = f" It cannot be told apart from {listed(near)}." if near else ""
-    least = LITTLE_WORTH * max((one.loss for one in worth), default=0.0)
-    matters = [one.column for one in worth if one.loss > max(least, CLEAR * one.standard_error)]
+    least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
+    matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
         f"{best.name} predicts {target} best: on average the true {what} is {times:.3g} times as probable as "
-        f"under {base.name} ({gain:.3f} ± {error:.3f} in logarithms).{_logarithms(rows, target, best)} "
-        f"{_accuracy(rows, best)}{also}{most}"
+        f"under {base.name} ({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)} "
+        f"{_accuracy_text(rows, best)}{also}{most}"
     )
 
 
-def is_baseline(one: HeldOut) -> bool:
-    """Tell whether a candidate looks at no other column."""
+def _is_baseline(one: HeldOut) -> bool:
+    """Return whether a candidate uses no other column."""
     return one.name.startswith("the ")
 
 
-def is_clear(base: HeldOut, ranked: Ranked) -> bool:
-    """Tell whether the best model is better than none, beyond what chance explains."""
+def _is_clear(base: HeldOut, ranked: Ranked) -> bool:
+    """Return whether the best model is clearly better than the baseline."""
     return any(one is base and -less > CLEAR * error for one, less, error in ranked)
 
 
-def share_right(rows: ModelRows, one: HeldOut) -> float:
-    return float((one.gathered(lambda said, _: said.probabilities).argmax(1) == rows.y).mean())
+def _accuracy(rows: ModelRows, one: HeldOut) -> float:
+    return float((one.gathered(lambda d, _: d.probabilities).argmax(1) == rows.y).mean())
 
 
-def r_squared(rows: ModelRows, one: HeldOut) -> float:
-    rest = one.gathered(lambda said, _: point_prediction(said)) - rows.y
+def _r_squared(rows: ModelRows, one: HeldOut) -> float:
+    rest = one.gathered(lambda d, _: point_prediction(d)) - rows.y
     return float(1.0 - np.mean(rest**2) / rows.y.var())
 
 
 def dominant_rows(x: np.ndarray) -> int:
-    """Return how many rows make half of a sum of sizes, where they are less than one in a hundred; else 0.
+    """Return the number of rows that make half of a sum of sizes if it is below one in a hundred, else 0.
 
     Examples
     --------
@@ -277,17 +263,19 @@ def dominant_rows(x: np.ndarray) -> int:
     return half if half < 0.01 * len(x) and total[-1] > 0.0 else 0
 
 
-def _unclear(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, informative: list[str]) -> str:
-    """Say that no model is clearly better; that columns say little, only where nothing speaks against it."""
+def _no_clear_model(
+    rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, informative: list[str]
+) -> str:
+    """Return that no model is clearly better, with signs of a dependence all the same."""
     said = f"No model predicts {target} clearly better than {base.name}"
     doubts = []
-    models = [one for one, _, _ in ranked if not is_baseline(one)]
+    models = [one for one, _, _ in ranked if not _is_baseline(one)]
     if models and (few := dominant_rows(models[0].log_p - base.log_p)):
         doubts.append(f"half of what {models[0].name} differs by is of {number_of(few, 'row')}")
     if not rows.classes and models:
-        most = max(models, key=lambda one: r_squared(rows, one))
-        explained = r_squared(rows, most)
-        if explained > LITTLE:
+        most = max(models, key=lambda one: _r_squared(rows, one))
+        explained = _r_squared(rows, most)
+        if explained > MIN_R2:
             doubts.append(f"{most.name} explains {explained:.0%} of the variance")
     if informative:
         depend = "depends" if len(informative) == 1 else "depend"
@@ -302,7 +290,7 @@ def _unclear(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, inform
     return f"{said}: the other columns say little about it."
 
 
-def _logarithms(rows: ModelRows, target: str, best: HeldOut) -> str:
+def _logarithm_text(rows: ModelRows, target: str, best: HeldOut) -> str:
     if not isinstance(best.parts[0][2], LogTransformed):
         return ""
     columns = skewed_columns(rows.X)
@@ -310,14 +298,14 @@ def _logarithms(rows: ModelRows, target: str, best: HeldOut) -> str:
     return f" {target} was modelled by its logarithm, for it is positive and strongly skewed{also}."
 
 
-def _accuracy(rows: ModelRows, best: HeldOut) -> str:
+def _accuracy_text(rows: ModelRows, best: HeldOut) -> str:
     if rows.classes:
-        right, common = share_right(rows, best), np.bincount(rows.y).max() / len(rows.y)
+        right, common = _accuracy(rows, best), np.bincount(rows.y).max() / len(rows.y)
         said = f"It finds the class of {right:.1%} of rows; the most frequent has {common:.1%}."
-        return said + _overlooked(rows, best)
-    inside = best.gathered(lambda said, _: np.stack(said.interval(0.9), axis=-1))
+        return said + _missed_classes(rows, best)
+    inside = best.gathered(lambda d, _: np.stack(d.interval(0.9), axis=-1))
     held = np.mean((inside[:, 0] <= rows.y) & (rows.y <= inside[:, 1]))
-    centre = best.gathered(lambda said, _: point_prediction(said))
+    centre = best.gathered(lambda d, _: point_prediction(d))
     if isinstance(best.parts[0][2], LogTransformed):
         factor = float(np.exp(np.median(np.abs(np.log(centre / rows.y)))))
         errs = f"Half of its predictions are within a factor of {factor:.3g} of what is true"
@@ -327,10 +315,10 @@ def _accuracy(rows: ModelRows, best: HeldOut) -> str:
     return f"{errs}, and its intervals of 90% hold {held:.0%} of the rows."
 
 
-def _overlooked(rows: ModelRows, best: HeldOut) -> str:
-    """Say which classes are never chosen, and how often a rare one is found: accuracy hides both."""
+def _missed_classes(rows: ModelRows, best: HeldOut) -> str:
+    """Return which classes are never predicted, or how often the rarest is found."""
     assert rows.classes is not None
-    chosen = best.gathered(lambda said, _: said.probabilities).argmax(1)
+    chosen = best.gathered(lambda d, _: d.probabilities).argmax(1)
     counts = np.bincount(rows.y, minlength=len(rows.classes))
     never = [k for k in range(len(counts)) if not (chosen == k).any()]
     if never:
@@ -346,10 +334,10 @@ def _overlooked(rows: ModelRows, best: HeldOut) -> str:
     return f" Of the {number_of(int(counts[rare]), 'row')} of {rows.classes[rare]} it finds {found:,}."
 
 
-def model_code(
+def _code(
     table: Table, rows: ModelRows, found: list[HeldOut], best: str, logged: list[str] | None, repeats: int
 ) -> str:
-    """Return lines that give the section's numbers again; `logged` columns where logarithms were tried."""
+    """Return lines that compute the section's numbers; `logged` are columns in logarithms, if tried."""
     names = [one.name for one in found]
     kind, tried = ("classifiers", "classifiers()") if rows.classes else ("regressors", "regressors()")
     if logged is not None:
@@ -367,13 +355,14 @@ def model_code(
         f"tried = [one for one in {tried} if one.name in {names!r}]\n"
         "found = [held_out(one, X, y, splits) for one in tried]\n"
         "for one, less, error in compared(found):\n    print(one.name, one.mean, less, error)\n\n"
-        f"# The best: what it says of each row, by a model that has not seen the row.\n"
+        f"# The best: its predictions of each row, by a model that was not fitted to the row.\n"
         f"best = next(one for one in found if one.name == {best!r})\n"
     )
-    lines += _of_classes(rows) if rows.classes else _of_numbers()
+    lines += _class_code(rows) if rows.classes else _number_code()
     lines += (
-        f"worth = importances(best, X, y, list(X.columns), np.random.default_rng(0), repeats={repeats})\n"
-        "for one in worth:\n    print(one.column, one.loss, one.standard_error)\n\n"
+        "rng = np.random.default_rng(0)\n"
+        f"importance = importances(best, X, y, list(X.columns), rng, repeats={repeats})\n"
+        "for one in importance:\n    print(one.column, one.loss, one.standard_error)\n\n"
         "# Learned from all rows, for new ones in a frame with the columns of X.\n"
         f"predict = next(one for one in tried if one.name == {best!r}).learn(X, y)\n"
         "predicted = predict(X.head(3))\n"
@@ -384,19 +373,19 @@ def model_code(
     return code_head(table, imports) + lines
 
 
-def _of_numbers() -> str:
+def _number_code() -> str:
     return (
-        "low, high = best.gathered(lambda said, rows: np.stack(said.interval(0.9), axis=-1)).T\n"
+        "low, high = best.gathered(lambda d, rows: np.stack(d.interval(0.9), axis=-1)).T\n"
         'print("held by intervals of 90%:", np.mean((low <= y) & (y <= high)))\n'
-        "below = best.gathered(lambda said, rows: said.cdf(y[rows]))\n"
+        "below = best.gathered(lambda d, rows: d.cdf(y[rows]))\n"
         'print("below each tenth:", [float(np.mean(below <= k / 10)) for k in range(1, 10)])\n'
     )
 
 
-def _of_classes(rows: ModelRows) -> str:
+def _class_code(rows: ModelRows) -> str:
     return (
         f"classes = np.array({list(rows.classes or ())!r})\n"
-        "proba = best.gathered(lambda said, rows: said.probabilities)\n"
+        "proba = best.gathered(lambda d, rows: d.probabilities)\n"
         "taken = classes[proba.argmax(axis=1)]\n"
         "print(tractable.metrics.confusion_matrix(classes[y], taken, classes=classes))\n"
         "print(tractable.metrics.class_calibration(classes[y], proba, classes=classes))\n"

@@ -7,10 +7,9 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS
-from tractable.report.kinds import MAX_DISTINCT
+from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
-from tractable.report.section import Grid, Picture, Section, canvas, picture_of, shortened
-from tractable.report.table import Column, Table
+from tractable.report.table import MAX_DISTINCT, Column, Table
 
 __all__ = ["density_of", "section", "view_limits"]
 

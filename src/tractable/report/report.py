@@ -10,9 +10,8 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
-from tractable.report.page import page
+from tractable.report.page import Section, page
 from tractable.report.reading import Progress, read_table, table_of
-from tractable.report.section import Section
 from tractable.report.table import Table, TableError
 from tractable.value import value
 

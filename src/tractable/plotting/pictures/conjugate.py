@@ -7,14 +7,7 @@ import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.multinomial import DirichletBelief
-from tractable.distributions import (
-    Gamma,
-    InverseGamma,
-    InverseWishart,
-    NormalGamma,
-    NormalWishart,
-    Wishart,
-)
+from tractable.distributions import Gamma, InverseGamma, InverseWishart, NormalGamma, NormalWishart, Wishart
 from tractable.plotting.columns import check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.pictures.categorical import draw_bars

@@ -15,11 +15,7 @@ from tractable.density import (
     KernelDensity,
     NearestNeighborDensity,
 )
-from tractable.distributions import (
-    HistogramDensity,
-    SmoothedEmpirical,
-    Univariate,
-)
+from tractable.distributions import HistogramDensity, SmoothedEmpirical, Univariate
 from tractable.plotting.columns import (
     chosen_columns,
     column_labels,
