@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
 from tractable.conjugate.increments import gamma_curvature, gamma_rise, gamma_slope

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays import cholesky
-from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.log_space import LOG_2PI
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.distributions.probabilities import log_or_minus_inf

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays import jittered_cholesky, log_det_cholesky
-from tractable.arrays.saddle_point import log_minus_digamma
+from tractable.arrays.gamma import log_minus_digamma, trigamma
 from tractable.arrays.special import log_sum_exp
-from tractable.arrays.trigamma import trigamma
 from tractable.base import Rows
 from tractable.engines import fold
 from tractable.mixture.gaussian_start import first_rows, first_shares

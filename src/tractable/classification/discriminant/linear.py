@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.patterns import by_pattern
+from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
 from tractable.classification.discriminant.directions import discriminant_directions
 from tractable.classification.discriminant.gaussian_classes import GaussianClasses
