@@ -29,8 +29,8 @@ def test_the_planted_direction_is_first(rng):
     assert found.findings["directions"][1][0] == "d"
     assert found.findings["n_beyond_chance"] == 1
     scope = run_code(found, frame)
-    np.testing.assert_allclose(scope["axes"].shares, found.findings["shares"])
-    variances = np.var(scope["places"], axis=0)
+    np.testing.assert_allclose(scope["axes"].explained_variance_ratio, found.findings["shares"])
+    variances = np.var(scope["scores"], axis=0)
     np.testing.assert_allclose(variances, scope["axes"].variances[:2])
 
 
@@ -40,10 +40,10 @@ def test_holes_are_filled_with_what_the_rest_leads_to_expect(rng):
     found = section(table_of(frame), rng=rng)
     assert "30 missing entries were filled" in found.done
     scope = run_code(found, frame)
-    np.testing.assert_allclose(scope["axes"].shares, found.findings["shares"], rtol=1e-9)
+    np.testing.assert_allclose(scope["axes"].explained_variance_ratio, found.findings["shares"], rtol=1e-9)
     whole = correlated(np.random.default_rng(0))
-    assert len(scope["places"]) == len(whole)
-    assert np.isfinite(scope["places"]).all()
+    assert len(scope["scores"]) == len(whole)
+    assert np.isfinite(scope["scores"]).all()
 
 
 def test_filled_is_the_conditional_mean(rng):

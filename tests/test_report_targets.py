@@ -14,8 +14,7 @@ from tractable.report.candidates import (
     point_prediction,
     skewed_columns,
 )
-from tractable.report.model_pictures import _rare_class
-from tractable.report.models import dominant_rows, section
+from tractable.report.models import _rare_class, dominant_rows, section
 from tractable.report.mutual_information import informative_columns
 
 

@@ -47,7 +47,6 @@ _KINDS = {
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}
 
-
 #: What can be drawn, for the error message.
 KINDS = (
     "a distribution or a batch of them, a fitted model or pipeline, a conjugate model and its updates, a "

@@ -32,7 +32,6 @@ MIN_PROBABILITY = 1e-15
 #: A larger skewness than this is strong; that of an exponential distribution is 2.
 STRONG_SKEWNESS = 1.0
 
-
 #: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
 
@@ -134,8 +133,8 @@ def _mean_alone(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
 
 
 def _base_rate(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
-    shares = np.bincount(y) / len(y)
-    return lambda new: _classes(np.tile(shares, (len(new), 1)))
+    rates = np.bincount(y) / len(y)
+    return lambda new: _classes(np.tile(rates, (len(new), 1)))
 
 
 def _near_numbers(X: Any, y: np.ndarray) -> Predict:
@@ -151,8 +150,8 @@ def _near_classes(X: Any, y: np.ndarray) -> Predict:
     """Predict by the votes of the neighbours, and one more vote split by the base rates."""
     encode = encoder(X).fit(X)
     model = KNeighborsClassifier("loo").fit(encode.transform(X), y)
-    shares, k = np.bincount(y) / len(y), model.n_neighbors_
-    return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + shares) / (k + 1))
+    rates, k = np.bincount(y) / len(y), model.n_neighbors_
+    return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + rates) / (k + 1))
 
 
 def _naive(X: Any, y: np.ndarray) -> Predict:

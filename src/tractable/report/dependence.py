@@ -286,7 +286,7 @@ def picture_of_pair(
         return _points(table, a, b, pair, rng, groups)
     if len(ordered) == 1:
         return _by_category(table, ordered[0], b if ordered[0] == a else a, pair)
-    return _shares(table, a, b, pair)
+    return _frequencies(table, a, b, pair)
 
 
 def picture_of_strengths(table: Table, pairs: list[Pair], most: int) -> tuple[Picture, ...]:
@@ -413,7 +413,7 @@ def _ridge(ax: Any, x: np.ndarray, values: np.ndarray, base: float, colour: str)
     ax.plot([np.median(values)] * 2, [base, base + 0.3], color="0.15", lw=1.2)
 
 
-def _shares(table: Table, a: str, b: str, pair: Pair) -> Picture:
+def _frequencies(table: Table, a: str, b: str, pair: Pair) -> Picture:
     """Draw the frequencies of the categories of b for each category of a."""
     frame = table.frame[[a, b]].dropna()
     rows = [name for name, _ in table.column(a).counts[: 2 * MAX_CLASSES]]

@@ -64,7 +64,7 @@ class PrincipalAxes:
     directions: np.ndarray
 
     @property
-    def shares(self) -> np.ndarray:
+    def explained_variance_ratio(self) -> np.ndarray:
         """The fraction of the variance along each direction, (d,)."""
         return self.variances / self.variances.sum()
 
@@ -92,13 +92,13 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, rows, part),
         pictures=(
-            _scree_picture(axes.shares, chance_variance(len(z), len(names)) / len(names)),
+            _scree_picture(axes.explained_variance_ratio, chance_variance(len(z), len(names)) / len(names)),
             _map_picture(scores, axes, names, colours, by, rng),
         ),
         tables=(_directions(axes, names),),
         notes=_notes(table, rows, target),
         findings={
-            "shares": axes.shares[:MAX_DIRECTIONS].tolist(),
+            "shares": axes.explained_variance_ratio[:MAX_DIRECTIONS].tolist(),
             "n_beyond_chance": beyond,
             "directions": [_main_columns(axes, names, j)[:MAX_NAMED] for j in range(2)],
         },
@@ -156,8 +156,8 @@ def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
 
 
 def _meaning(axes: PrincipalAxes, names: list[str], beyond: int) -> str:
-    first, second = (float(share) for share in axes.shares[:2])
-    enough = int(np.searchsorted(np.cumsum(axes.shares), 0.9 - 1e-12)) + 1
+    first, second = (float(ratio) for ratio in axes.explained_variance_ratio[:2])
+    enough = int(np.searchsorted(np.cumsum(axes.explained_variance_ratio), 0.9 - 1e-12)) + 1
     some = f"{number_of(beyond, 'direction')} {'holds' if beyond == 1 else 'hold'}"
     return (
         f"The map shows {first + second:.0%} of the variance, {first:.0%} along its first direction, which "
@@ -180,8 +180,8 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
         words = ", ".join(
             f"{names[i]} {axes.directions[i, j]:+.2f}" for i in order if abs(axes.directions[i, j]) >= 0.1
         )
-        held = axes.shares[: j + 1].sum()
-        rows.append((str(j + 1), f"{axes.shares[j]:.1%}", f"{held:.1%}", words))
+        held = axes.explained_variance_ratio[: j + 1].sum()
+        rows.append((str(j + 1), f"{axes.explained_variance_ratio[j]:.1%}", f"{held:.1%}", words))
     return Grid(
         title="The directions",
         head=("direction", "share of the variance", "so far", "made of"),
@@ -208,14 +208,14 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
         )
     else:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
-    lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
+    lines += "print(axes.explained_variance_ratio)\nscores = z @ axes.directions[:, :2]\n"
     imports = f"{imports_for(lines)}from tractable.report import {names}\n"
     return code_head(table, imports) + lines
 
 
-def _scree_picture(shares: np.ndarray, chance: float) -> Picture:
+def _scree_picture(ratio: np.ndarray, chance: float) -> Picture:
     """Draw the fraction of the variance along each direction, and the largest by chance."""
-    shown = shares[:MAX_BARS]
+    shown = ratio[:MAX_BARS]
     numbers = np.arange(1, len(shown) + 1)
     with canvas() as (figure, ax):
         ax.bar(numbers, shown, color=COLOURS[0], width=0.7, label="each")
@@ -227,7 +227,7 @@ def _scree_picture(shares: np.ndarray, chance: float) -> Picture:
         legend(ax)
         return picture_of(
             figure,
-            alt=f"The first direction holds {shares[0]:.0%} of the variance, the second {shares[1]:.0%}",
+            alt=f"The first direction holds {ratio[0]:.0%} of the variance, the second {ratio[1]:.0%}",
             caption="Directions above the dashed line hold more than columns without any relation would."
             if chance < 1.0
             else "Of so few rows chance alone may give one direction nearly all.",
@@ -243,8 +243,8 @@ def _map_picture(
         _points(figure, ax, scores[shown], None if colours is None else colours.iloc[shown], by)
         _arrows(ax, scores, axes.directions[:, :2] * np.sqrt(axes.variances[:2]), names)
         ax.set(
-            xlabel=f"first direction ({axes.shares[0]:.0%})",
-            ylabel=f"second direction ({axes.shares[1]:.0%})",
+            xlabel=f"first direction ({axes.explained_variance_ratio[0]:.0%})",
+            ylabel=f"second direction ({axes.explained_variance_ratio[1]:.0%})",
         )
         return picture_of(
             figure,
@@ -319,7 +319,7 @@ def principal_axes(covariance: Any) -> PrincipalAxes:
     Examples
     --------
     >>> axes = principal_axes(Moments.of([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
-    >>> axes.shares.round(3), axes.directions[:, 0].round(3)
+    >>> axes.explained_variance_ratio.round(3), axes.directions[:, 0].round(3)
     (array([1., 0.]), array([0.707, 0.707]))
     """
     matrix = np.asarray(covariance.covariance() if isinstance(covariance, Moments) else covariance)

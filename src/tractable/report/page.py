@@ -37,10 +37,8 @@ MAX_VECTOR, MAX_POINTS = 1_500, 4_000
 #: The size of one picture; a larger drawing is stored as pixels.
 MAX_BYTES = 300_000
 
-
 #: Nothing is fetched and no script is run, whatever text the data contains.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-
 
 #: Entries of more characters than this may be broken into lines.
 LONG = 36

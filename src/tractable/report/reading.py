@@ -27,7 +27,6 @@ HEAD_ROWS, HEAD_BLOCKS = 2_000, 20
 #: Entries of a Parquet file that are read at a time.
 BLOCK_ENTRIES = 2**20
 
-
 #: Called with a text and the fraction that is done (0 to 1, None if unknown).
 Progress = Callable[[str, float | None], None]
 

@@ -26,30 +26,23 @@ __all__ = [
 #: The kinds of columns.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
 
-
 #: Whole numbers with at most so many values, each of them frequent, are categories.
 FEW_CODES = 10
-
 
 #: Texts with more values than this are not categories.
 MAX_CATEGORIES = 100
 
-
 #: Invisible characters and those that change the direction of text or end a line.
 INVISIBLE = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
-
 
 #: The translation of characters that no page can show.
 CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), *INVISIBLE], "\ufffd")
 
-
 #: Pairs of truth values.
 TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
 
-
 #: Names of columns that identify rows.
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
-
 
 #: Different values are counted up to this number.
 MAX_DISTINCT = 10_000
