@@ -37,7 +37,7 @@ def draw_density_regions(
     if data is not None:
         draw_rows(ax, data)
     levels = [float(np.quantile(at_draws, 1.0 - coverage)) for coverage in coverages]
-    draw_regions(ax, *sides, density, levels, coverages)
+    draw_regions(ax, sides[0], sides[1], density, levels, coverages)
     ax.set(xlabel=names[0], ylabel=names[1])
     return finish(ax)
 

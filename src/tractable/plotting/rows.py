@@ -92,8 +92,8 @@ def bounding_box(points: np.ndarray, margin: float = 0.08) -> tuple[np.ndarray, 
     """
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.where(high == 0.0, 1.0, np.abs(high))
-    margin = margin * np.where(high > low, high - low, size)
-    return low - margin, high + margin
+    added = margin * np.where(high > low, high - low, size)
+    return low - added, high + added
 
 
 def sampled_rows(rows: np.ndarray) -> np.ndarray:

@@ -401,7 +401,7 @@ def _class_code(rows: ModelRows) -> str:
     )
 
 
-def _comparison_picture(ranked: list[tuple[HeldOut, float, float]]) -> Picture:
+def _comparison_picture(ranked: Ranked) -> Picture:
     """Draw the difference of each model from the best, with two standard errors."""
     positions = np.arange(len(ranked))[::-1]
     less = np.array([row[1] for row in ranked])

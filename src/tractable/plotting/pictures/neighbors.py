@@ -50,7 +50,11 @@ def _neighbours(x: NearestNeighbors, ax: Any, *, data: Any = None, dims: Any = N
 
 
 @picture.register
-def _index(x: Brute, ax: Any, *, row: Any = None, k: int = 1) -> Any:
+def _brute(x: Brute, ax: Any, *, row: Any = None, k: int = 1) -> Any:
+    return _draw_index(x, ax, row, k)
+
+
+def _draw_index(x: Index, ax: Any, row: Any, k: int) -> Any:
     """Draw the points of an index over two columns, linked from `row` to its k nearest."""
     names, points = [f"x{j}" for j in range(x.points.shape[1])], np.asarray(x.points, dtype=float)
     columns = [0, 1] if len(names) > 1 else [0, 0]
@@ -102,7 +106,7 @@ def _draw_links(
 def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
     """Draw the cells of one tree, points stored in several, and the points that a search for `row` visits."""
     if not _has_plane_cells(x):
-        return _index(x, ax, row=row, k=k)
+        return _draw_index(x, ax, row, k)
     cells = plane_cells(x, tree)
     _draw_cells(ax, list(cells.values()))
     stored = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
@@ -116,7 +120,7 @@ def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 
 def _boxes(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
     """Draw the boxes of the leaves, and the points that a search for `row` visits."""
     if not _has_plane_cells(x):
-        return _index(x, ax, row=row, k=k)
+        return _draw_index(x, ax, row, k)
     _draw_cells(ax, [np.array([a, [b[0], a[1]], b, [a[0], b[1]]]) for a, b in x.cells()])
     draw_rows(ax, x.points, s=7, color="0.25", label="points")
     return _draw_search(ax, x, row, k)
