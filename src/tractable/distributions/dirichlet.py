@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
@@ -10,7 +11,6 @@ from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.covariance import other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
 from tractable.distributions.distribution import Distribution, as_parameters
 from tractable.distributions.vectors import taken

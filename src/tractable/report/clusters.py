@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.mixture.component_choice import ComponentChoice
+from tractable.mixture.selection import ComponentChoice
 from tractable.plotting import plot
 from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.plotting.style import COLOURS, legend

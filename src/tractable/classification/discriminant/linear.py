@@ -13,7 +13,7 @@ from tractable.classification.discriminant.moments import LEAST_SHARE, pooled_co
 from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_sharing
 from tractable.classification.one_pass import log_priors
 from tractable.covariance import Full
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments

@@ -9,8 +9,7 @@ from tractable.base import check_columns, check_fitted
 from tractable.density import MeanShift
 from tractable.metrics import ClusterReport
 from tractable.mixture import KMeans
-from tractable.mixture.component_choice import ComponentChoice
-from tractable.mixture.number_of_clusters import NumberOfClusters
+from tractable.mixture.selection import ComponentChoice, NumberOfClusters
 from tractable.plotting.columns import two_columns
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, sample_note, with_column_names

@@ -8,8 +8,8 @@ import numpy as np
 from tractable.base import check_fitted
 from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
-from tractable.mixture.regression_shell import PlanesEstimator
-from tractable.mixture.shell import EMMixture
+from tractable.mixture.base import EMMixture
+from tractable.mixture.regression.estimator import PlanesEstimator
 from tractable.mixture.table.estimator import TableShell
 from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns

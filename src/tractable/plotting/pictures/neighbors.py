@@ -11,8 +11,8 @@ from tractable.plotting.plot import picture
 from tractable.plotting.rows import column_names, draw_rows, sample_note, with_column_names
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
 from tractable.spatial import Brute, Index, KDTree, SearchReport
+from tractable.spatial.hyperplane_index import PlaneIndex
 from tractable.spatial.plane_cells import plane_cells
-from tractable.spatial.plane_index import PlaneIndex
 
 __all__: list[str] = []
 
