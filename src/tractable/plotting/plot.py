@@ -39,7 +39,7 @@ _KINDS = {
     "mixtures": "EMMixture PlanesEstimator",
     "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace Mixture Product "
     "Empirical Stacked",
-    "neighbors": "NearestNeighbors Brute NeighborCurve PlaneIndex KDTree SearchReport",
+    "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",
     "univariate": "Univariate GridPosterior",

@@ -65,7 +65,8 @@ def _check_show(show: str, known: Sequence[str]) -> None:
 
 def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     """Draw the objective at each iteration; the label of the last says whether EM converged."""
-    heights = np.asarray(x.lower_bounds_, dtype=float)
+    trace = getattr(x, "objective_trace_", None)
+    heights = np.asarray(x.lower_bounds_ if trace is None else trace, dtype=float)
     steps = np.arange(1, len(heights) + 1)
     ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
     end = f"converged after {len(steps)}" if x.converged_ else f"not converged after {len(steps)}"

@@ -11,8 +11,7 @@ from tractable.plotting.plot import picture
 from tractable.plotting.rows import column_names, draw_rows, sample_note, with_column_names
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
 from tractable.spatial import Brute, Index, KDTree, SearchReport
-from tractable.spatial.hyperplane_index import PlaneIndex
-from tractable.spatial.plane_cells import plane_cells
+from tractable.spatial.hyperplane_index import HyperplaneIndex, leaf_polygons
 
 __all__: list[str] = []
 
@@ -103,11 +102,11 @@ def _draw_links(
 
 
 @picture.register
-def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
+def _hyperplane_index(x: HyperplaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
     """Draw the cells of one tree, points stored in several, and the points that a search for `row` visits."""
     if not _has_plane_cells(x):
         return _draw_index(x, ax, row, k)
-    cells = plane_cells(x, tree)
+    cells = leaf_polygons(x, tree)
     _draw_cells(ax, list(cells.values()))
     stored = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
     draw_rows(ax, x.points[stored == 1], s=7, color="0.25", label="points")
@@ -117,7 +116,7 @@ def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 
 
 
 @picture.register
-def _boxes(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
+def _kd_tree(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
     """Draw the boxes of the leaves, and the points that a search for `row` visits."""
     if not _has_plane_cells(x):
         return _draw_index(x, ax, row, k)
