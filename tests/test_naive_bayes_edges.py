@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import tractable
 from tractable import GaussianNB, KernelNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes.likelihoods import shares_of_counts
+from tractable.classification.naive_bayes.model import multinomial_probabilities
 from tractable.conjugate import PoissonModel
 from tractable.distributions import Gamma
 
@@ -36,9 +36,9 @@ def test_shares_of_counts_with_holes_are_the_most_probable(alpha, rng):
         return counts.sum() * np.log(means.sum()) - (counts + alpha) @ np.log(theta)
 
     best = minimize(surprise, rng.normal(size=4), method="BFGS", options={"gtol": 1e-10})
-    found = shares_of_counts(counts, weight, alpha)
+    found = multinomial_probabilities(counts, weight, alpha)
     np.testing.assert_allclose(found, np.exp(best.x - np.logaddexp.reduce(best.x)), rtol=1e-5)
-    whole = shares_of_counts(counts, np.full(4, 9.0), alpha)
+    whole = multinomial_probabilities(counts, np.full(4, 9.0), alpha)
     np.testing.assert_allclose(whole, (counts + alpha) / (counts.sum() + 4 * alpha), rtol=1e-12)
 
 
@@ -145,7 +145,7 @@ def test_a_class_of_one_row_is_said():
 
 
 def test_one_multinomial_column_is_said_to_say_nothing():
-    with pytest.warns(UserWarning, match=r"the column 0 alone .* says nothing"):
+    with pytest.warns(UserWarning, match=r"the column 0 alone .* cannot distinguish"):
         NaiveBayes({0: "multinomial"}).fit([[1, 0.0], [2, 1.0], [5, 3.0], [7, 2.0]], [0, 0, 1, 1])
 
 
@@ -172,8 +172,8 @@ def test_the_target_among_the_columns_to_ask_is_said():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"likelihoods": "BetaBinomial"}, "BetaBinomial must be told n_trials"),
-        ({"likelihoods": "Binomial"}, "Binomial must be told n_trials"),
+        ({"likelihoods": "BetaBinomial"}, "BetaBinomial needs n_trials"),
+        ({"likelihoods": "Binomial"}, "Binomial needs n_trials"),
         ({"likelihoods": "HistogramDensity"}, "HistogramDensity is of vectors"),
         ({"likelihoods": tractable.MultivariateNormal}, "MultivariateNormal is of vectors"),
         ({"bandwidth": [1, 2]}, "bandwidth must be a rule"),

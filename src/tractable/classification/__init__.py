@@ -7,10 +7,9 @@ from tractable.classification.generative_classifier import GenerativeClassifier
 from tractable.classification.least_squares_classifier import LeastSquaresClassifier
 from tractable.classification.linear_discriminant import LinearDiscriminant
 from tractable.classification.logistic_regression import LogisticRegression
-from tractable.classification.naive_bayes.columns import NaiveColumns
+from tractable.classification.naive_bayes.columns import ColumnLikelihoods
 from tractable.classification.naive_bayes.estimator import NaiveBayes
-from tractable.classification.naive_bayes.model import FittedColumns
-from tractable.classification.naive_bayes.named import (
+from tractable.classification.naive_bayes.variants import (
     BernoulliNB,
     CategoricalNB,
     GaussianNB,
@@ -27,8 +26,8 @@ __all__ = [
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
+    "ColumnLikelihoods",
     "FisherDiscriminant",
-    "FittedColumns",
     "GaussianNB",
     "GenerativeClassifier",
     "KernelNB",
@@ -38,7 +37,6 @@ __all__ = [
     "LogisticRegression",
     "MultinomialNB",
     "NaiveBayes",
-    "NaiveColumns",
     "Perceptron",
     "QuadraticDiscriminant",
     "SeparableClassesWarning",
