@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tractable.linear_model import CVCurve, RidgeCV, ridge_search
-from tractable.linear_model.ridge_spectrum import PrimalSpectrum
+from tractable.linear_model import CVCurve, RidgeCV
+from tractable.linear_model.ridge import leave_one_out
+from tractable.linear_model.ridge.spectrum import PrimalSpectrum
 from tractable.testing import cross_validation_laws as laws
 from tractable.value import replace
 
@@ -29,7 +30,7 @@ def unsquared(alphas, squares, left, weight):
 
 
 def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, rng):
-    monkeypatch.setattr(ridge_search, "_gcv", unsquared)
+    monkeypatch.setattr(leave_one_out, "_gcv", unsquared)
     with pytest.raises(AssertionError):
         laws.generalised_is_the_formula(RidgeCV(ALPHAS), rng)
 
@@ -48,8 +49,8 @@ def test_the_law_of_leaving_out_rejects_leverages_without_the_intercept(monkeypa
 
 def test_the_law_of_leaving_out_rejects_the_constant_direction_of_few_rows(monkeypatch, rng):
     """Few rows: the direction of the intercept must not count as one that the penalty shrinks."""
-    whole = ridge_search.dual_spectrum
-    monkeypatch.setattr(ridge_search, "dual_spectrum", lambda *args: whole(*args[:5], None))
+    whole = leave_one_out.dual_spectrum
+    monkeypatch.setattr(leave_one_out, "dual_spectrum", lambda *args: whole(*args[:5], None))
     with pytest.raises(AssertionError):
         laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
 

@@ -7,7 +7,7 @@ import pytest
 
 from catalogue import cross
 from rows.indexes import EXACT, ROWS, SPREAD
-from tractable.primitives.nearest import nearest, within
+from tractable.primitives.neighbors import nearest, within
 from tractable.spatial import Brute, Index, Mahalanobis
 from tractable.testing import exact_index_laws, index_laws
 from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS

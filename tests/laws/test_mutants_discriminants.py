@@ -10,7 +10,7 @@ from tractable.classification import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from tractable.classification.gaussian_planes import class_planes
+from tractable.classification.discriminant.linear import class_planes
 from tractable.density import GaussianDensity
 from tractable.statistics import ByClass, FourthMoments
 from tractable.testing import classifier_laws, estimator_laws, statistic_laws, streaming_laws

@@ -10,7 +10,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.primitives.bin_counts import find_cells
+from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import as_edges
 
 __all__ = ["as_axes", "draw_in_cells", "find_flat", "is_axis", "log_volumes", "looked_up_cells", "middles"]

@@ -15,8 +15,7 @@ from tractable.distributions.categorical import Categorical
 from tractable.distributions.normal import Normal
 from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
-from tractable.primitives.category_scores import category_scores
-from tractable.primitives.diagonal_scores import diagonal_scores
+from tractable.primitives.naive_bayes import category_scores, diagonal_scores
 from tractable.value import value
 
 __all__ = [

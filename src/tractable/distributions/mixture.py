@@ -10,6 +10,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.covariance.rows import as_reals, batch_index
+from tractable.data.blocks import map_rows
 from tractable.distributions.component_weights import as_component_weights
 from tractable.distributions.coordinate_intervals import coordinate_intervals
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
@@ -20,7 +21,6 @@ from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.shares import log_or_minus_inf
 from tractable.distributions.univariate import Univariate
 from tractable.distributions.vectors import split_mapping
-from tractable.engines.blocks import map_rows
 from tractable.value import value
 
 __all__ = ["Mixture"]

@@ -10,12 +10,12 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, matvec
+from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.missing import over_observed
 from tractable.distributions.normal_missing import many_incomplete_rows
 from tractable.distributions.vectors import as_location, as_names, as_values, split_mapping, taken
-from tractable.engines.blocks import map_rows
 from tractable.statistics.moments import Moments
 from tractable.value import value
 

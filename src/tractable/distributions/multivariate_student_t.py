@@ -11,6 +11,7 @@ from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
+from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.double_precision import found_in_double
@@ -18,7 +19,6 @@ from tractable.distributions.missing import over_observed
 from tractable.distributions.scale_mixtures import student_t_divergence
 from tractable.distributions.student_t_fit import fit_student_t
 from tractable.distributions.vectors import as_location, as_names, as_scale, as_values, split_mapping, taken
-from tractable.engines.blocks import map_rows
 from tractable.value import value
 
 __all__ = ["MultivariateStudentT"]

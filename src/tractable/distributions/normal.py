@@ -11,11 +11,11 @@ from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
+from tractable.data.blocks import BLOCK_ENTRIES, map_entries
 from tractable.distributions.checks import check_finite, check_positive, exactly_one
 from tractable.distributions.columns import fit_columns
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.univariate import Univariate
-from tractable.engines.blocks import BLOCK_ENTRIES, map_entries
 from tractable.statistics.diagonal_moments import DiagonalMoments
 from tractable.value import value
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.covariance import Covariance, Full
-from tractable.engines.threads import ordered_map
-from tractable.primitives.pattern_rows import group_by_pattern
-from tractable.primitives.pattern_scores import pattern_scores
+from tractable.primitives.em import group_by_pattern, pattern_scores
+from tractable.primitives.threads import ordered_map
 
 __all__ = ["many_incomplete_rows"]
 

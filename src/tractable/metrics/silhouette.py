@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.engines.threads import ordered_map
 from tractable.metrics.checks import averaged
 from tractable.metrics.clusters import as_clusters
-from tractable.primitives import distance_sums
+from tractable.primitives.kmeans import distance_sums
+from tractable.primitives.threads import ordered_map
 
 __all__ = ["silhouette_samples", "silhouette_score"]
 
@@ -51,7 +51,7 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
 
     The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
     thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
-    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.distance_sums`.
+    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.kmeans`.
 
     Parameters
     ----------

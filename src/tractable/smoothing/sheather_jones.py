@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.linear_binning import linear_binning
+from tractable.primitives.bins import linear_binning
 from tractable.smoothing.checks import as_rows
 from tractable.smoothing.rules import column_scales, window_factor
 from tractable.smoothing.window import Window

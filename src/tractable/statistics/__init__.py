@@ -13,12 +13,14 @@ from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import Moments
 from tractable.statistics.side_by_side import SideBySide
+from tractable.statistics.standardizer import ColumnSummary, Standardizer, column_varies
 from tractable.statistics.totals import Totals
 
 __all__ = [
     "BinCounts",
     "Bins",
     "ByClass",
+    "ColumnSummary",
     "Counts",
     "DiagonalMoments",
     "Extremes",
@@ -30,9 +32,11 @@ __all__ = [
     "Moments",
     "ReciprocalLogMoments",
     "SideBySide",
+    "Standardizer",
     "Totals",
     "UnitLogMoments",
     "as_edges",
+    "column_varies",
     "cross_covariance",
     "even_edges",
 ]

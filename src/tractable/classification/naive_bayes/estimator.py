@@ -26,16 +26,15 @@ from tractable.classification.naive_bayes.model import (
     log_evidence,
     warnings_of,
 )
-from tractable.classification.one_pass import OnePassClassifier
-from tractable.classification.priors import class_priors, log_priors
+from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
 from tractable.conjugate.rises import shares_rise
 from tractable.data import is_frame, is_streamed
+from tractable.data.blocks import map_rows
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
 from tractable.distributions.independent_columns import ColumnScores, some_columns
 from tractable.engines import fold
-from tractable.engines.blocks import map_rows
 from tractable.statistics import ByClass, SideBySide
 from tractable.value import replace
 

@@ -26,7 +26,7 @@ from tractable.distributions.independent_columns import (
     smoothed_rates,
     some_columns,
 )
-from tractable.primitives.class_moments import class_moments
+from tractable.primitives.naive_bayes import class_moments
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import ByClass, Counts, DiagonalMoments, KeptValues, Moments, SideBySide

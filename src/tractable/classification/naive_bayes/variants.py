@@ -13,7 +13,7 @@ from tractable.classification.naive_bayes.model import (
     pooled,
     statistics_of_classes,
 )
-from tractable.classification.priors import class_priors, log_priors
+from tractable.classification.one_pass import class_priors, log_priors
 from tractable.covariance.rows import as_reals
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace

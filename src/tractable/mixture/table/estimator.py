@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.base import ModelTags, Rows, check_choice, check_columns, check_number, refuse_foreign
 from tractable.data import is_frame, is_streamed
-from tractable.data.mapped import mapped
+from tractable.data.source import mapped
 from tractable.data.table_columns import (
     TableColumns,
     coded_frame,

@@ -13,7 +13,7 @@ from tractable.distributions import Poisson
 from tractable.engines import fold
 from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.table.model import TableUnits
-from tractable.primitives.mixture_pass import LINEAR, mixture_pass
+from tractable.primitives.em import LINEAR, mixture_pass
 from tractable.value import parameters, value
 
 __all__ = [
