@@ -3,7 +3,6 @@
 Naive Bayes learns such columns for every class, a table mixture for every component.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -171,15 +170,18 @@ class ColumnScores:
         *,
         relative: bool = False,
         average: np.ndarray | None = None,
-        log: Callable[[np.ndarray], np.ndarray] = np.log,
+        least: float = -np.inf,
     ) -> "ColumnScores":
-        """Compute the constants; `average` rates are those of the K classes when not given."""
+        """Compute the constants; `average` rates are those of the K classes when not given.
+
+        Logarithms of probabilities and of relative rates are at least `least`.
+        """
         if average is None:
             average = columns.rate.mean(axis=0)
         average = np.where(average > 0, average, 1.0)
         p, stddev, sizes = columns.probability, np.sqrt(columns.variance), columns.sizes
         with np.errstate(divide="ignore"):
-            tables, starts = log(columns.probabilities).T, Categories(sizes=sizes).starts
+            tables, starts = np.log(columns.probabilities).T, Categories(sizes=sizes).starts
             if columns.log_unseen is not None:
                 tables = np.insert(tables, starts + sizes, columns.log_unseen.T, axis=0)
                 starts = starts + np.arange(len(starts))
@@ -188,11 +190,11 @@ class ColumnScores:
                 log_weights=log_weights,
                 scale=1.0 / stddev,
                 log_norm=-np.log(stddev) - 0.5 * LOG_2PI,
-                tables=tables,
+                tables=np.maximum(tables, least),
                 starts=starts,
-                log_one=log(p),
-                log_zero=log(1.0 - p) if log is not np.log else np.log1p(-p),
-                log_ratio=_log_ratio(columns.rate, average, log),
+                log_one=np.maximum(np.log(p), least),
+                log_zero=np.maximum(np.log1p(-p), least),
+                log_ratio=np.maximum(_log_ratio(columns.rate, average), least),
                 average=average,
                 relative=relative,
             )
@@ -248,7 +250,7 @@ def log_average_counts(x: np.ndarray, average: np.ndarray) -> np.ndarray:
     return np.sum(-factorial_rest(k) - count_deviance(k, average), axis=1, where=seen)
 
 
-def _log_ratio(rate: np.ndarray, average: np.ndarray, log: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _log_ratio(rate: np.ndarray, average: np.ndarray) -> np.ndarray:
     """Return log(r / m), with the digits of r - m where the two are close."""
     near = np.abs(rate - average) < 0.5 * average
-    return np.where(near, np.log1p(np.where(near, (rate - average) / average, 0.0)), log(rate / average))
+    return np.where(near, np.log1p(np.where(near, (rate - average) / average, 0.0)), np.log(rate / average))

@@ -6,13 +6,13 @@ import numpy as np
 
 from tractable.data import is_frame
 from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
-from tractable.mixture.table.estimator import TableShell
+from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.value import replace
 
 __all__ = ["CategoricalMixture"]
 
 
-class CategoricalMixture(TableShell):
+class CategoricalMixture(BaseTableMixture):
     """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
 
     Within a component the columns are independent; that components differ is what makes columns depend on one
@@ -70,7 +70,7 @@ class CategoricalMixture(TableShell):
     array([0.91])
     """
 
-    _usual_kind: ClassVar[str] = "categorical"
+    _default: ClassVar[str] = "categorical"
 
     def __init__(
         self,
@@ -111,31 +111,16 @@ class CategoricalMixture(TableShell):
         tables = zip(self.columns_.categories, self.probabilities_, strict=True)
         return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
 
-    def condition(self, dims: Any, values: Any = None) -> Any:
-        """Return the distribution of the other columns' codes, given the values of some.
-
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer.
-
-        Returns
-        -------
-        Mixture
-        """
-        return self._conditioned(dims, values)
-
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         rows = None if is_frame(X) else _text(X)
         if rows is None:
             return super()._coded(X, leave, reset=reset)
         if reset:
-            self.columns_ = replace(learn_columns(rows, None, codes=True), library=None, types=None)
+            self.columns_ = replace(self._learn_columns(rows), library=None, types=None)
         return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
 
-    def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
-        return learn_columns(frame, None, () if leave is None else (leave,), codes=True)
+    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
+        return learn_columns(frame, None, leave, codes=True)
 
 
 def _text(X: Any) -> Any:
