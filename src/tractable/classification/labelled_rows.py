@@ -8,9 +8,9 @@ import numpy as np
 
 from tractable.base import Rows, check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names
-from tractable.data import Batch, PassedOn, Source, is_frame
+from tractable.data import Batch, ForwardingSource, Source, is_frame
 from tractable.engines import fold
-from tractable.statistics.label_codes import label_codes, union_of_labels
+from tractable.statistics.by_class import label_codes, union_of_labels
 from tractable.value import value
 
 __all__ = [
@@ -106,7 +106,7 @@ class RowsOfClass:
         return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
 
 
-class OfClass(PassedOn):
+class OfClass(ForwardingSource):
     """The rows of one class of a source."""
 
     def __init__(self, source: Source, label: Any) -> None:

@@ -46,8 +46,8 @@ class BernoulliMixture(BaseTableMixture):
         μ.
     collapsed_ : array of bool, shape (n_components,)
         Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
-        As in :class:`tractable.GaussianMixture`.
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+        As in :class:`tractable.TableMixture`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 

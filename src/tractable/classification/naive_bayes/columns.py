@@ -119,7 +119,7 @@ class ColumnLikelihoods:
 def learn_likelihoods(
     likelihoods: Any, default: str, *, frame: Any = None, leave: Any = (), names: Any = None, width: int = 0
 ) -> ColumnLikelihoods:
-    """Return the likelihoods of the columns of a frame, or of rows of numbers: declared, or by their types."""
+    """Return the likelihoods of the columns of a frame, or of an array: as declared, or by their types."""
     if is_frame(frame):
         names = column_names(frame, leave)
         width = len(names)

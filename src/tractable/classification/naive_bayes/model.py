@@ -219,7 +219,7 @@ class NormalGroup(Group):
         return moments_of_classes(x, codes, n_classes, weights)
 
     def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
-        """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`, many at once."""
+        """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
         whole = pooled(found)
         variance, least = column_variance(whole)
         weight, mean, scatter = stacked(found, "weight", "mean", "scatter")

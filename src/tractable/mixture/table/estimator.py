@@ -8,7 +8,6 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    DensityMixin,
     EMEstimator,
     ModelTags,
     Rows,
@@ -30,9 +29,8 @@ from tractable.data.table_columns import (
 )
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.answers import MixtureAnswers
-from tractable.mixture.criteria import CriteriaMixin
 from tractable.mixture.gaussian import CollapsedComponentWarning
+from tractable.mixture.shell import EMMixture
 from tractable.mixture.table.model import TableEncoding, TableParameters, TableSummary, drawn, expected
 from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace
@@ -43,7 +41,7 @@ __all__ = ["BaseTableMixture", "TableMixture"]
 REG_COVAR = 1e-6
 
 
-class BaseTableMixture(MixtureAnswers, CriteriaMixin, DensityMixin, EMEstimator):
+class BaseTableMixture(EMEstimator, EMMixture):
     """A mixture whose components are products over columns; rows are codes, NaN where missing."""
 
     model_tags = ModelTags(
@@ -150,8 +148,8 @@ class BaseTableMixture(MixtureAnswers, CriteriaMixin, DensityMixin, EMEstimator)
         )
         if ours != theirs:
             raise ValueError(
-                "warm_start goes on from the earlier fit: n_components, the columns of X and their categories "
-                "must be as they were"
+                "warm_start goes on from the earlier fit: n_components, the columns of X and their "
+                "categories must be as they were"
             )
         old, now = own.standardizer[own.normal], new.standardizer[new.normal]
         return replace(
@@ -187,21 +185,6 @@ class BaseTableMixture(MixtureAnswers, CriteriaMixin, DensityMixin, EMEstimator)
             )
 
     # Queries
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, and return the most probable component of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
-        return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log density of the rows.
@@ -247,10 +230,9 @@ class TableMixture(BaseTableMixture):
     """Mixture over columns of numbers, categories, counts and truth values, fitted by EM.
 
     p(row) = Σ_k π_k Π_j p_kj(x_j). Within a component the columns are independent, each of its own family:
-    normal, categorical, Poisson or Bernoulli. Over the components any column may depend on any other, so that
-    the fitted table describes whatever is missing: :meth:`condition` some columns on others, or :meth:`impute`
-    missing entries. Missing entries drop out exactly, in fitting and in prediction; nothing is filled in. Fits
-    are *exact over several passes*.
+    normal, categorical, Poisson or Bernoulli. Over the components any column may depend on any other:
+    :meth:`condition` some columns on others, or :meth:`impute` missing entries. Missing entries drop out
+    exactly, in fitting and in prediction; nothing is filled in. Fits are *exact over several passes*.
 
     Estimates are posterior modes under weak priors: `alpha` pseudo-observations of each category and of the
     average count in each component, and `reg_covar` on the variances, without which a component may collapse
@@ -262,10 +244,10 @@ class TableMixture(BaseTableMixture):
         K.
     kinds : mapping or sequence, optional
         ``{"visits": "poisson", "age": "normal"}``, by name or position, or one kind a column; of "normal",
-        "categorical", "poisson" and "bernoulli". Columns of a frame that are not declared: text and categories
-        are categorical, booleans Bernoulli, and all other numbers normal (decimals too); dates must be
-        declared, or given as numbers. Columns of arrays: normal; a categorical column of an array holds the
-        codes 0, 1, ….
+        "categorical", "poisson" and "bernoulli". Columns of a frame that are not declared: text and
+        categories are categorical, booleans Bernoulli, and all other numbers normal (decimals too); dates
+        must be declared, or given as numbers. Columns of arrays: normal; a categorical column of an array
+        holds the codes 0, 1, ….
     alpha : float
         Pseudo-observations; 0 is maximum likelihood.
     reg_covar : float, optional
