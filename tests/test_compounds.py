@@ -11,7 +11,6 @@ from tractable.distributions import (
     Normal,
     Poisson,
     Product,
-    UnivariateMixture,
     Wishart,
 )
 
@@ -38,12 +37,12 @@ def test_same_components_other_weights_are_other_mixtures():
 
 def test_a_mixture_of_numbers_is_univariate():
     d = Mixture(components=Normal(mean=[0.0, 1.0], variance=1.0))
-    assert type(d) is UnivariateMixture
-    assert isinstance(d, tractable.distributions.Univariate)
+    assert type(d) is Mixture
+    assert all(hasattr(d, name) for name in ("cdf", "icdf", "survival", "probability_between", "interval"))
     np.testing.assert_array_equal(d.weights, [0.5, 0.5])
     pair = Mixture(components=PAIR)
     assert type(pair) is Mixture
-    for name in ("cdf", "icdf"):
+    for name in ("cdf", "icdf", "survival", "probability_between"):
         assert not hasattr(pair, name)
     with pytest.raises(AttributeError, match="marginal"):
         d.marginal([0])

@@ -99,9 +99,6 @@ PUBLIC: dict[str, str] = {
     "Stacked": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
-    "UnivariateEmpirical": "tractable.distributions",
-    "UnivariateHistogram": "tractable.distributions",
-    "UnivariateSmoothedEmpirical": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models
     "compare_likelihood": "tractable.distributions",
@@ -183,10 +180,12 @@ PUBLIC: dict[str, str] = {
     "save": "tractable.persistence",
 }
 
-#: Packages whose names keep their prefix, `tractable.covariance.Full`.
+#: Every subpackage, an attribute of this one: `tractable.covariance.Full`.
 PACKAGES = (
     "arrays",
+    "base",
     "classification",
+    "cli",
     "conjugate",
     "covariance",
     "data",
@@ -198,9 +197,13 @@ PACKAGES = (
     "metrics",
     "mixture",
     "neighbors",
+    "persistence",
+    "plotting",
+    "primitives",
     "report",
-    "spatial",
+    "selection",
     "smoothing",
+    "spatial",
     "statistics",
     "testing",
 )

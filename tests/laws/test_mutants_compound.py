@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from tractable.distributions import Mixture, MultivariateNormal, Normal, Product, StudentT, UnivariateMixture
+from tractable.distributions import Mixture, MultivariateNormal, Normal, Product, StudentT
 from tractable.testing import (
-    distribution_density_laws,
-    distribution_sample_laws,
+    density_laws,
+    distribution_laws,
     joint_laws,
     mixture_laws,
-    product_laws,
 )
 
 NUMBERS = {"weights": [0.3, 0.7], "components": Normal(mean=[-2.0, 3.0], variance=[1.0, 0.25])}
@@ -28,45 +27,45 @@ TAILS = {
 COLUMNS = {"parts": [Normal(mean=[0.0, 1.0], variance=1.0), Normal(mean=2.0, variance=0.5)]}
 
 
-class MeanOfLogs(UnivariateMixture):
+class MeanOfLogs(Mixture):
     """Σ π_k log p_k in place of log Σ π_k p_k: Jensen's bound, not the density."""
 
     def log_prob(self, x):
         return (self.weights * self.components.log_prob(np.asarray(x)[..., None])).sum(axis=-1)
 
 
-class WeightsForgotten(UnivariateMixture):
+class WeightsForgotten(Mixture):
     def responsibilities(self, x):
         shares = super().responsibilities(x) / self.weights
         return shares / shares.sum(axis=-1, keepdims=True)
 
 
-class FirstComponentTwice(UnivariateMixture):
+class FirstComponentTwice(Mixture):
     """The order of components matters where it should not."""
 
     def log_prob(self, x):
         return super().log_prob(x) + 1e-3 * self.components[..., 0].mean
 
 
-class AbsentOnesAreDrawn(UnivariateMixture):
+class AbsentOnesAreDrawn(Mixture):
     def sample_labelled(self, n_samples=1, *, rng=None):
         labels = rng.integers(self.n_components, size=n_samples)
         return self.components.sample(n_samples, rng=rng)[np.arange(n_samples), labels], labels
 
 
-class LargestComponent(UnivariateMixture):
+class LargestComponent(Mixture):
     """The sum taken for its largest term."""
 
     def log_prob(self, x):
         return (np.log(self.weights) + self.components.log_prob(np.asarray(x)[..., None])).max(axis=-1)
 
 
-class LabelsOfAnotherDraw(UnivariateMixture):
+class LabelsOfAnotherDraw(Mixture):
     def sample_labelled(self, n_samples=1, *, rng=None):
         return super().sample(n_samples, rng=rng), super().sample_labelled(n_samples, rng=rng)[1]
 
 
-class MeansAreModes(UnivariateMixture):
+class MeansAreModes(Mixture):
     """Every component's mean called a mode, peak or not."""
 
     def modes(self):
@@ -79,7 +78,7 @@ class OneModeOnly(Mixture):
         return super().modes()[:1]
 
 
-class StepsOverValleys(UnivariateMixture):
+class StepsOverValleys(Mixture):
     """A search in steps of the whole mixture's size: it may land on a higher hill."""
 
     def modes(self):
@@ -87,7 +86,7 @@ class StepsOverValleys(UnivariateMixture):
         return modes[np.append(True, np.abs(modes[1:] - modes[0]) > 3.0 * self.stddev)]
 
 
-class VarianceOfComponentsOnly(UnivariateMixture):
+class VarianceOfComponentsOnly(Mixture):
     """The mean of the variances without the variance of the means."""
 
     @property
@@ -95,14 +94,14 @@ class VarianceOfComponentsOnly(UnivariateMixture):
         return (self.weights * self.components.variance).sum(axis=-1)
 
 
-class QuantileOfComponents(UnivariateMixture):
+class QuantileOfComponents(Mixture):
     """Σ π_k F_k⁻¹(q): quantiles do not average."""
 
     def icdf(self, q):
         return (self.weights * self.components.icdf(np.asarray(q)[..., None])).sum(axis=-1)
 
 
-class EntropyOfComponents(UnivariateMixture):
+class EntropyOfComponents(Mixture):
     """Σ π_k H(p_k): the conditional entropy."""
 
     def entropy(self, **options):
@@ -187,9 +186,9 @@ MUTANTS = [
     (mixture_laws.modes_on_a_line_are_the_hills_of_a_grid, StepsOverValleys(**TAILS)),
     (mixture_laws.distinct_hills_have_a_mode_each, OneModeOnly(**TRIPLE)),
     (mixture_laws.distinct_hills_have_a_mode_each, StepsOverValleys(**TAILS)),
-    (distribution_sample_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
-    (distribution_density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
-    (distribution_sample_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),
+    (distribution_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
+    (density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
+    (distribution_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),
     (joint_laws.chain_rule_holds_for_columns, SameWeightsAfterwards(**TRIPLE)),
     (joint_laws.conditioning_twice_is_conditioning_once, StepsForget(**TRIPLE)),
     (joint_laws.conditioning_on_nothing_is_idle, NothingIsSomething(**TRIPLE)),
@@ -197,9 +196,9 @@ MUTANTS = [
     (joint_laws.marginals_compose, SortedColumns(**TRIPLE)),
     (joint_laws.missing_columns_are_integrated_out, ImputesTheMean(**TRIPLE)),
     (joint_laws.names_are_positions, NamesGoBackwards(**TRIPLE)),
-    (product_laws.density_is_the_product_of_the_parts, SumOfDensities(**COLUMNS)),
-    (product_laws.surprises_of_parts_add_up, LargestEntropy(**COLUMNS)),
-    (product_laws.a_part_says_nothing_of_the_others, ColumnsLean(**COLUMNS)),
+    (joint_laws.density_is_the_product_of_the_parts, SumOfDensities(**COLUMNS)),
+    (joint_laws.surprises_of_parts_add_up, LargestEntropy(**COLUMNS)),
+    (joint_laws.a_part_says_nothing_of_the_others, ColumnsLean(**COLUMNS)),
 ]
 
 
@@ -211,5 +210,5 @@ def test_laws_of_compounds_have_teeth(law, broken, rng):
 
 def test_every_law_of_compounds_has_a_mutant():
     tried = {law for law, _ in MUTANTS}
-    laws = {*mixture_laws.MIXTURE_LAWS, *joint_laws.JOINT_LAWS, *product_laws.PRODUCT_LAWS}
+    laws = {*mixture_laws.MIXTURE_LAWS, *joint_laws.JOINT_LAWS, *joint_laws.PRODUCT_LAWS}
     assert {law.__name__ for law in laws - tried} == set()

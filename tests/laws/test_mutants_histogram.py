@@ -5,18 +5,15 @@ import pytest
 
 from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
-from tractable.distributions.univariate_histogram import UnivariateHistogram
 from tractable.statistics import BinCounts, Bins
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import estimator_laws, joint_laws, statistic_laws, streaming_laws
+from tractable.testing import density_laws, distribution_laws, estimator_laws, joint_laws, statistic_laws
 from tractable.value import value
 
 EDGES, COUNTS = [0.0, 0.1, 0.5, 3.0, 10.0], [5, 9, 4, 7]
 SQUARE = ([0.0, 1.0, 4.0], [-1.0, 0.0, 0.5, 2.0])
 
 
-class VolumeForgotten(UnivariateHistogram):
+class VolumeForgotten(HistogramDensity):
     """n_i / N: a probability for a density."""
 
     @property
@@ -24,7 +21,7 @@ class VolumeForgotten(UnivariateHistogram):
         return np.log(self.probabilities)
 
 
-class CountsForgotten(UnivariateHistogram):
+class CountsForgotten(HistogramDensity):
     """n_i / V_i, not divided by N."""
 
     @property
@@ -32,7 +29,7 @@ class CountsForgotten(UnivariateHistogram):
         return np.log(self.counts / np.diff(self.edges))
 
 
-class MiddlesAlone(UnivariateHistogram):
+class MiddlesAlone(HistogramDensity):
     """The variance of the middles, as if all rows of a bin were in it."""
 
     @property
@@ -41,13 +38,13 @@ class MiddlesAlone(UnivariateHistogram):
         return self.probabilities @ (middles - self.mean) ** 2
 
 
-class DrawsMiddles(UnivariateHistogram):
+class DrawsMiddles(HistogramDensity):
     def _sample(self, n, rng):
         middles = 0.5 * self.edges[:-1] + 0.5 * self.edges[1:]
         return rng.choice(middles, size=n, p=self.probabilities)
 
 
-class TallestCount(UnivariateHistogram):
+class TallestCount(HistogramDensity):
     """The fullest bin for the densest."""
 
     @property
@@ -56,19 +53,19 @@ class TallestCount(UnivariateHistogram):
         return np.asarray(0.5 * (self.edges[i] + self.edges[i + 1]))
 
 
-class StepsForCdf(UnivariateHistogram):
+class StepsForCdf(HistogramDensity):
     def cdf(self, x):
         return super().cdf(np.where(np.isfinite(x), np.floor(x), x))
 
 
-class EntropyOfBins(UnivariateHistogram):
+class EntropyOfBins(HistogramDensity):
     """That of the probabilities, without the volumes."""
 
     def entropy(self):
         return -np.sum(self.probabilities * np.log(self.probabilities))
 
 
-class EvenBinsAssumed(UnivariateHistogram):
+class EvenBinsAssumed(HistogramDensity):
     """Equal counts for equal heights: the fit to uneven bins is not the likeliest."""
 
     @classmethod
@@ -81,13 +78,13 @@ NUMBERS = [
     (density_laws.density_integrates_to_one, VolumeForgotten),
     (density_laws.density_integrates_to_one, CountsForgotten),
     (density_laws.cdf_is_the_integral_of_prob, VolumeForgotten),
-    (sample_laws.samples_match_mean_and_variance, MiddlesAlone),
-    (sample_laws.samples_match_mean_and_variance, DrawsMiddles),
-    (sample_laws.samples_follow_the_cdf, DrawsMiddles),
+    (distribution_laws.samples_match_mean_and_variance, MiddlesAlone),
+    (distribution_laws.samples_match_mean_and_variance, DrawsMiddles),
+    (distribution_laws.samples_follow_the_cdf, DrawsMiddles),
     (density_laws.mode_has_the_greatest_density, TallestCount),
     (density_laws.cdf_is_the_integral_of_prob, StepsForCdf),
-    (sample_laws.entropy_is_expected_surprise, EntropyOfBins),
-    (sample_laws.fit_is_the_most_likely, EvenBinsAssumed),
+    (distribution_laws.entropy_is_expected_surprise, EntropyOfBins),
+    (distribution_laws.fit_is_the_most_likely, EvenBinsAssumed),
 ]
 
 
@@ -192,7 +189,7 @@ class OwnUnits(Histogram):
 @pytest.mark.parametrize(
     ("law", "make"),
     [
-        (streaming_laws.pieces_make_the_whole, lambda: RoundedEdges([-1e3, 0.0, 4.0, 1e3])),
+        (estimator_laws.pieces_make_the_whole, lambda: RoundedEdges([-1e3, 0.0, 4.0, 1e3])),
         (estimator_laws.weights_are_repetitions, lambda: WeightBlind("scott")),
         (estimator_laws.extreme_scales_change_units_alone, lambda: OwnUnits(3)),
     ],

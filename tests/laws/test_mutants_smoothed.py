@@ -4,35 +4,34 @@ import numpy as np
 import pytest
 
 from tractable.distributions import SmoothedEmpirical
-from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
 from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.joint_laws import check_joint
 
 POINTS = [0.1, 0.4, 2.0, 2.5]
 
 
-class ForgetsTheBandwidth(UnivariateSmoothedEmpirical):
+class ForgetsTheBandwidth(SmoothedEmpirical):
     """Not divided by h."""
 
     def _log_density(self, rows):
         return super()._log_density(rows) + np.log(float(self.bandwidth))
 
 
-class CutsAtTheWall(UnivariateSmoothedEmpirical):
+class CutsAtTheWall(SmoothedEmpirical):
     """Mass beyond a wall is lost, not reflected."""
 
     def _density(self, rows):
         return np.where(rows[:, 0] >= 0, self._log_density(rows), -np.inf)
 
 
-class DrawsThePoints(UnivariateSmoothedEmpirical):
+class DrawsThePoints(SmoothedEmpirical):
     """A bootstrap, not a smoothed one."""
 
     def _sample(self, n, rng):
         return rng.choice(self.points, n)
 
 
-class VarianceOfTheSample(UnivariateSmoothedEmpirical):
+class VarianceOfTheSample(SmoothedEmpirical):
     """Without that of the window."""
 
     @property
@@ -40,21 +39,21 @@ class VarianceOfTheSample(UnivariateSmoothedEmpirical):
         return np.var(self.points)
 
 
-class SquaresTheWindow(UnivariateSmoothedEmpirical):
+class SquaresTheWindow(SmoothedEmpirical):
     """The bandwidth taken for a variance."""
 
     def _tail_sums(self, x, *, upper):
         return super()._tail_sums(x * float(self.bandwidth), upper=upper)
 
 
-class CountsNoWeights(UnivariateSmoothedEmpirical):
+class CountsNoWeights(SmoothedEmpirical):
     """Draws every point alike."""
 
     def _sample(self, n, rng):
         return rng.choice(self.points, n) + float(self.bandwidth) * rng.standard_normal(n)
 
 
-class LeavesOtherPeriods(UnivariateSmoothedEmpirical):
+class LeavesOtherPeriods(SmoothedEmpirical):
     """Points of other periods than the first are beyond the reach of every image."""
 
     @property
@@ -62,7 +61,7 @@ class LeavesOtherPeriods(UnivariateSmoothedEmpirical):
         return self.points[:, None] + 70.0
 
 
-class CancelsAtFarWalls(UnivariateSmoothedEmpirical):
+class CancelsAtFarWalls(SmoothedEmpirical):
     """Reflects about the middle of the walls, whose rounding is that of the farther."""
 
     def _density(self, rows):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.distributions import MultivariateNormal
-from tractable.distributions.normal_missing import many_incomplete_rows
+from tractable.distributions.multivariate_normal import many_incomplete_rows
 from tractable.primitives.em import group_by_pattern, pattern_scores
 from tractable.primitives.em.agnostic import pattern_scores as obvious
 

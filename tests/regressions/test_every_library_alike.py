@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tractable import Empirical
-from tractable.arrays.linalg import svd_from_gram, thin_svd
-from tractable.distributions.polya_fit import fitted_concentrations
+from tractable.arrays.svd import svd_from_gram, thin_svd
+from tractable.distributions.discrete.polya import fitted_concentrations
 
 
 def test_samples_do_without_what_torch_lacks(monkeypatch):

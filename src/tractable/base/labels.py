@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tractable.base.validation import Rows, check_rows, refuse_foreign
 from tractable.data import Batch, ForwardingSource, Source, is_streamed
-from tractable.statistics.label_codes import distinct_labels, label_codes, union_of_labels
+from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace
 
 __all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]

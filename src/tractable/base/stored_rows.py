@@ -8,7 +8,7 @@ from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_columns, check_rows, check_weights, refuse_foreign
 from tractable.data import Source, is_streamed
-from tractable.statistics.label_codes import check_one_kind
+from tractable.statistics.by_class import check_one_kind
 
 __all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
 

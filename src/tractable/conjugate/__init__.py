@@ -1,18 +1,15 @@
 """Conjugate models: a likelihood paired with the current belief, updated by statistics."""
 
-from tractable.conjugate.bernoulli import BernoulliModel
-from tractable.conjugate.binomial import BinomialModel
-from tractable.conjugate.categorical import CategoricalModel
+from tractable.conjugate.binomial import BernoulliModel, BinomialModel
+from tractable.conjugate.conjugate_prior import PAIRS, conjugate_prior
 from tractable.conjugate.empirical_bayes import empirical_bayes
-from tractable.conjugate.lookup import PAIRS, conjugate_prior
-from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.multinomial import MultinomialModel
+from tractable.conjugate.model import ConjugateModel, Updates
+from tractable.conjugate.multinomial import CategoricalModel, MultinomialModel
 from tractable.conjugate.multivariate_normal import MultivariateNormalModel
 from tractable.conjugate.normal import NormalModel
 from tractable.conjugate.normal_mean import NormalMeanModel
 from tractable.conjugate.normal_precision import NormalPrecisionModel
 from tractable.conjugate.poisson import PoissonModel
-from tractable.conjugate.updates import Updates
 
 __all__ = [
     "PAIRS",

@@ -1,19 +1,144 @@
 """Numbers of successes in n trials: belief about the probability of one."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.conjugate.beta_belief import BetaBelief
-from tractable.conjugate.checks import as_counts, check_columns, check_n_trials, check_statistic, some_weight
+from tractable.conjugate.checks import (
+    as_counts,
+    check_columns,
+    check_fraction,
+    check_n_trials,
+    check_statistic,
+    check_strength,
+    some_weight,
+)
 from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.rises import shares_rise_from_best
+from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.beta import Beta
-from tractable.distributions.beta_binomial import BetaBinomial
-from tractable.distributions.binomial import Binomial
-from tractable.statistics.totals import Totals
+from tractable.distributions.discrete.bernoulli import Bernoulli
+from tractable.distributions.discrete.beta_binomial import BetaBinomial
+from tractable.distributions.discrete.binomial import Binomial
+from tractable.distributions.distribution import Distribution
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
-__all__ = ["BinomialModel"]
+__all__ = ["BernoulliModel", "BetaBelief", "BinomialModel"]
+
+
+class BetaBelief(AdditiveModel):
+    """A model whose unknown is a probability: α counts successes, β failures."""
+
+    unknown: ClassVar[str] = "probability"
+    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Beta,)
+
+    @classmethod
+    def from_mean_strength(cls, mean: float, strength: float, **known: Any) -> Self:
+        """Return the model that expects `mean` as if after `strength` trials: α = mean · strength.
+
+        The mean is α / (α + β); α / β would be the odds.
+
+        Parameters
+        ----------
+        mean : float
+            Expected probability, strictly between 0 and 1.
+        strength : float
+            α + β.
+        **known
+            What else the model takes.
+        """
+        mean, strength = check_fraction("mean", mean), check_strength(strength)
+        return cls(prior=Beta(alpha=mean * strength, beta=(1.0 - mean) * strength), **known)  # type: ignore[call-arg]
+
+    def mode(self) -> Array:
+        """Return (α - 1) / (α + β - 2) inside (0, 1), or the end at which the density is greatest.
+
+        A ValueError where no single point is: Beta(1, 1) is flat, and with α < 1 and β < 1 the density grows
+        without bound towards both ends.
+        """
+        a, b = float(self.prior.alpha), float(self.prior.beta)
+        if max(a, b) < 1.0 or a == b == 1.0:
+            raise ValueError(f"the belief has no single mode: Beta({a:g}, {b:g})")
+        above, below = max(a - 1.0, 0.0), max(b - 1.0, 0.0)
+        share = above / (above + below) if above + below else float(a > b)
+        xp = namespace_of(self.prior.alpha)
+        return xp.asarray(share, dtype=self.prior.alpha.dtype)
+
+    def _symbols(self) -> Array:
+        return namespace_of(self.prior.alpha).stack([self.prior.alpha, self.prior.beta])
+
+    def _with_symbols(self, symbols: Array) -> Self:
+        return self._believing(Beta(alpha=symbols[0], beta=symbols[1]))
+
+    @staticmethod
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise(symbols, gain)
+
+    @staticmethod
+    def _slope(symbols: np.ndarray) -> np.ndarray:
+        return shares_slope(symbols)
+
+    @staticmethod
+    def _curvature(symbols: np.ndarray) -> np.ndarray:
+        return shares_curvature(symbols)
+
+
+@value
+class BernoulliModel(BetaBelief):
+    """x ~ Bernoulli(p) with p ~ Beta(α, β).
+
+    After s successes in n trials the belief is Beta(α + s, β + n - s), and the next trial succeeds with
+    probability (α + s) / (α + β + n). The evidence B(α + s, β + n - s) / B(α, β) is that of the successes and
+    failures in their order.
+
+    Parameters
+    ----------
+    prior : Beta
+
+    Examples
+    --------
+    Three heads in a row: maximum likelihood is sure of the next one.
+
+    >>> from tractable.distributions import Beta
+    >>> coin = BernoulliModel(prior=Beta(alpha=2.0, beta=2.0))
+    >>> tosses = coin.summarize([1, 1, 1])
+    >>> after = coin.update(tosses)
+    >>> [float(x) for x in (coin.maximum_likelihood(tosses), after.mode(), after.mean().round(4))]
+    [1.0, 0.8, 0.7143]
+    """
+
+    prior: Beta
+
+    def __post_init__(self) -> None:
+        self._check_prior()
+
+    def likelihood(self, parameter: Any) -> Bernoulli:
+        """See `ConjugateModel.likelihood`."""
+        return Bernoulli(probability=parameter)
+
+    def _summarize(self, X: Any, weights: Any) -> Totals:
+        """See `ConjugateModel.summarize`: how many rows, and how many successes; X of 0 and 1, (n,)."""
+        return Totals.of(as_counts(X, 1.0), weights)
+
+    def predictive(self) -> Bernoulli:
+        """See `ConjugateModel.predictive`."""
+        return Bernoulli(probability=self.prior.mean)
+
+    def maximum_likelihood(self, statistic: Totals) -> Array:
+        """See `ConjugateModel.maximum_likelihood`: s / n."""
+        return self._gain(statistic)[0] / some_weight(statistic)
+
+    def _gain(self, statistic: Totals) -> Array:
+        check_statistic(statistic, Totals)
+        check_columns(statistic, 1)
+        xp = namespace_of(statistic.total)
+        total = xp.reshape(statistic.total, ())
+        return xp.stack([total, statistic.weight - total])
+
+    def _log_base(self, statistic: Totals) -> float:
+        return 0.0
 
 
 @value

@@ -1,20 +1,163 @@
 """Counts of K categories in n trials: belief about their shares."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.conjugate.checks import check_columns, check_n_trials, check_statistic, some_weight
+from tractable.conjugate.checks import (
+    as_counts,
+    check_columns,
+    check_n_trials,
+    check_statistic,
+    check_whole_number,
+    some_weight,
+)
 from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.dirichlet_belief import DirichletBelief
-from tractable.conjugate.rises import shares_rise_from_best
+from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.dirichlet_multinomial import DirichletMultinomial
-from tractable.distributions.multinomial import Multinomial
-from tractable.statistics.totals import Totals
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.distributions.discrete.categorical import Categorical
+from tractable.distributions.discrete.dirichlet_multinomial import DirichletMultinomial
+from tractable.distributions.discrete.multinomial import Multinomial
+from tractable.distributions.distribution import Distribution
+from tractable.statistics.counts import Counts, Totals
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
-__all__ = ["MultinomialModel"]
+__all__ = ["CategoricalModel", "DirichletBelief", "MultinomialModel"]
+
+
+class DirichletBelief(AdditiveModel):
+    """A model whose unknowns are the probabilities of K categories: α counts each of them."""
+
+    unknown: ClassVar[str] = "probabilities"
+    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Dirichlet,)
+
+    @classmethod
+    def from_mean_strength(cls, mean: Any, strength: float, **known: Any) -> Self:
+        """Return the model that expects the shares `mean` as if after `strength` rows: α = strength · mean.
+
+        Parameters
+        ----------
+        mean : array (K,)
+            Expected shares, all positive.
+        strength : float
+            Σ α.
+        **known
+            What else the model takes.
+        """
+        return cls(prior=Dirichlet.from_mean_strength(mean, strength), **known)  # type: ignore[call-arg]
+
+    @classmethod
+    def from_pseudocounts(cls, pseudocounts: Any, **known: Any) -> Self:
+        """Return the model that has seen category k already c_k times: α = c.
+
+        Its expected and predictive shares after n rows are (n_k + c_k) / (n + Σ c), smoothed relative
+        frequencies. They are also the MAP estimate under Dirichlet(c + 1).
+        """
+        return cls(prior=Dirichlet(concentration=pseudocounts), **known)  # type: ignore[call-arg]
+
+    @classmethod
+    def laplace(cls, n_classes: int, **known: Any) -> Self:
+        """Return the model with one pseudocount each, Laplace's rule of succession: (n_k + 1) / (n + K)."""
+        return cls.from_pseudocounts(np.ones(check_whole_number("n_classes", n_classes)), **known)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of categories K."""
+        return int(self.prior.concentration.shape[-1])
+
+    def mode(self) -> Array:
+        """Return (α_k - 1) / Σ (α_j - 1); categories with α_k ≤ 1 get none, a point on the boundary.
+
+        Where some α_k < 1 the density grows without bound towards p_k = 0, and the mode is the limit of the
+        maxima a little inside. A ValueError where no single point is greatest: no α_k above 1, unless one
+        alone is 1 and the others are below.
+        """
+        alpha = self.prior.concentration
+        xp = namespace_of(alpha)
+        excess = xp.where(alpha > 1.0, alpha - 1.0, xp.zeros_like(alpha))
+        if bool(xp.any(excess > 0.0)):
+            return excess / xp.sum(excess)
+        flat = xp.astype(alpha == 1.0, alpha.dtype)
+        if float(xp.sum(flat)) != 1.0:
+            raise ValueError("the belief has no single mode: no concentration is above 1")
+        return flat
+
+    def _symbols(self) -> Array:
+        return self.prior.concentration
+
+    def _with_symbols(self, symbols: Array) -> Self:
+        return self._believing(Dirichlet(concentration=symbols))
+
+    @staticmethod
+    def _rise(symbols: Array, gain: Array) -> Array:
+        return shares_rise(symbols, gain)
+
+    @staticmethod
+    def _slope(symbols: np.ndarray) -> np.ndarray:
+        return shares_slope(symbols)
+
+    @staticmethod
+    def _curvature(symbols: np.ndarray) -> np.ndarray:
+        return shares_curvature(symbols)
+
+
+@value
+class CategoricalModel(DirichletBelief):
+    """x ~ Categorical(p) with p ~ Dirichlet(α).
+
+    After counts n the belief is Dirichlet(α + n), and the next label is k with probability
+    (α_k + n_k) / Σ (α + n): pseudocounts added to counts. The evidence is that of the labels in their order.
+
+    Parameters
+    ----------
+    prior : Dirichlet
+
+    Examples
+    --------
+    A die that has not shown its second face yet, with Laplace's pseudocounts:
+
+    >>> die = CategoricalModel.laplace(6)
+    >>> faces = [0, 2, 4, 3, 3, 5]
+    >>> die.update_rows(faces).predictive().probabilities.round(4)
+    array([0.1667, 0.0833, 0.1667, 0.25  , 0.1667, 0.1667])
+    """
+
+    prior: Dirichlet
+
+    def __post_init__(self) -> None:
+        self._check_prior()
+
+    def likelihood(self, parameter: Any) -> Categorical:
+        """See `ConjugateModel.likelihood`."""
+        return Categorical(probabilities=parameter)
+
+    def _summarize(self, X: Any, weights: Any) -> Counts:
+        """See `ConjugateModel.summarize`: counts of labels 0, …, K - 1, X (n,)."""
+        return Counts.of(as_counts(X, self.n_classes - 1), weights, n_classes=self.n_classes)
+
+    def predictive(self) -> Categorical:
+        """See `ConjugateModel.predictive`."""
+        return Categorical(probabilities=self.prior.mean)
+
+    def maximum_likelihood(self, statistic: Counts) -> Array:
+        """See `ConjugateModel.maximum_likelihood`: relative frequencies."""
+        counts = self._gain(statistic)
+        if not float(statistic.weight) > 0.0:
+            raise ValueError("statistic must have a weight above 0")
+        return counts / statistic.weight
+
+    def _gain(self, statistic: Counts) -> Array:
+        check_statistic(statistic, Counts)
+        counts = statistic.padded(self.n_classes).counts
+        if tuple(counts.shape) != (self.n_classes,):
+            raise ValueError(f"statistic must count {self.n_classes} categories, got shape {counts.shape}")
+        return counts
+
+    def _log_base(self, statistic: Counts) -> float:
+        return 0.0
 
 
 @value

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
+from tractable.conjugate.increments import gamma_rise
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.rises import gamma_rise
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision

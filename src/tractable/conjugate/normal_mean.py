@@ -9,8 +9,7 @@ import numpy as np
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
-from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.search import Search
+from tractable.conjugate.model import ConjugateModel, Search
 from tractable.covariance import Covariance, Isotropic, as_structure
 from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_positive, exactly_one

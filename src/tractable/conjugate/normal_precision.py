@@ -7,14 +7,10 @@ import numpy as np
 
 from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
-from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
-from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
-from tractable.conjugate.rises import gamma_rise
-from tractable.conjugate.scatter_about import ScatterAbout
-from tractable.conjugate.search import Search
-from tractable.conjugate.wishart_interval import wishart_interval
-from tractable.conjugate.wishart_update import seen_scale, wishart_rise
+from tractable.conjugate.increments import gamma_curvature, gamma_rise, gamma_slope
+from tractable.conjugate.model import AdditiveModel, Search
+from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
 from tractable.covariance import Full
 from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
@@ -26,9 +22,67 @@ from tractable.distributions.normal import Normal
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.wishart import Wishart
 from tractable.statistics.moments import Moments
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts
 from tractable.value import value
 
-__all__ = ["NormalPrecisionModel"]
+__all__ = ["NormalPrecisionModel", "ScatterAbout"]
+
+
+@value
+class ScatterAbout:
+    """Weight and Σ w (x - μ)(x - μ)ᵀ of rows about a known μ.
+
+    Far from the origin the mean of rows is rounded by more than it may be away from μ; it is not asked here.
+
+    Parameters
+    ----------
+    weight : float
+    point : array (d,)
+        μ.
+    scatter : array (d, d)
+    """
+
+    weight: Any
+    point: Array
+    scatter: Array
+
+    def __post_init__(self) -> None:
+        for name in ("point", "scatter"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
+    @classmethod
+    def of(cls, X: Any, weights: Any, point: Array) -> "ScatterAbout":
+        """Summarise a block of rows."""
+        X = as_rows(X)
+        xp = namespace_of(X)
+        w = as_weights(weights, X)
+        root = X - point if w is None else (X - point) * xp.sqrt(w)[:, None]
+        return cls(weight=xp.sum(counts(w, X)), point=point, scatter=root.T @ root)
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.scatter.shape[-1])
+
+    def __add__(self, other: "ScatterAbout") -> "ScatterAbout":
+        """Merge: everything adds up."""
+        if not isinstance(other, ScatterAbout):
+            return NotImplemented
+        other.check_about(self.point)
+        return ScatterAbout(
+            weight=self.weight + other.weight, point=self.point, scatter=self.scatter + other.scatter
+        )
+
+    def discount(self, rate: float) -> "ScatterAbout":
+        """Forget: the same scatter a row, believed `rate` times as strongly."""
+        rate = check_rate(rate)
+        return ScatterAbout(weight=self.weight * rate, point=self.point, scatter=self.scatter * rate)
+
+    def check_about(self, point: Array) -> None:
+        """Refuse the scatter about another point."""
+        alike = tuple(self.point.shape) == tuple(point.shape)
+        if not alike or not bool(namespace_of(point).all(self.point == point)):
+            raise ValueError(f"statistic must be the scatter about {point}, got that about {self.point}")
 
 
 #: What rows may be summarised as: about the known mean, or about their own.

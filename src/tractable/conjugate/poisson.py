@@ -6,7 +6,6 @@ import numpy as np
 
 from tractable.arrays.counting import factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.conjugate.additive import AdditiveModel
 from tractable.conjugate.checks import (
     as_counts,
     check_columns,
@@ -16,14 +15,14 @@ from tractable.conjugate.checks import (
     some_weight,
 )
 from tractable.conjugate.count_totals import CountTotals
-from tractable.conjugate.gamma_belief import gamma_curvature, gamma_slope
-from tractable.conjugate.rises import gamma_rise_from_best
+from tractable.conjugate.increments import gamma_curvature, gamma_rise_from_best, gamma_slope
+from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.checks import check_positive
+from tractable.distributions.discrete.negative_binomial import NegativeBinomial
+from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
-from tractable.distributions.negative_binomial import NegativeBinomial
-from tractable.distributions.poisson import Poisson
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["PoissonModel"]

@@ -17,10 +17,10 @@ from tractable.base.stored_rows import check_stored_rows
 from tractable.density.one_column import OneColumn
 from tractable.density.windowed_rows import WindowedRows
 from tractable.distributions import SmoothedEmpirical
-from tractable.distributions.folded_domain import as_ends
+from tractable.distributions.smoothed.domain import as_ends
 from tractable.smoothing import BandwidthSearch, GridDensity, check_window, select_bandwidth, unrolled
-from tractable.smoothing.checks import as_lengths
 from tractable.smoothing.grid import grid_density
+from tractable.smoothing.rows import as_lengths
 
 __all__ = ["KernelDensity"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.smoothing.checks import as_lengths
+from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
 from tractable.smoothing.windows import WINDOWS
 from tractable.value import value

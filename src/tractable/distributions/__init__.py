@@ -1,17 +1,19 @@
 """Distributions: immutable, batched, closed under what makes them useful."""
 
-from tractable.distributions.bernoulli import Bernoulli
 from tractable.distributions.beta import Beta
-from tractable.distributions.beta_binomial import BetaBinomial
-from tractable.distributions.binomial import Binomial
-from tractable.distributions.categorical import Categorical
-from tractable.distributions.codings import LabelCoding
+from tractable.distributions.codings import LabelCoding, from_one_hot, one_hot
 from tractable.distributions.compare_likelihood import LikelihoodComparison, compare_likelihood
-from tractable.distributions.count_vectors import CountVectors
-from tractable.distributions.counting import Counting
 from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.dirichlet_multinomial import DirichletMultinomial
-from tractable.distributions.distribution import Distribution
+from tractable.distributions.discrete.bernoulli import Bernoulli
+from tractable.distributions.discrete.beta_binomial import BetaBinomial
+from tractable.distributions.discrete.binomial import Binomial
+from tractable.distributions.discrete.categorical import Categorical
+from tractable.distributions.discrete.counting import Counting, CountVectors
+from tractable.distributions.discrete.dirichlet_multinomial import DirichletMultinomial
+from tractable.distributions.discrete.multinomial import Multinomial
+from tractable.distributions.discrete.negative_binomial import NegativeBinomial
+from tractable.distributions.discrete.poisson import Poisson
+from tractable.distributions.distribution import Distribution, Univariate
 from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
@@ -23,27 +25,21 @@ from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.mixture import Mixture
-from tractable.distributions.multinomial import Multinomial
 from tractable.distributions.multivariate_laplace import MultivariateLaplace
-from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.multivariate_normal import (
+    MultivariateNormal,
+    condition_precision,
+    gaussian_from_quadratic,
+)
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.negative_binomial import NegativeBinomial
 from tractable.distributions.normal import Normal
 from tractable.distributions.normal_gamma import NormalGamma
 from tractable.distributions.normal_wishart import NormalWishart
-from tractable.distributions.one_hot import from_one_hot, one_hot
-from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
-from tractable.distributions.quadratic import condition_precision, gaussian_from_quadratic
-from tractable.distributions.smoothed_empirical import SmoothedEmpirical
+from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
-from tractable.distributions.univariate import Univariate
-from tractable.distributions.univariate_empirical import UnivariateEmpirical
-from tractable.distributions.univariate_histogram import UnivariateHistogram
-from tractable.distributions.univariate_mixture import UnivariateMixture
-from tractable.distributions.univariate_smoothed_empirical import UnivariateSmoothedEmpirical
 from tractable.distributions.wishart import Wishart
 
 __all__ = [
@@ -85,10 +81,6 @@ __all__ = [
     "StudentT",
     "Uniform",
     "Univariate",
-    "UnivariateEmpirical",
-    "UnivariateHistogram",
-    "UnivariateMixture",
-    "UnivariateSmoothedEmpirical",
     "Wishart",
     "compare_likelihood",
     "condition_precision",

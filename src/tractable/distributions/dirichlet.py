@@ -1,25 +1,28 @@
 """The Dirichlet distribution of shares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
+from tractable.arrays.saddle_point import deviance, log_minus_digamma
 from tractable.arrays.special import betaln, digamma, softmax
+from tractable.arrays.trigamma import trigamma
 from tractable.covariance import other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
-from tractable.distributions.dirichlet_density import dirichlet_log_density
-from tractable.distributions.dirichlet_fit import fitted_concentration
 from tractable.distributions.distribution import Distribution, as_parameters
 from tractable.distributions.vectors import taken
+from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
 
+__all__ = ["Dirichlet", "dirichlet_log_density", "fitted_concentration"]
+
 if TYPE_CHECKING:
     from tractable.distributions.beta import Beta
-
-__all__ = ["Dirichlet"]
 
 
 @value
@@ -233,3 +236,68 @@ def _log_beta(alpha: Array) -> Array:
     """Return log Π Γ(α_k) / Γ(Σ α), share by share: B(α₁, α₂) B(α₁ + α₂, α₃) …"""
     xp = namespace_of(alpha)
     return xp.sum(betaln(xp.cumulative_sum(alpha, axis=-1)[..., :-1], alpha[..., 1:]), axis=-1)
+
+
+def dirichlet_log_density(x: Array, alpha: Array) -> Array:
+    """Return log Γ(Σα) - Σ log Γ(α_k) + Σ (α_k - 1) log x_k for Σ x_k = 1, in Loader's form.
+
+    Large terms cancel on paper, so large α keep their digits. A share of 0 counts as the limit for α_k = 1,
+    where x_k^(α_k - 1) = 1 throughout.
+    """
+    xp = namespace_of(x)
+    strength = xp.sum(alpha, axis=-1)
+    inside = x > 0
+    some = xp.where(inside, x, xp.ones_like(x))
+    kernel = -deviance(alpha, strength[..., None] * some) - xp.log(some)
+    kernel = xp.where(inside, kernel, 1.0 + xp.log(strength)[..., None])
+    scale = 0.5 * xp.log(alpha) - stirling_rest(alpha)
+    whole = stirling_rest(strength) - 0.5 * xp.log(strength) - 0.5 * (alpha.shape[-1] - 1) * LOG_2PI
+    return xp.sum(kernel + scale, axis=-1) + whole
+
+
+def fitted_concentration(statistic: Any) -> Array:
+    """Return the α that maximises log Γ(Σα) - Σ log Γ(α_k) + Σ α_k l_k, where l_k is the mean of log x_k.
+
+    The maximum exists unless all rows are equal: Σ exp(l_k) < 1, by Jensen's inequality.
+    """
+    xp = namespace_of(statistic.mean)
+    gap = -xp.sum(statistic.mean * xp.expm1(-statistic.gap))
+    if not float(gap) > 8.0 * float(xp.finfo(gap.dtype).eps):
+        raise ValueError("X must hold rows that differ: the likelihood of equal ones has no maximum")
+    # Stirling: the best strength is near (K - 1) / 2 log(1 / Σ exp(l_k)), its shares near exp(l_k).
+    shares = xp.exp(statistic.mean_log)
+    strength = -0.5 * (statistic.dim - 1) / xp.log1p(-gap)
+    result = newton(
+        lambda alpha: _expansion(alpha, statistic),
+        strength * shares / xp.sum(shares),
+        value=lambda alpha: _loss(alpha, statistic),
+        tol=1e-14,
+        max_iter=200,
+    )
+    if not result.converged:
+        raise ValueError("X has no concentration that could be found: its rows are too nearly equal")
+    return result.x
+
+
+def _loss(alpha: Array, statistic: Any) -> Any:
+    """Return minus the mean log density: that at the mean row, and what is lost by the spread of rows."""
+    xp = namespace_of(alpha)
+    if not bool(xp.all(alpha > 0)):
+        return float("inf")
+    return xp.sum((alpha - 1.0) * statistic.gap) - dirichlet_log_density(statistic.mean, alpha)
+
+
+def _expansion(alpha: Array, statistic: Any) -> tuple[Any, Array, Callable[[Array], Array]]:
+    xp = namespace_of(alpha)
+    total = xp.sum(alpha)
+    # ψ(α_k) - ψ(Σα) - l_k, with the logarithms taken together: their differences are small when α is large.
+    log_ratio = xp.log1p((alpha - total * statistic.mean) / (total * statistic.mean))
+    gradient = log_ratio + statistic.gap - log_minus_digamma(alpha) + log_minus_digamma(total)
+    own, common = trigamma(alpha), trigamma(total)
+
+    def solve(g: Array) -> Array:
+        """Return (diag(own) - common 1 1ᵀ)⁻¹ g."""
+        shift = common * xp.sum(g / own) / (1.0 - common * xp.sum(1.0 / own))
+        return (g + shift) / own
+
+    return _loss(alpha, statistic), gradient, solve

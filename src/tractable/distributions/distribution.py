@@ -1,19 +1,26 @@
-"""Distributions: the names they share."""
+"""Distributions: the names they share, and cdf and quantiles of those of numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import index as as_index
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.covariance.rows import as_reals, batch_index
+from tractable.distributions.checks import check_coverage, check_probability
 from tractable.value import parameters
 
-__all__ = ["Distribution", "as_count", "as_parameters", "broadcast_batches"]
+__all__ = ["Distribution", "Univariate", "as_count", "as_parameters", "broadcast_batches", "numbers_only"]
+
+F = TypeVar("F")
+
+#: Levels of the quantiles at which quadrature divides the line.
+_TAIL = (1e-30, 1e-20, 1e-14, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3)
+_LEVELS = (*_TAIL, 0.5, *(1.0 - q for q in _TAIL if q > 1e-16))
 
 
 class Distribution(ABC):
@@ -47,7 +54,9 @@ class Distribution(ABC):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """Shape of the batch of distributions; empty for one distribution."""
+        """Shape of the batch of distributions; empty for one distribution, or a family without batches."""
+        if not self.parameter_ndims:
+            return ()
         name, n_event = next(iter(self.parameter_ndims.items()))
         shape = getattr(self, name).shape
         return tuple(shape[: len(shape) - n_event])
@@ -73,11 +82,15 @@ class Distribution(ABC):
 
     def as_univariate(self) -> Any:
         """Return vectors of one column as numbers, which have `cdf`, `icdf` and `interval`."""
-        from tractable.distributions.one_column import of_one_column
-
-        if self.event_shape not in ((), (1,)):
+        if not self.event_shape:
+            return self
+        if self.event_shape != (1,):
             raise ValueError(f"as_univariate needs one column, but events have shape {self.event_shape}")
-        return of_one_column(self)
+        return self._one_column()
+
+    def _one_column(self) -> Any:
+        """Return the distribution of the one column of vectors; a family of vectors overrides it."""
+        raise ValueError(f"{type(self).__name__} has no distribution of numbers beside it")
 
     @abstractmethod
     def entropy(self) -> Array:
@@ -110,6 +123,8 @@ class Distribution(ABC):
 
     def __getitem__(self, index: Any) -> Self:
         """Return some of the batch: of a batch of K, ``d[0]`` is one distribution."""
+        if not self.parameter_ndims and index not in ((), Ellipsis):
+            raise IndexError(f"{type(self).__name__} has no batch to take {index!r} of")
         changed = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
         return type(self)(**{**parameters(self), **changed})
 
@@ -153,6 +168,99 @@ class Distribution(ABC):
                 f"{name} must have shape (..., {', '.join(map(str, self.event_shape))}), got {tuple(x.shape)}"
             )
         return x
+
+    def _quantile(self, q: Any) -> Array:
+        """Return probabilities as an array of the parameters' library."""
+        q = self._event(q, "q")
+        check_probability("q", q)
+        return q
+
+    @property
+    def _has_cdf(self) -> bool:
+        """Whether events are numbers that have a cdf: asked by methods marked `numbers_only`."""
+        return not self.event_shape
+
+    def _landmarks(self) -> Array:
+        """Return quantiles of the batch, (m,), at which quadrature divides the line."""
+        xp, d = namespace_of(self.mean), cast("Univariate", self)
+        levels = xp.asarray(_LEVELS, dtype=self.mean.dtype, device=device(self.mean))
+        return xp.reshape(d.icdf(xp.reshape(levels, (-1, *(1,) * len(self.batch_shape)))), (-1,))
+
+    def _check_family(self, other: Any) -> None:
+        """Refuse to compare with another family, or with events of another shape."""
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
+            raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
+        self._check_events(other)
+
+    def _check_events(self, other: Any) -> None:
+        """Refuse what is no distribution, or is one of events of another shape."""
+        if not isinstance(other, Distribution):
+            raise TypeError(f"other must be a distribution, got {type(other).__name__}")
+        if other.event_shape != self.event_shape:
+            raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
+
+
+class Univariate(Distribution):
+    """A distribution of numbers, which has a cumulative distribution function and its inverse.
+
+    Families that are of numbers or of vectors (`Mixture`, `HistogramDensity`, `Empirical`,
+    `SmoothedEmpirical`, `Stacked`) are not derived from it; where their events are numbers they have the same
+    methods (see `numbers_only`), so ``hasattr(d, "cdf")`` asks any distribution whether it has quantiles.
+    """
+
+    @abstractmethod
+    def cdf(self, x: Any) -> Array:
+        """Return P(X ≤ x)."""
+
+    @abstractmethod
+    def icdf(self, q: Any) -> Array:
+        """Return the quantile: the least x with P(X ≤ x) ≥ q."""
+
+    def survival(self, x: Any) -> Array:
+        """Return P(X > x); families keep its digits in the upper tail where they can."""
+        return 1.0 - self.cdf(x)
+
+    def probability_between(self, low: Any, high: Any) -> Array:
+        """Return P(low < X ≤ high), by the tail that holds less."""
+        below = self.cdf(low)
+        xp = namespace_of(below)
+        return xp.where(below > 0.5, self.survival(low) - self.survival(high), self.cdf(high) - below)
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the equal-tailed interval (low, high) that holds X with probability `coverage`."""
+        tail = 0.5 * (1.0 - check_coverage(coverage))
+        return self.icdf(tail), self.icdf(1.0 - tail)
+
+
+class _NumbersOnly:
+    """The descriptor behind `numbers_only`, around a function or a property."""
+
+    def __init__(self, member: Any) -> None:
+        self.member, self.__doc__ = member, member.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, d: Any, owner: Any = None) -> Any:
+        if d is not None and not d._has_cdf:  # noqa: SLF001
+            message = f"{type(d).__name__} has no {self.name}: its events are not numbers"
+            raise AttributeError(message, name=self.name, obj=d)
+        return self.member.__get__(d, owner)
+
+
+def numbers_only(member: F) -> F:
+    """Make a method or a property exist only where the events of a distribution are numbers.
+
+    Elsewhere it raises an AttributeError, which `hasattr` sees: a mixture of numbers has a `cdf`, and one of
+    vectors has none.
+
+    Examples
+    --------
+    >>> from tractable import Empirical
+    >>> hasattr(Empirical(values=[1.0, 2.0]), "cdf"), hasattr(Empirical(values=[[1.0, 2.0]]), "cdf")
+    (True, False)
+    """
+    return cast("F", _NumbersOnly(member))
 
 
 def _as_float(name: str, x: float) -> float:
@@ -204,5 +312,5 @@ def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"batch shapes do not broadcast: {told}") from None
+        given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch shapes do not broadcast: {given}") from None

@@ -9,10 +9,10 @@ import numpy as np
 from tractable.arrays.grouping import first_of_each, group_rows, tally
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.covariance.rows import as_reals
-from tractable.distributions.checks import check_finite, check_nonnegative, check_sample_weight
-from tractable.distributions.counting import check_same_family, only_where
-from tractable.distributions.distribution import Distribution
-from tractable.distributions.shares import log_or_minus_inf, surprise
+from tractable.distributions.checks import as_point_weights, check_finite, check_sample_weight
+from tractable.distributions.discrete.counting import only_where
+from tractable.distributions.distribution import Distribution, Univariate, numbers_only
+from tractable.distributions.probabilities import log_or_minus_inf, surprise
 from tractable.value import value
 
 __all__ = ["Empirical"]
@@ -22,9 +22,9 @@ __all__ = ["Empirical"]
 class Empirical(Distribution):
     """p(x) = Σ_i w_i [x = x_i] / Σ_i w_i: relative frequencies, the distribution of the sample itself.
 
-    Probability sits on the points of the sample alone, and equal points share it. A sample of numbers is
-    made as a `UnivariateEmpirical`, which has `cdf`, `icdf` and `interval` too. Of several modes the first
-    that the sample holds is given.
+    Probability is on the points of the sample alone, and equal points add up. A sample of numbers has `cdf`,
+    `icdf`, `survival` and `interval` too; one of vectors has not. Of several modes the first in the sample is
+    given.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Empirical(Distribution):
     >>> d.mean, d.variance
     (array([1., 1.]), array([1., 0.]))
     >>> die = Empirical(values=[1, 3, 5, 4, 4, 6])
-    >>> float(die.prob(4).round(4)), float(die.icdf(0.5))
-    (0.3333, 4.0)
+    >>> float(die.prob(4).round(4)), die.cdf([0.0, 3.5]).round(3), float(die.icdf(0.5))
+    (0.3333, array([0.   , 0.333]), 4.0)
     """
 
     discrete: ClassVar[bool] = True
@@ -50,28 +50,13 @@ class Empirical(Distribution):
     values: Array
     weights: Array
 
-    def __new__(cls, *, values: Any, weights: Any = None) -> "Empirical":  # noqa: ARG004
-        """Make a sample of numbers a `UnivariateEmpirical`."""
-        from tractable.distributions.univariate_empirical import UnivariateEmpirical
-
-        numbers = cls is Empirical and as_reals("values", values).ndim == 1
-        return super().__new__(UnivariateEmpirical if numbers else cls)
-
     def __init__(self, *, values: Any, weights: Any = None) -> None:
         x = freeze(as_reals("values", values))
-        xp = namespace_of(x)
         if x.ndim < 1 or 0 in x.shape:
             raise ValueError(f"values must have points on its first axis, got shape {tuple(x.shape)}")
         check_finite("values", x)
-        one = xp.ones_like(xp.reshape(x, (x.shape[0], -1))[:, 0])
-        w = one if weights is None else xp.astype(as_reals("weights", weights, x), x.dtype)
-        if tuple(w.shape) != (x.shape[0],):
-            raise ValueError(f"weights must have shape ({x.shape[0]},), got {tuple(w.shape)}")
-        check_nonnegative("weights", w)
-        if not bool(xp.any(w > 0)):
-            raise ValueError("weights must have a positive entry")
         object.__setattr__(self, "values", x)
-        object.__setattr__(self, "weights", freeze(w))
+        object.__setattr__(self, "weights", freeze(as_point_weights(weights, x)))
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
@@ -88,11 +73,6 @@ class Empirical(Distribution):
         return cls(values=X, weights=weights)
 
     @property
-    def batch_shape(self) -> tuple[int, ...]:
-        """One distribution, not a batch."""
-        return ()
-
-    @property
     def event_shape(self) -> tuple[int, ...]:
         """See `Distribution.event_shape`."""
         return tuple(self.values.shape[1:])
@@ -107,7 +87,7 @@ class Empirical(Distribution):
 
     @property
     def probabilities(self) -> Array:
-        """Share of each point of the sample, (n,)."""
+        """w_i / Σ w of each point of the sample, (n,)."""
         return self.weights / namespace_of(self.weights).sum(self.weights)
 
     @property
@@ -158,6 +138,31 @@ class Empirical(Distribution):
         missing = xp.any(xp.isnan(rows[1]), axis=-1)
         return xp.reshape(only_where(mass > 0, log_or_minus_inf(mass), -np.inf, missing), shape)
 
+    @numbers_only
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`: the share of the sample that is not above x."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        values, below = self._steps
+        place = _searched(values, xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
+        found = xp.reshape(xp.take(below, xp.reshape(place, (-1,))), tuple(x.shape))
+        return only_where(~xp.isnan(x), found, 0.0, xp.isnan(x))
+
+    @numbers_only
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`: a number of the sample."""
+        q = self._quantile(q)
+        xp = namespace_of(q)
+        values, below = self._steps
+        # Level 0 is reached before the first number; the least of the sample stands for it.
+        q = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
+        place = _searched(below[1:], q, "left")
+        return xp.reshape(xp.take(values, xp.reshape(place, (-1,))), tuple(q.shape))
+
+    survival = numbers_only(Univariate.survival)
+    probability_between = numbers_only(Univariate.probability_between)
+    interval = numbers_only(Univariate.interval)
+
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ p log p over the atoms."""
         xp = namespace_of(self.masses)
@@ -165,15 +170,10 @@ class Empirical(Distribution):
 
     def kl_divergence(self, other: "Empirical") -> Array:
         """See `Distribution.kl_divergence`: infinite where the other sample lacks one of these points."""
-        check_same_family(self, other)
+        self._check_family(other)
         xp = namespace_of(self.masses)
         ratio = log_or_minus_inf(self.masses) - other.log_prob(self.atoms)
         return xp.sum(self.masses * ratio)
-
-    def __getitem__(self, index: Any) -> Self:
-        if index not in ((), Ellipsis):
-            raise IndexError(f"{type(self).__name__} has no batch to take {index!r} of")
-        return self
 
     @cached_property
     def _atoms(self) -> tuple[Array, Array]:
@@ -185,6 +185,15 @@ class Empirical(Distribution):
         kept = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
         rows = xp.take(first, kept)
         return freeze(xp.take(self.values, rows, axis=0)), freeze(xp.take(masses, xp.take(groups, rows)))
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        """The numbers in order, (m,), and the probability below each, with 1 at the end, (m + 1,)."""
+        xp = namespace_of(self.values)
+        order = xp.argsort(self.atoms)
+        total = xp.cumulative_sum(xp.take(self.masses, order))
+        none = xp.zeros_like(total[:1])
+        return xp.take(self.atoms, order), xp.concat([none, total / total[-1]])
 
     def _averaged(self, x: Array) -> Array:
         xp = namespace_of(x)
@@ -199,3 +208,10 @@ class Empirical(Distribution):
         xp = namespace_of(self.values)
         places = xp.asarray(rows, dtype=xp.int64, device=device(self.values))
         return xp.take(self.values, places, axis=0)
+
+
+def _searched(ordered: Array, x: Array, side: str) -> Array:
+    """Return the positions of x among ordered numbers; some libraries need both of one dtype."""
+    xp = namespace_of(x)
+    dtype = xp.result_type(ordered, x)
+    return xp.searchsorted(xp.astype(ordered, dtype), xp.astype(x, dtype), side=side)

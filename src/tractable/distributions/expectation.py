@@ -1,5 +1,6 @@
 """Expectations: sums, quadrature or draws, whichever the distribution allows."""
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
@@ -10,13 +11,11 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, as_count
-from tractable.distributions.members import over_batch
-from tractable.distributions.poles import beside_a_pole, has_pole, unseen
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.probabilities import over_batch
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
 
-__all__ = ["Estimate", "expectation"]
+__all__ = ["Estimate", "beside_a_pole", "expectation", "has_pole", "unseen"]
 
 #: How many draws to average over, unless told.
 N_DRAWS = 10_000
@@ -101,7 +100,7 @@ def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:
     """Return how to find an expectation and its error, (2, *shape), without draws, where there is a way."""
     if hasattr(d, "atoms"):
         return _over_atoms
-    if isinstance(d, Univariate):
+    if hasattr(d, "cdf"):
         return _summed if d.discrete else _integrated
     return None
 
@@ -119,7 +118,7 @@ def _drawn(f: Function, d: Distribution, n: int, rng: Any) -> Estimate:
     return Estimate(value=mean, standard_error=xp.sqrt(xp.sum(step * step, axis=0) / ((n - 1) * n)))
 
 
-def _integrated(f: Function, d: Univariate) -> Array:
+def _integrated(f: Function, d: Any) -> Array:
     found = _integral(f, d)
     xp = namespace_of(found.value)
     return xp.stack([_settled(found), xp.full_like(found.value, found.error)])
@@ -194,7 +193,7 @@ def _exactly(found: Array) -> Array:
     return xp.stack([found, xp.zeros_like(found)])
 
 
-def _summed(f: Function, d: Univariate) -> Array:
+def _summed(f: Function, d: Any) -> Array:
     """Σ p f over the integers of the support: between far quantiles, then outwards until nothing is added."""
     xp = namespace_of(d.mean)
     place = {"dtype": d.mean.dtype, "device": device(d.mean)}
@@ -250,3 +249,63 @@ def _settled(found: Integral) -> Array:
 
 def _warn() -> None:
     warnings.warn("the expectation did not settle: it may be infinite", RuntimeWarning, stacklevel=2)
+
+
+def has_pole(d: Any, end: float) -> bool:
+    """Whether the density grows without bound towards an end of the support."""
+    return math.isfinite(end) and float(d.log_prob(end)) == math.inf
+
+
+def beside_a_pole(f: Callable[[Array], Array], d: Any, end: float, *, upper: bool, level: float) -> Integral:
+    """Return ∫ f(x(s)) ds for s up to a level; s is the probability of lying nearer to the end than x(s).
+
+    Near the end much of the mass is closer to it than a float can be. There the density is a power of the
+    distance, s another, and so f(x(s)) - smooth, or a log density - is linear in log s: f = a + b log(s/s₀),
+    of which the integral up to s is s (a + b log(s/s₀) - b). A third point tells the error.
+    Where f has a value at the end itself, that is it all the way.
+    """
+    xp = namespace_of(d.mean)
+    place: dict[str, Any] = {"dtype": d.mean.dtype, "device": device(d.mean)}
+    tiny = float(xp.finfo(d.mean.dtype).smallest_normal)
+    x, masses = _three(d, end, upper=upper)
+    start = min(masses[0], level)
+    values = f(x)
+    logs = [math.log(max(s, tiny) / max(masses[0], tiny)) for s in masses]
+    slope = (values[1, ...] - values[0, ...]) / (logs[1] or 1.0)
+    line = start * (values[0, ...] + slope * (math.log(max(start, tiny) / max(masses[0], tiny)) - 1.0))
+    missed = start * (values[2, ...] - values[0, ...] - slope * logs[2])
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        last = f(xp.asarray([end], **place))[0, ...]
+    smooth = xp.isfinite(last)
+    last = xp.where(smooth, last, xp.zeros_like(last))
+    line = xp.where(smooth, start * last, line)
+    missed = xp.where(smooth, start * (values[0, ...] - last), missed)
+    size, error = (float(xp.max(xp.abs(part))) for part in (line, missed))
+    found = Integral(value=line, error=error, size=size, converged=True)
+    if start >= level:
+        return found
+
+    def quantile(s: Array) -> Array:
+        found = f(d.icdf(1.0 - s if upper else s))
+        return xp.where(xp.isfinite(found), found, xp.zeros_like(found))
+
+    levels = np.geomspace(max(start, tiny), level, 17)
+    return found + integrate(quantile, xp.asarray(levels, **place))
+
+
+def unseen(d: Any, end: float, *, upper: bool) -> float:
+    """Return how much of the mass is nearer to the end than quantiles can be told from it."""
+    return _three(d, end, upper=upper)[1][0]
+
+
+def _three(d: Any, end: float, *, upper: bool) -> tuple[Array, list[float]]:
+    """Return three points near the end, the second nearest and the third farthest, and the masses beyond."""
+    xp = namespace_of(d.mean)
+    info = xp.finfo(d.mean.dtype)
+    gap = 2.0 ** math.floor(
+        math.log2(abs(end) * float(info.eps) ** 0.6 or float(info.smallest_normal) * 1e18)
+    )
+    points = [end - g if upper else end + g for g in (gap, gap / 16.0, gap * 16.0)]
+    x = xp.asarray(points, dtype=d.mean.dtype, device=device(d.mean))
+    masses = d.survival(x) if upper else d.cdf(x)
+    return x, [float(masses[k]) for k in range(3)]

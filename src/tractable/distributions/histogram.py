@@ -1,12 +1,15 @@
 """Histograms as distributions: a constant density in each of disjoint bins."""
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, reduce
+from math import log, prod
+from operator import and_
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.random import moved
 from tractable.covariance import other_dims, resolve_dims
 from tractable.covariance.rows import as_reals
 from tractable.distributions.beta import Beta
@@ -16,37 +19,27 @@ from tractable.distributions.checks import (
     check_positive,
     check_sample_weight,
 )
-from tractable.distributions.counting import check_same_family, only_where
 from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.distribution import Distribution
-from tractable.distributions.histogram_cells import (
-    as_axes,
-    draw_in_cells,
-    find_flat,
-    is_axis,
-    log_volumes,
-    looked_up_cells,
-    middles,
-)
-from tractable.distributions.histogram_moments import HistogramMoments
-from tractable.distributions.missing import over_observed
-from tractable.distributions.shares import log_or_minus_inf, share_divergence, surprise
-from tractable.distributions.vectors import as_names, as_values, split_mapping
-from tractable.statistics.bin_counts import BinCounts, Bins
+from tractable.distributions.discrete.counting import only_where
+from tractable.distributions.distribution import Distribution, Univariate, numbers_only
+from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
+from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping
+from tractable.primitives.bins import find_cells
+from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import value
 
 __all__ = ["HistogramDensity"]
 
 
 @value
-class HistogramDensity(HistogramMoments, Distribution):
+class HistogramDensity(Distribution):
     """p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
 
     n_i is the count in bin i, V_i its width (in D columns the volume of a cell of the grid) and N the sum of
-    the counts. Bins need not be of one width. A bin holds its lower edge; the last of each column holds its
+    the counts. Bins need not be of one width. A bin includes its lower edge, and the last of each column its
     upper edge too; beyond the bins the density is 0. With one array of edges it is a distribution of numbers,
-    a `UnivariateHistogram`, which has `cdf`, `icdf` and `interval`; with a sequence of arrays one of vectors,
-    which has `marginal` and `condition`, and in which a missing entry (NaN) is integrated out.
+    which has `cdf`, `icdf`, `survival` and `interval`; with a sequence of arrays one of vectors, which has
+    `marginal` and `condition`, and in which a missing entry (NaN) is integrated out.
 
     Parameters
     ----------
@@ -75,12 +68,6 @@ class HistogramDensity(HistogramMoments, Distribution):
     edges: Any
     counts: Array
     names: tuple[str, ...] | None
-
-    def __new__(cls, *, edges: Any, counts: Any, names: Any = None) -> "HistogramDensity":  # noqa: ARG004
-        """Make a histogram of numbers a `UnivariateHistogram`."""
-        from tractable.distributions.univariate_histogram import UnivariateHistogram
-
-        return super().__new__(UnivariateHistogram if cls is HistogramDensity and is_axis(edges) else cls)
 
     def __init__(self, *, edges: Any, counts: Any, names: Iterable[str] | None = None) -> None:
         axes, counts = as_axes(edges), as_reals("counts", counts)
@@ -145,13 +132,47 @@ class HistogramDensity(HistogramMoments, Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (len(self._axes),)
+        """See `Distribution.event_shape`: empty for numbers, (d,) for vectors."""
+        return (len(self.edges),) if isinstance(self.edges, tuple) else ()
 
     @property
     def dim(self) -> int:
         """Number of columns."""
         return len(self._axes)
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """See `Distribution.support`: from the first bin that holds counts to the end of the last."""
+        low, high = [], []
+        for j, axis in enumerate(self._axes):
+            xp, held = namespace_of(axis), self._shares(j) > 0
+            first = xp.argmax(xp.astype(held, xp.int8), axis=-1)
+            last = axis.shape[0] - 1 - xp.argmax(xp.astype(xp.flip(held, axis=-1), xp.int8), axis=-1)
+            low.append(self._at(axis, first))
+            high.append(self._at(axis, last))
+        return self._joined(low), self._joined(high)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """Share of each bin, n_i / N, (*batch, b_1, …, b_d)."""
+        return self.counts / self._total
+
+    @cached_property
+    def mean(self) -> Array:
+        """See `Distribution.mean`."""
+        return self._joined(self._means)
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: between the middles of bins, and within bins, width² / 12."""
+        return self._joined([self._spread(j) for j in range(len(self._axes))])
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the columns, (*batch, d, d)."""
+        xp, d = namespace_of(self.counts), len(self._axes)
+        rows = [[self._together(min(i, j), max(i, j)) for j in range(d)] for i in range(d)]
+        return xp.stack([xp.stack(row, axis=-1) for row in rows], axis=-2)
 
     @property
     def mode(self) -> Array:
@@ -218,9 +239,43 @@ class HistogramDensity(HistogramMoments, Distribution):
         """See `Distribution.log_prob`; a missing entry (NaN) is integrated out."""
         x = self._event(x)
         xp = namespace_of(x)
-        if not bool(xp.any(xp.isnan(x))):
-            return self._looked_up(x)
-        return over_observed(lambda dims, rows: self.marginal(dims)._looked_up(rows), x, self.batch_shape)  # noqa: SLF001
+        if not self.event_shape or not bool(xp.any(xp.isnan(x))):
+            return self._density_at(x)
+        return over_observed(lambda dims, rows: self.marginal(dims)._density_at(rows), x, self.batch_shape)  # noqa: SLF001
+
+    @numbers_only
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`."""
+        return self._beyond(x, self._below, 0)
+
+    @numbers_only
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: all its digits near the upper end."""
+        return self._beyond(x, self._above, 1)
+
+    @numbers_only
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; at level 0, where the first bin that holds counts begins."""
+        q = self._quantile(q)
+        xp, n_batch = namespace_of(q), len(self.batch_shape)
+        level = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
+        place = self._first_to_reach(level)
+        mass, below = (looked_up_cells(t, place, n_batch) for t in (self.probabilities, self._below))
+        share = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
+        share = xp.clip(share, 0.0, 1.0)
+        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        half = 0.5 * high - 0.5 * low
+        # From the nearer edge, so that neither is passed nor missed by rounding.
+        return xp.where(share < 0.5, low + 2.0 * (share * half), high - 2.0 * ((1.0 - share) * half))
+
+    probability_between = numbers_only(Univariate.probability_between)
+    interval = numbers_only(Univariate.interval)
+
+    @numbers_only  # type: ignore[prop-decorator]
+    @property
+    def breaks(self) -> Array:
+        """The points at which a density of numbers jumps: the edges."""
+        return self.edges
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ p_i log(p_i / V_i)."""
@@ -229,7 +284,7 @@ class HistogramDensity(HistogramMoments, Distribution):
 
     def kl_divergence(self, other: "HistogramDensity") -> Array:
         """See `Distribution.kl_divergence`: Σ p_i log(p_i / q_i), over the same bins."""
-        check_same_family(self, other)
+        self._check_family(other)
         if not Bins(edges=self._axes).same_as(Bins(edges=other._axes)):  # noqa: SLF001
             raise ValueError("other must be a histogram over the same edges")
         (p, log_p), (q, log_q) = ((s, log_or_minus_inf(s)) for s in (self.probabilities, other.probabilities))
@@ -238,6 +293,7 @@ class HistogramDensity(HistogramMoments, Distribution):
 
     def marginal(self, dims: Any) -> "HistogramDensity":
         """Return p(x_dims), in the order given: positions, names or a slice."""
+        self._check_columns(dims)
         keep = resolve_dims(dims, self.dim, self.names)
         if not keep:
             raise ValueError("dims must name at least one column")
@@ -255,6 +311,7 @@ class HistogramDensity(HistogramMoments, Distribution):
         values : array (*batch, len(dims))
             What was observed, in bins that hold counts; leading axes become batch axes.
         """
+        self._check_columns(dims)
         if isinstance(dims, Mapping):
             dims, values = split_mapping(dims, values, self.mean)
         given = resolve_dims(dims, self.dim, self.names)
@@ -278,12 +335,128 @@ class HistogramDensity(HistogramMoments, Distribution):
         )
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return draw_in_cells(n, rng, self.probabilities, self._axes, self.counts)
+        x = draw_in_cells(n, rng, self.probabilities, self._axes, self.counts)
+        return x if self.event_shape else x[..., 0]
 
-    def _looked_up(self, x: Array) -> Array:
-        return self._density_at([x[..., j] for j in range(self.dim)])
+    def _one_column(self) -> "HistogramDensity":
+        return HistogramDensity(edges=self.edges[0], counts=self.counts)
 
-    def _density_at(self, columns: list[Array]) -> Array:
+    def _landmarks(self) -> Array:
+        return self.edges
+
+    def _check_columns(self, dims: Any) -> None:
+        if not self.event_shape:
+            raise ValueError(f"dims must name columns, and a histogram of numbers has none; got {dims!r}")
+
+    @property
+    def _axes(self) -> tuple[Array, ...]:
+        return self.edges if isinstance(self.edges, tuple) else (self.edges,)
+
+    @cached_property
+    def _means(self) -> list[Array]:
+        xp = namespace_of(self.counts)
+        return [xp.sum(self._shares(j) * middles(axis), axis=-1) for j, axis in enumerate(self._axes)]
+
+    def _spread(self, j: int) -> Array:
+        xp, axis = namespace_of(self.counts), self._axes[j]
+        away, half = self._away(j), 0.5 * axis[1:] - 0.5 * axis[:-1]
+        shares = self._shares(j)
+        with np.errstate(over="ignore", under="ignore"):
+            square = away * away + half * half / 3.0
+            # An empty bin adds nothing, even where its square is no number.
+            return xp.sum(shares * xp.where(shares > 0, square, xp.zeros_like(square)), axis=-1)
+
+    def _together(self, i: int, j: int) -> Array:
+        if i == j:
+            return self._spread(i)
+        joint = self._summed(self.probabilities, (i, j))
+        with np.errstate(over="ignore", under="ignore"):
+            return (self._away(i)[..., None, :] @ joint @ self._away(j)[..., :, None])[..., 0, 0]
+
+    def _away(self, j: int) -> Array:
+        """Return the middles of a column's bins less its mean, (*batch, b_j)."""
+        with np.errstate(over="ignore"):
+            return middles(self._axes[j]) - self._means[j][..., None]
+
+    def _shares(self, j: int) -> Array:
+        """Return the shares of the bins of one column, (*batch, b_j)."""
+        return self._summed(self.probabilities, (j,))
+
+    def _summed(self, cells: Array, keep: Sequence[int]) -> Array:
+        """Return sums over all columns but some, in the order given."""
+        xp, d = namespace_of(cells), len(self._axes)
+        n = cells.ndim - d
+        gone = tuple(n + j for j in range(d) if j not in keep)
+        found = xp.sum(cells, axis=gone) if gone else cells
+        left = sorted(keep)
+        order = (*range(n), *(n + left.index(j) for j in keep))
+        return xp.permute_dims(found, order) if list(keep) != left else found
+
+    @cached_property
+    def _total(self) -> Array:
+        """N, of a shape that the counts can be divided by."""
+        axes = tuple(range(-len(self._axes), 0))
+        return namespace_of(self.counts).sum(self.counts, axis=axes, keepdims=True)
+
+    def _flat(self, cells: Array) -> Array:
+        """Return cells in one row, (*batch, b_1 ⋯ b_d)."""
+        xp, shape = namespace_of(cells), tuple(cells.shape)
+        n = len(shape) - len(self._axes)
+        return xp.reshape(cells, (*shape[:n], prod(shape[n:])))
+
+    def _at(self, numbers: Array, places: Array) -> Array:
+        """Return the numbers at places, in their shape."""
+        xp = namespace_of(numbers)
+        return xp.reshape(xp.take(numbers, xp.reshape(places, (-1,))), tuple(places.shape))
+
+    def _joined(self, columns: list[Array]) -> Array:
+        """Return what is known of each column as one event."""
+        return namespace_of(self.counts).stack(columns, axis=-1) if self.event_shape else columns[0]
+
+    @cached_property
+    def _below(self) -> Array:
+        """Probability below each bin, (*batch, b)."""
+        xp = namespace_of(self.counts)
+        total = xp.cumulative_sum(self.counts, axis=-1) / self._total
+        return xp.concat([xp.zeros_like(total[..., :1]), total[..., :-1]], axis=-1)
+
+    @cached_property
+    def _above(self) -> Array:
+        """Probability above each bin, (*batch, b): summed from the upper end, which keeps its digits."""
+        xp = namespace_of(self.counts)
+        total = xp.flip(xp.cumulative_sum(xp.flip(self.counts, axis=-1), axis=-1), axis=-1) / self._total
+        return xp.concat([total[..., 1:], xp.zeros_like(total[..., :1])], axis=-1)
+
+    def _beyond(self, x: Any, whole: Array, end: int) -> Array:
+        """Return the probability below (end 0) or above (end 1) x: of whole bins, and of part of one."""
+        x = self._event(x)
+        xp, n_batch = namespace_of(x), len(self.batch_shape)
+        place, inside = find_flat([x], (self.edges,))
+        here = xp.where(inside, x, xp.zeros_like(x) + self.edges[0])
+        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        gap = 0.5 * here - 0.5 * low if end == 0 else 0.5 * high - 0.5 * here
+        part = gap / (0.5 * high - 0.5 * low)
+        beside, mass = (looked_up_cells(t, place, n_batch) for t in (whole, self.probabilities))
+        found = beside + part * mass
+        past = xp.where((x > self.edges[-1]) == (end == 0), xp.ones_like(found), xp.zeros_like(found))
+        found = xp.where(inside, xp.where(found < 1.0, found, xp.ones_like(found)), past)
+        return xp.where(xp.isnan(x), xp.full_like(found, xp.nan), found)
+
+    def _first_to_reach(self, level: Array) -> Array:
+        """Return the first bin by whose end a level of probability is reached."""
+        xp = namespace_of(level)
+        ends = xp.cumulative_sum(self.counts, axis=-1)
+        ends = ends / ends[..., -1:]
+        if self.batch_shape:
+            return xp.sum(xp.astype(ends < level[..., None], xp.int64), axis=-1)
+        dtype = xp.result_type(ends, level)
+        found = xp.searchsorted(
+            xp.astype(ends, dtype), xp.astype(xp.reshape(level, (-1,)), dtype), side="left"
+        )
+        return xp.reshape(xp.astype(found, xp.int64), tuple(level.shape))
+
+    def _density_at(self, x: Array) -> Array:
+        columns = [x[..., j] for j in range(self.dim)] if self.event_shape else [x]
         flat, inside = find_flat(columns, self._axes)
         found = looked_up_cells(self._flat(self.log_heights), flat, len(self.batch_shape))
         missing = namespace_of(found).isnan(columns[0])
@@ -295,3 +468,76 @@ class HistogramDensity(HistogramMoments, Distribution):
 
     def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
         return None if self.names is None else tuple(self.names[j] for j in dims)
+
+
+def is_axis(edges: Any) -> bool:
+    """Whether edges are those of numbers, one array, rather than an array for each column."""
+    first = edges if hasattr(edges, "ndim") else next(iter(edges), 0.0) if np.iterable(edges) else 0.0
+    return edges.ndim == 1 if hasattr(edges, "ndim") else np.ndim(to_numpy(first)) == 0
+
+
+def as_axes(edges: Any) -> tuple[Array, ...]:
+    """Return the edges of each column, checked."""
+    return tuple(as_edges("edges", axis) for axis in ([edges] if is_axis(edges) else edges))
+
+
+def middles(axis: Array) -> Array:
+    """Return the middle of each bin; where no number lies between its edges, the lower."""
+    xp = namespace_of(axis)
+    found = 0.5 * axis[:-1] + 0.5 * axis[1:]
+    return xp.where(found < axis[1:], found, axis[:-1])
+
+
+def log_volumes(axes: Sequence[Array]) -> Array:
+    """Return the log of the volume of each cell, (b_1, …, b_d): neither tiny nor huge bins leave numbers."""
+    xp, d = namespace_of(*axes), len(axes)
+    terms = [
+        xp.reshape(xp.log(0.5 * axis[1:] - 0.5 * axis[:-1]) + log(2.0), (1,) * j + (-1,) + (1,) * (d - 1 - j))
+        for j, axis in enumerate(axes)
+    ]
+    return reduce(lambda a, b: a + b, terms)
+
+
+def find_flat(columns: Sequence[Array], axes: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the number of the cell that holds each row, in C order, and whether one does."""
+    found = [find_cells(x, axis) for x, axis in zip(columns, axes, strict=True)]
+    flat = 0
+    for (place, _), axis in zip(found, axes, strict=True):
+        flat = flat * (int(axis.shape[0]) - 1) + place
+    return flat, reduce(and_, (inside for _, inside in found))
+
+
+def looked_up_cells(table: Array, flat: Array, n_batch: int) -> Array:
+    """Return entries (*sample, *batch, *rest) of tables (*batch, cells, *rest) at cells (*sample, *batch)."""
+    xp = namespace_of(table)
+    batch, n_cells, rest = table.shape[:n_batch], table.shape[n_batch], table.shape[n_batch + 1 :]
+    members = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), tuple(batch))
+    index = flat + n_cells * members
+    rows = xp.reshape(table, (prod(batch) * n_cells, *rest))
+    return xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, *rest))
+
+
+def draw_in_cells(
+    n: int, rng: np.random.Generator, shares: Array, axes: Sequence[Array], like: Array
+) -> Array:
+    """Draw n rows for each of a batch of shares (*batch, b_1, …, b_d): a cell, then a point within it."""
+    d, n_batch = len(axes), shares.ndim - len(axes)
+    batch, shape = tuple(shares.shape[:n_batch]), tuple(shares.shape[n_batch:])
+    table = to_numpy(shares).astype(np.float64).reshape((prod(batch), prod(shape)))
+    levels, within = rng.random((n, len(table))), rng.random((n, len(table), d))
+    cells = np.empty((n, len(table)), dtype=np.int64)
+    for k, share in enumerate(table):
+        below = np.cumsum(share)
+        cells[:, k] = np.searchsorted(below / below[-1], levels[:, k], side="right")
+    out = np.empty((n, len(table), d), dtype=to_numpy(axes[0]).dtype)
+    for j in range(d)[::-1]:
+        cells, place = np.divmod(cells, shape[j])
+        out[..., j] = _between(to_numpy(axes[j]), place, within[..., j])
+    return moved(out.reshape((n, *batch, d)), like)
+
+
+def _between(axis: np.ndarray, place: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return points of bins; never their upper edge, which is the next bin's."""
+    low, high = axis[place], axis[place + 1]
+    x = (low + 2.0 * (share * (0.5 * high - 0.5 * low))).astype(axis.dtype)
+    return np.minimum(x, np.nextafter(high, low))

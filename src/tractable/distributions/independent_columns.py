@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.counting import count_deviance, factorial_rest
-from tractable.distributions.bernoulli import Bernoulli
-from tractable.distributions.categorical import Categorical
+from tractable.distributions.discrete.bernoulli import Bernoulli
+from tractable.distributions.discrete.categorical import Categorical
+from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.normal import Normal
-from tractable.distributions.poisson import Poisson
 from tractable.distributions.product import Product
 from tractable.primitives.naive_bayes import category_scores, diagonal_scores
 from tractable.value import value

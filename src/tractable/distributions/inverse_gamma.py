@@ -12,10 +12,9 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma
 from tractable.arrays.saddle_point import log_gamma_kernel, log_minus_digamma
 from tractable.arrays.special import gammainc, gammaincc, gammainccinv, gammaln
-from tractable.distributions.checks import check_positive
-from tractable.distributions.columns import fit_columns
-from tractable.distributions.gamma_family import gamma_divergence, gamma_shape
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.checks import check_positive, fit_columns
+from tractable.distributions.distribution import Univariate
+from tractable.distributions.gamma import gamma_divergence, gamma_shape
 from tractable.statistics.log_moments import ReciprocalLogMoments
 from tractable.value import value
 

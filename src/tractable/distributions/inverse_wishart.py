@@ -9,17 +9,19 @@ from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_cholesky, 
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.special import multigammaln
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.matrices import (
+from tractable.distributions.wishart import (
+    as_matrices,
     bartlett,
     check_definite,
     check_dof,
     factored,
+    fitted_dof,
+    mean_and_log_det,
     multidigamma,
     outside_is_impossible,
     standard_wishart_log_prob,
     wishart_divergence,
 )
-from tractable.distributions.wishart_fit import as_matrices, fitted_dof, mean_and_log_det
 from tractable.value import value
 
 __all__ = ["InverseWishart"]

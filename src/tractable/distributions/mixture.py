@@ -2,40 +2,56 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.arrays.random import as_generator
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.arrays.random import as_generator, uniform
 from tractable.arrays.special import log_softmax, log_sum_exp
-from tractable.covariance.rows import as_reals, batch_index
+from tractable.covariance import Diagonal
+from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix
 from tractable.data.blocks import map_rows
-from tractable.distributions.component_weights import as_component_weights
-from tractable.distributions.coordinate_intervals import coordinate_intervals
-from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
-from tractable.distributions.members import over_batch
-from tractable.distributions.mixture_draws import averaged_over_draws, draw, log_ratio
+from tractable.distributions.distribution import (
+    Distribution,
+    Univariate,
+    as_count,
+    broadcast_batches,
+    numbers_only,
+)
+from tractable.distributions.expectation import expectation
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.shares import log_or_minus_inf
-from tractable.distributions.univariate import Univariate
-from tractable.distributions.vectors import split_mapping
+from tractable.distributions.normal import Normal
+from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
+from tractable.distributions.vectors import coordinate_intervals, split_mapping
+from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
+from tractable.engines.roots import increasing_root, least_whole
 from tractable.value import value
 
-__all__ = ["Mixture"]
+__all__ = ["Mixture", "averaged_over_draws", "draw", "log_ratio", "normal_modes"]
 
 #: How many draws the entropy and the divergence average over, unless told.
 N_DRAWS = 65_536
+
+#: Levels of the quantiles in the tails of each component on the grid that modes are searched on; between them
+#: the levels are even.
+_TAIL = (0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3)
+
+#: About how many points of that grid there are in all, and the fewest and most even levels of a component.
+_N_POINTS, _FEWEST, _MOST = 2**15, 32, 255
+
+#: The most integers to try one by one.
+_WIDEST = 2**16
 
 
 @value
 class Mixture(Distribution):
     """p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
 
-    The components are one batched distribution, of which the last batch axis is k. A mixture of numbers is
-    made as a `UnivariateMixture`, which has `cdf` and `icdf` too. Where components integrate out
-    missing entries (NaN), so does the mixture, exactly.
+    The components are one batched distribution, of which the last batch axis is k. A mixture of numbers has
+    `cdf`, `icdf`, `survival` and `interval` too; one of vectors has not, but for the interval of each
+    coordinate. Where components integrate out missing entries (NaN), so does the mixture, exactly.
 
     Parameters
     ----------
@@ -53,19 +69,16 @@ class Mixture(Distribution):
     (array([1. , 0.5]), array([0.75, 0.25]))
     >>> d.condition([0], [4.0]).weights.round(3)
     array([0.001, 0.999])
+    >>> from tractable import Normal
+    >>> numbers = Mixture(weights=[0.5, 0.5], components=Normal(mean=[-2.0, 2.0], variance=1.0))
+    >>> float(numbers.cdf(0.0)), float(numbers.icdf(0.75).round(3)), numbers.modes().round(3)
+    (0.5, 2.0, array([-1.999,  1.999]))
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"weights": 1}
 
     weights: Array
     components: Distribution
-
-    def __new__(cls, *, components: Any, weights: Any = None) -> "Mixture":  # noqa: ARG004
-        """Make a mixture of numbers a `UnivariateMixture`."""
-        from tractable.distributions.univariate_mixture import UnivariateMixture
-
-        kind = UnivariateMixture if cls is Mixture and isinstance(components, Univariate) else cls
-        return super().__new__(kind)
 
     def __init__(self, *, components: Distribution, weights: Any = None) -> None:
         if not isinstance(components, Distribution) or not components.batch_shape:
@@ -134,13 +147,11 @@ class Mixture(Distribution):
     def modes(self) -> Array:
         """Return the local maxima of the density of one mixture, the highest first, (m, *event).
 
-        Normal components: mean-shift from every mean (Carreira-Perpiñán 2000), polished by Newton's method,
-        kept where the Hessian is negative. For numbers that finds every mode; vectors may have modes that no
-        mean leads to. Other families of numbers: the hills of a grid of their quantiles, by golden section.
-        Of vectors: pattern search from every component's mode, in short steps.
+        Normal components: mean shift from every mean (Carreira-Perpiñán 2000), then Newton's method, kept
+        where the Hessian is negative. For numbers that finds every mode; vectors may have modes that no mean
+        leads to. Other families of numbers: the maxima on a grid of their quantiles, by golden section. Of
+        vectors: pattern search from every component's mode, in short steps.
         """
-        from tractable.distributions.mixture_modes import find_modes
-
         if self.batch_shape:
             raise ValueError(f"modes needs one mixture, got a batch of shape {self.batch_shape}; index it")
         return find_modes(self)
@@ -175,10 +186,7 @@ class Mixture(Distribution):
 
         Found as `entropy` is; an average below zero is given as zero.
         """
-        if not isinstance(other, Distribution):
-            raise TypeError(f"other must be a distribution, got {type(other).__name__}")
-        if other.event_shape != self.event_shape:
-            raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
+        self._check_events(other)
         divergence = over_batch(
             lambda p, q: p._expected(partial(log_ratio, p, q), n_samples, rng),  # noqa: SLF001
             broadcast_batches(self=self.batch_shape, other=other.batch_shape),
@@ -211,12 +219,43 @@ class Mixture(Distribution):
             return Mixture(weights=self.weights, components=given)
         return Mixture(weights=self._shares(components.marginal(dims).log_prob(spread)), components=given)
 
+    @numbers_only
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
+        return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
+
+    @numbers_only
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: Σ_k π_k P_k(X > x)."""
+        return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
+
+    @numbers_only
+    def probability_between(self, low: Any, high: Any) -> Array:
+        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components."""
+        low, high = self._event(low, "low"), self._event(high, "high")
+        return self._averaged(self._numbers.probability_between(low[..., None], high[..., None]), 0)
+
+    @numbers_only
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; it lies between the quantiles of the components, and is searched there."""
+        q = self._quantile(q)
+        xp = namespace_of(q)
+        present = self.weights > 0
+        each = self._numbers.icdf(q[..., None])
+        low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
+        high = xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
+        q = xp.broadcast_to(q, low.shape)
+        found = self._least_integer(q, low, high) if self.discrete else self._root(q, low, high)
+        return xp.where(q == 0, low, xp.where(q == 1, high, found))
+
     @property
     def interval(self) -> Callable[..., tuple[Array, Array]]:
-        """The equal-tailed interval of each coordinate by itself, as a function of its coverage.
+        """The equal-tailed interval of numbers, or of each coordinate by itself, as a function of coverage.
 
         There is none where the coordinates of the components have none.
         """
+        if self._has_cdf:
+            return partial(Univariate.interval, self)  # type: ignore[arg-type]
         if not isinstance(self.components, MultivariateNormal | MultivariateStudentT):
             raise AttributeError("the components have no intervals", name="interval", obj=self)
         return partial(coordinate_intervals, self)
@@ -240,6 +279,37 @@ class Mixture(Distribution):
 
     def _sample(self, n: int, rng: Any) -> Array:
         return draw(self, n, rng)[0]
+
+    @property
+    def _has_cdf(self) -> bool:
+        return hasattr(self.components, "cdf")
+
+    @property
+    def _numbers(self) -> Univariate:
+        return cast("Univariate", self.components)
+
+    def _root(self, q: Array, low: Array, high: Array) -> Array:
+        xp = namespace_of(q)
+        inner = (q > 0) & (q < 1)
+        low, high = (xp.where(inner, x, xp.zeros_like(x)) for x in (low, high))
+
+        def excess(x: Array) -> tuple[Array, Array]:
+            return xp.where(inner, self.cdf(x) - q, xp.zeros_like(q)), self.prob(x)
+
+        return increasing_root(excess, low, high)
+
+    def _least_integer(self, q: Array, low: Array, high: Array) -> Array:
+        xp = namespace_of(q)
+        bounded = xp.isfinite(low) & xp.isfinite(high)
+        low, high = (xp.where(bounded, x, xp.zeros_like(x)) for x in (low, high))
+        below = xp.where(low < high, low - 1.0 - 2.0 * xp.finfo(low.dtype).eps * low, low)
+        return least_whole(lambda k: self.cdf(k) >= q, xp.floor(below), high)
+
+    def _one_column(self) -> "Mixture":
+        return Mixture(weights=self.weights, components=self.components.as_univariate())
+
+    def _landmarks(self) -> Array:
+        return self.components._landmarks()  # noqa: SLF001
 
     def _event(self, x: Any, name: str = "x") -> Array:
         return self.components._event(x, name)  # noqa: SLF001
@@ -281,6 +351,8 @@ class Mixture(Distribution):
         return map_rows(function, x) if one else function(x)
 
     def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
+        if n_samples is None and self._has_cdf:
+            return expectation(f, self).value
         return averaged_over_draws(self, f, N_DRAWS if n_samples is None else as_count(n_samples), rng)
 
     def _averaged(self, x: Array, n_event: int) -> Array:
@@ -291,3 +363,205 @@ class Mixture(Distribution):
 
     def _beside_components(self, x: Array) -> Array:
         return x[(..., None, *(slice(None),) * len(self.event_shape))]
+
+
+def draw(mixture: Any, n: int, rng: Any) -> tuple[Array, Array]:
+    """Return n events and the components they come from, (n, *batch, *event) and (n, *batch)."""
+    labels = _labels(mixture.weights, n, rng)
+    return (_selected if mixture.batch_shape else _gathered)(mixture, labels, rng), labels
+
+
+def averaged_over_draws(mixture: Any, f: Callable[[Array], Array], n_samples: int, rng: Any) -> Array:
+    """Return E[f(x)] of one mixture: Σ_k π_k times the mean of f over draws of k, equally many of each."""
+    xp = namespace_of(mixture.weights)
+    k = mixture.n_components
+    x = mixture.components.sample(max(1, n_samples // k), rng=rng)
+    found = xp.reshape(f(xp.reshape(x, (-1, *mixture.event_shape))), tuple(x.shape[:2]))
+    each = xp.mean(found, axis=0)
+    # A component of weight zero may have no density where it draws.
+    return xp.sum(mixture.weights * xp.where(mixture.weights > 0, each, xp.zeros_like(each)))
+
+
+def _labels(weights: Array, n: int, rng: Any) -> Array:
+    """Return numbers of components, each as often as its weight says; never one of weight zero."""
+    xp = namespace_of(weights)
+    shares = xp.astype(weights, xp.float64)
+    total = xp.cumulative_sum(shares, axis=-1)
+    bounds = total[..., :-1] / total[..., -1:]
+    u = uniform(rng, (n, *weights.shape[:-1]), like=shares)
+    if weights.ndim == 1:
+        return xp.astype(xp.searchsorted(bounds, u, side="right"), xp.int64)
+    return xp.sum(xp.astype(u[..., None] >= bounds, xp.int64), axis=-1)
+
+
+def _gathered(mixture: Any, labels: Array, rng: Any) -> Array:
+    """Draw as often from each component as it was chosen, and put the draws in their places."""
+    xp = namespace_of(labels)
+    order = xp.argsort(labels, stable=True)
+    counts = [int(xp.sum(xp.astype(labels == k, xp.int64))) for k in range(mixture.n_components)]
+    parts = [mixture.components[k].sample(count, rng=rng) for k, count in enumerate(counts) if count]
+    if not parts:
+        return mixture.components[0].sample(0, rng=rng)
+    return xp.take(xp.concat(parts, axis=0), xp.argsort(order, stable=True), axis=0)
+
+
+def _selected(mixture: Any, labels: Array, rng: Any) -> Array:
+    """Draw from every component and keep the chosen one: for a batch, where few draws are of each mixture."""
+    xp = namespace_of(labels)
+    n_event = len(mixture.event_shape)
+    x = mixture.components.sample(labels.shape[0], rng=rng)
+    numbers = xp.arange(mixture.n_components, dtype=labels.dtype, device=device(labels))
+    chosen = (labels[..., None] == numbers)[(..., *(None,) * n_event)]
+    return xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1 - n_event)
+
+
+def log_ratio(p: Any, q: Any, x: Array) -> Array:
+    """Return log p(x)/q(x), and 0 where there is no p."""
+    ours, theirs = p.log_prob(x), q.log_prob(x)
+    xp = namespace_of(ours)
+    some = ours > -xp.inf
+    return xp.where(some, ours, xp.zeros_like(ours)) - xp.where(some, theirs, xp.zeros_like(theirs))
+
+
+def find_modes(mixture: Mixture) -> Array:
+    """Return the local maxima of one mixture's density, the highest first, (m, *event)."""
+    xp = namespace_of(mixture.weights)
+    if isinstance(mixture.components, Normal):
+        return find_modes(_as_vectors(mixture))[:, 0]
+    if hasattr(mixture.components, "cdf"):
+        found = _number_modes(mixture)
+    elif isinstance(mixture.components, MultivariateNormal):
+        found = normal_modes(mixture, _starts(mixture))
+    elif len(mixture.event_shape) == 1:
+        found = _vector_modes(mixture, _starts(mixture))
+    else:
+        found = _starts(mixture)
+    order = xp.argsort(-mixture.log_prob(found), stable=True)
+    return xp.take(found, order, axis=0)
+
+
+def _starts(mixture: Mixture) -> Array:
+    """Return the modes of the components of positive weight."""
+    xp = namespace_of(mixture.weights)
+    return xp.take(mixture.components.mode, xp.nonzero(mixture.weights > 0)[0], axis=0)
+
+
+def _as_vectors(mixture: Mixture) -> Mixture:
+    """Return a mixture of normal numbers as one of vectors of one entry."""
+    mean, variance = mixture.components.mean[:, None], mixture.components.variance[:, None]
+    components = MultivariateNormal(mean=mean, covariance=Diagonal(variances=variance))
+    return Mixture(weights=mixture.weights, components=components)
+
+
+def normal_modes(mixture: Any, starts: Array) -> Array:
+    """Return the maxima of a mixture of normals that the starts (n, d) lead to, the highest first, (m, d)."""
+    expand = NormalMixtureExpansion(mixture)
+    return newton_modes(expand, starts, shift=expand.shifted)
+
+
+class NormalMixtureExpansion:
+    """log p of a mixture of normals and its derivatives, for `newton_modes`.
+
+    With v_k = Λ_k (μ_k - x), g = Σ r_k v_k is the gradient and -∇² = Σ r_k (Λ_k - v_k v_kᵀ) + g gᵀ; the
+    metric is Σ r_k Λ_k.
+    """
+
+    def __init__(self, mixture: Any) -> None:
+        xp = namespace_of(mixture.weights)
+        self.mixture = mixture
+        self.precisions = mixture.components.precision
+        self.flat = xp.reshape(self.precisions, (self.precisions.shape[0], -1))
+        self.weighted_means = (self.precisions @ mixture.components.mean[..., None])[..., 0]
+
+    def precision(self, r: Array) -> Array:
+        """Return Σ r_k Λ_k, (n, d, d)."""
+        d = self.precisions.shape[-1]
+        return namespace_of(r).reshape(r @ self.flat, (-1, d, d))
+
+    def shifted(self, x: Array) -> Array:
+        """Return one step of mean shift (EM for x): the mean of the means, weighted by r_k Λ_k."""
+        r = self.mixture.responsibilities(x)
+        return namespace_of(x).linalg.solve(self.precision(r), (r @ self.weighted_means)[..., None])[..., 0]
+
+    def __call__(self, x: Array) -> Expansion:
+        """Return the expansion at points (n, d)."""
+        xp = namespace_of(x)
+        r = self.mixture.responsibilities(x)
+        steps = xp.permute_dims(self.mixture.components.mean[:, None, :] - x, (0, 2, 1))
+        v = xp.permute_dims(self.precisions @ steps, (2, 0, 1))
+        g = xp.sum(r[..., None] * v, axis=1)
+        precision = self.precision(r)
+        spread = xp.matrix_transpose(v) @ (r[..., None] * v)
+        curvature = precision - spread + g[:, :, None] * g[:, None, :]
+        return Expansion(self.mixture.log_prob(x), g, curvature, precision)
+
+
+def _number_modes(mixture: Any) -> Array:
+    """Return the local maxima of one mixture of numbers, (m,).
+
+    Every component brings a grid as fine as its own scale, with its ends and its mode, so that narrow maxima,
+    cusps and poles are on it.
+    """
+    xp = namespace_of(mixture.weights)
+    present = xp.nonzero(mixture.weights > 0)[0]
+    centres = xp.take(mixture.components.mode, present, axis=0)
+    grid = _grid(mixture, present, centres)
+    return grid_modes(mixture.log_prob, grid, preferred=centres, whole=mixture.discrete)
+
+
+def _grid(mixture: Any, present: Array, centres: Array) -> Array:
+    xp = namespace_of(centres)
+    n = min(max(_N_POINTS // centres.shape[0], _FEWEST), _MOST)
+    levels = np.concatenate([_TAIL, np.arange(1, n + 1) / (n + 1), 1.0 - np.array(_TAIL)])
+    q = xp.asarray(levels, dtype=centres.dtype, device=device(centres))
+    quantiles = xp.take(mixture.components.icdf(q[:, None]), present, axis=1)
+    points = xp.concat([xp.reshape(quantiles, (-1,)), centres])
+    points = xp.sort(xp.unique_values(xp.take(points, xp.nonzero(xp.isfinite(points))[0], axis=0)))
+    if mixture.discrete and float(points[-1] - points[0]) <= _WIDEST:
+        return xp.arange(float(points[0]), float(points[-1]) + 1.0, dtype=points.dtype, device=device(points))
+    # Half-ways too: where supports leave a gap, the valley is on none of the quantiles.
+    half = 0.5 * (points[:-1] + points[1:])
+    half = xp.floor(half) if mixture.discrete else half
+    return xp.sort(xp.unique_values(xp.concat([points, half])))
+
+
+def _vector_modes(mixture: Any, starts: Array) -> Array:
+    """Return the local maxima of one mixture of vectors of any family that the starts lead to, (m, d)."""
+    xp = namespace_of(starts)
+    scale = _least_scale(mixture)
+    counted = xp.asarray(_by_coordinate(lambda d: bool(d.discrete), mixture), device=device(starts))
+    directions = _directions(starts, _by_coordinate(lambda d: d.support is not None, mixture))
+    ends, heights = pattern_modes(mixture.log_prob, starts, directions, scale=scale, whole=counted)
+    ends = xp.take(ends, xp.argsort(-heights, stable=True), axis=0)
+    return distinct_modes(mixture.log_prob, ends, diagonal_matrix(1.0 / (scale * scale)))
+
+
+def _directions(x: Array, free: list[bool]) -> Array:
+    """Return ±e_i for entries that are free to move alone, and e_i - e_j, which keeps a sum, (m, d)."""
+    xp = namespace_of(x)
+    eye = np.eye(x.shape[-1])
+    alone = eye[np.array(free)]
+    pairs = [a - b for i, a in enumerate(eye) for j, b in enumerate(eye) if i != j]
+    return xp.asarray(np.array([*alone, *-alone, *pairs]), dtype=x.dtype, device=device(x))
+
+
+def _least_scale(mixture: Any) -> Array:
+    """Return the least positive scale of the components in each coordinate, (d,)."""
+    components = mixture.components
+    scales = components.stddev
+    xp = namespace_of(scales)
+    if not bool(xp.all(xp.isfinite(scales))) and hasattr(components, "interval"):
+        low, high = components.interval(0.5)
+        scales = xp.where(xp.isfinite(scales), scales, 0.5 * (high - low))
+    usable = xp.isfinite(scales) & (scales > 0) & (mixture.weights > 0)[:, None]
+    least = xp.min(xp.where(usable, scales, xp.full_like(scales, xp.inf)), axis=0)
+    return xp.where(xp.isfinite(least), least, xp.ones_like(least))
+
+
+def _by_coordinate(holds: Callable[[Any], bool], d: Any) -> list[bool]:
+    """Return a property of the distribution of each coordinate."""
+    if hasattr(d, "components"):
+        return _by_coordinate(holds, d.components)
+    if hasattr(d, "parts"):
+        return [one for part in d.parts for one in _by_coordinate(holds, part)]
+    return [holds(d)] * int(np.prod(d.event_shape))

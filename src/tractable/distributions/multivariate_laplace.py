@@ -11,8 +11,8 @@ from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.medians import coordinate_medians, geometric_median
-from tractable.distributions.scale_mixtures import expected_distance
+from tractable.distributions.laplace import coordinate_medians, geometric_median
+from tractable.distributions.multivariate_student_t import expected_distance
 from tractable.value import value
 
 __all__ = ["MultivariateLaplace"]

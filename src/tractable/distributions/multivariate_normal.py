@@ -6,21 +6,29 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, batch_index, matvec
+from tractable.covariance.rows import as_reals, batch_index, matvec, on_columns, principal_block
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.missing import over_observed
-from tractable.distributions.normal_missing import many_incomplete_rows
-from tractable.distributions.vectors import as_location, as_names, as_values, split_mapping, taken
+from tractable.distributions.normal import Normal
+from tractable.distributions.vectors import (
+    as_location,
+    as_names,
+    as_values,
+    over_observed,
+    split_mapping,
+    taken,
+)
+from tractable.primitives.em import group_by_pattern, pattern_scores
+from tractable.primitives.threads import ordered_map
 from tractable.statistics.moments import Moments
 from tractable.value import value
 
-__all__ = ["MultivariateNormal"]
-
+__all__ = ["MultivariateNormal", "condition_precision", "gaussian_from_quadratic", "many_incomplete_rows"]
 
 Measure = Callable[["MultivariateNormal", Array], Array]
 
@@ -255,6 +263,9 @@ class MultivariateNormal(Distribution):
         structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
         return type(self)(mean=self.mean[batch_index(index, 1)], covariance=structure, names=self.names)
 
+    def _one_column(self) -> Normal:
+        return Normal(mean=self.mean[..., 0], variance=self.variance[..., 0])
+
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
         return self.mean + self.structure.color(noise)
@@ -298,3 +309,88 @@ class MultivariateNormal(Distribution):
             raise TypeError(f"other must be a MultivariateNormal, got {type(other).__name__}")
         if other.dim != self.dim:
             raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
+
+
+def gaussian_from_quadratic(precision: Any, linear: Any) -> MultivariateNormal:
+    """Return the normal whose log density is -½ xᵀ Λ x + xᵀ η + constant: mean Λ⁻¹ η, covariance Λ⁻¹.
+
+    Parameters
+    ----------
+    precision : array (*batch, d, d)
+        Λ, symmetric positive definite.
+    linear : array (*batch, d)
+        η.
+
+    Examples
+    --------
+    >>> d = gaussian_from_quadratic([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0])
+    >>> d.mean, d.variance
+    (array([1., 2.]), array([0.5 , 0.25]))
+    """
+    precision = as_reals("precision", precision)
+    linear = as_reals("linear", linear, precision)
+    structure = Full.from_precision(precision)
+    if linear.ndim < 1 or linear.shape[-1] != structure.dim:
+        raise ValueError(f"linear must have shape (*batch, {structure.dim}), got {tuple(linear.shape)}")
+    return MultivariateNormal(mean=_solve(precision, linear), covariance=structure)
+
+
+def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> MultivariateNormal:
+    """Return p(x_a | x_b) from the precision Λ of the joint: N(μ_a - Λ_aa⁻¹ Λ_ab (x_b - μ_b), Λ_aa⁻¹).
+
+    The same as :meth:`MultivariateNormal.condition`, where the precision is what is known. Note that Λ_aa is
+    the precision of the conditional, not the inverse of Σ_aa.
+
+    Parameters
+    ----------
+    mean : array (*batch, d)
+    precision : array (*batch, d, d)
+    dims : positions of the observed coordinates b
+    values : array (*batch, len(dims))
+
+    Examples
+    --------
+    >>> condition_precision([0.0, 0.0], [[2.0, -1.0], [-1.0, 2.0]], [1], [4.0]).mean
+    array([2.])
+    """
+    precision = as_reals("precision", precision)
+    mean = as_reals("mean", mean, precision)
+    given = resolve_dims(dims, precision.shape[-1])
+    rest = other_dims(given, precision.shape[-1])
+    if not rest:
+        raise ValueError("dims must leave at least one coordinate free")
+    own, across = principal_block(precision, rest, rest), principal_block(precision, rest, given)
+    step = matvec(across, as_values(values, given, mean) - taken(mean, given))
+    return MultivariateNormal(mean=taken(mean, rest) - _solve(own, step), covariance=Full.from_precision(own))
+
+
+def _solve(precision: Array, z: Array) -> Array:
+    lower = cholesky(precision, name="precision")
+    return on_columns(lambda columns: solve_cholesky(lower, columns), z, lower.ndim - 2)
+
+
+def many_incomplete_rows(x: Array, mean: Array, structure: Covariance) -> Any:
+    """Return log N(x_o | μ_o, Σ_oo) of rows, by one factor for each pattern of what is there; or None.
+
+    Rows (n, d) of one distribution, or (n, 1, d) of a batch of K, held by NumPy in double precision: the
+    answer is (n,) or (n, K). None says that they are others, or that a factor was lost in rounding.
+    """
+    n_batch = mean.ndim - 1
+    fits = x.ndim == 2 + n_batch and n_batch <= 1 and x.shape[1:-1] == (1,) * n_batch
+    held = is_numpy_array(x) and x.dtype == mean.dtype == np.float64
+    if not (fits and held and isinstance(structure, Full)):
+        return None
+    rows = group_by_pattern(x.reshape(len(x), -1))
+    covariances = structure.dense().reshape(-1, x.shape[-1], x.shape[-1])
+    means = mean.reshape(-1, x.shape[-1])
+    found = np.empty((len(x), len(means)))
+
+    def score(part: tuple[int, int]) -> None:
+        found[rows.order[slice(*part)]] = pattern_scores(rows, means, covariances, part)
+
+    for _ in ordered_map(score, rows.parts()):
+        pass
+    seen = ~np.isinf(x).any(axis=-1).reshape(-1)
+    if np.isnan(found[seen]).any():
+        return None
+    return found if n_batch else found[:, 0]

@@ -12,7 +12,11 @@ from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive
-from tractable.distributions.matrices import (
+from tractable.distributions.mean_precision import MeanPrecision, MeanPrecisionDistribution, as_pairs
+from tractable.distributions.multivariate_student_t import MultivariateStudentT
+from tractable.distributions.wishart import (
+    Wishart,
+    as_matrices,
     bartlett,
     check_definite,
     check_dof,
@@ -20,10 +24,6 @@ from tractable.distributions.matrices import (
     outside_is_impossible,
     standard_wishart_log_prob,
 )
-from tractable.distributions.mean_precision import MeanPrecision, MeanPrecisionDistribution, as_pairs
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.wishart import Wishart
-from tractable.distributions.wishart_fit import as_matrices
 from tractable.value import value
 
 __all__ = ["NormalWishart"]

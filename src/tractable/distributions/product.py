@@ -184,6 +184,9 @@ class Product(Distribution):
         """See `Distribution.expand`."""
         return type(self)(parts=tuple(part.expand(batch_shape) for part in self.parts), names=self.names)
 
+    def _one_column(self) -> Any:
+        return self.parts[0].as_univariate()
+
     def _sample(self, n: int, rng: Any) -> Array:
         return self._columns(lambda part: part._sample(n, rng), n)  # noqa: SLF001
 

@@ -1,15 +1,13 @@
 """A batch of distributions that are held one by one."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import as_reals
-from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches, numbers_only
 from tractable.value import value
 
 __all__ = ["Stacked"]
@@ -114,37 +112,30 @@ class Stacked(Distribution):
         """See `Distribution.log_prob`."""
         return self._at("log_prob", x)
 
-    @property
-    def cdf(self) -> Callable[[Any], Array]:
-        """P(X ≤ x) of numbers, as a function of x; there is none where a member has none."""
-        return self._function("cdf")
+    @numbers_only
+    def cdf(self, x: Any) -> Array:
+        """See `Univariate.cdf`; there is none where a member has none."""
+        return self._at("cdf", x)
+
+    @numbers_only
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; there is none where a member has none."""
+        return self._at("icdf", q)
+
+    @numbers_only
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`; there is none where a member has none."""
+        return self._at("survival", x)
+
+    probability_between = numbers_only(Univariate.probability_between)
+    interval = numbers_only(Univariate.interval)
 
     @property
-    def icdf(self) -> Callable[[Any], Array]:
-        """The quantiles of numbers, as a function of q; there is none where a member has none."""
-        return self._function("icdf")
+    def _has_cdf(self) -> bool:
+        return all(hasattr(member, "cdf") for member in self.members)
 
-    @property
-    def survival(self) -> Callable[[Any], Array]:
-        """P(X > x) of numbers, as a function of x; there is none where a member has none."""
-        return self._function("survival")
-
-    @property
-    def probability_between(self) -> Callable[[Any, Any], Array]:
-        """P(low < X ≤ high) of numbers, as a function of both; there is none where a member has none."""
-        self._function("survival")
-        return partial(Univariate.probability_between, self)  # type: ignore[arg-type]
-
-    @property
-    def interval(self) -> Callable[..., tuple[Array, Array]]:
-        """The equal-tailed interval of numbers, as a function of its coverage; see `Univariate.interval`."""
-        self._function("icdf")
-        return partial(Univariate.interval, self)  # type: ignore[arg-type]
-
-    def _function(self, name: str) -> Callable[[Any], Array]:
-        if not all(hasattr(member, name) for member in self.members):
-            raise AttributeError(f"not every member has {name}", name=name, obj=self)
-        return partial(self._at, name)
+    def _one_column(self) -> "Stacked":
+        return Stacked(members=[member.as_univariate() for member in self.members], shape=self.shape)
 
     def _at(self, name: str, x: Any) -> Array:
         """Return what a function of each member is of its own part of x."""
@@ -173,10 +164,7 @@ class Stacked(Distribution):
 
     def kl_divergence(self, other: Any) -> Array:
         """See `Distribution.kl_divergence`: of the members, which must be of a family with the other's."""
-        if not isinstance(other, Distribution):
-            raise TypeError(f"other must be a distribution, got {type(other).__name__}")
-        if other.event_shape != self.event_shape:
-            raise ValueError(f"other must have events of shape {self.event_shape}, got {other.event_shape}")
+        self._check_events(other)
         batch = broadcast_batches(self=self.shape, other=other.batch_shape)
         p, q = self.expand(batch), other.expand(batch)
         others = iter(q.members if isinstance(q, Stacked) else [q[i] for i in np.ndindex(batch)])

@@ -8,9 +8,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import uniform
-from tractable.distributions.checks import check_finite
-from tractable.distributions.columns import fit_columns
-from tractable.distributions.univariate import Univariate
+from tractable.distributions.checks import check_finite, fit_columns
+from tractable.distributions.distribution import Univariate
 from tractable.statistics.extremes import Extremes
 from tractable.value import value
 

@@ -1,4 +1,7 @@
-"""Roots of increasing functions: Newton's steps, kept inside a bracket, for a whole array at once."""
+"""Roots of increasing functions in brackets, for a whole array at once: of numbers, and of whole numbers.
+
+One equation alone is solved by `scipy.optimize.brentq`, which needs fewer evaluations without a slope.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +10,16 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["increasing_root"]
+__all__ = ["increasing_root", "least_whole", "put_back"]
 
 
 def increasing_root(
-    function: Callable[[Array], tuple[Array, Array]], low: Array, high: Array, *, max_iter: int = 200
+    function: Callable[..., tuple[Array, Array]],
+    low: Array,
+    high: Array,
+    levels: Array | None = None,
+    *,
+    max_iter: int = 200,
 ) -> Array:
     """Return where an increasing function of each entry is zero: Newton's step, or half the bracket.
 
@@ -25,6 +33,8 @@ def increasing_root(
         ``function(x)`` returns the values and the slopes at x, entry by entry.
     low, high : array
         Where the function is at most, and at least, zero.
+    levels : array (m,), optional
+        ``function(x, levels)`` is then called with only those entries of both that still move.
     max_iter : int
         The most steps to take; halving alone needs fewer.
 
@@ -33,12 +43,16 @@ def increasing_root(
     >>> import numpy as np
     >>> increasing_root(lambda x: (x**3 - 2.0, 3.0 * x**2), np.array([0.0]), np.array([2.0])).round(12)
     array([1.25992105])
+    >>> levels = np.array([4.0, 9.0])
+    >>> increasing_root(lambda x, q: (x * x - q, 2.0 * x), np.zeros(2), np.full(2, 10.0), levels)
+    array([2., 3.])
     """
     xp = namespace_of(low, high)
+    evaluate = function if levels is None else _Moving(function, levels)
     x, step = _middle(xp, low, high), high - low
     tiny = float(xp.finfo(x.dtype).smallest_normal)
     for _ in range(max_iter):
-        value, slope = function(x)
+        value, slope = evaluate(x)
         low, high = xp.where(value <= 0, x, low), xp.where(value >= 0, x, high)
         flat = ~(slope > 0)
         with np.errstate(over="ignore"):
@@ -57,3 +71,65 @@ def _middle(xp: Any, low: Array, high: Array) -> Array:
     one = xp.ones_like(low)
     size = xp.sqrt(xp.where(unlike, less, one)) * xp.sqrt(xp.where(unlike, more, one))
     return xp.where(unlike, xp.where(low > 0.0, size, -size), 0.5 * low + 0.5 * high)
+
+
+class _Moving:
+    """A function of x and its level, evaluated where x has moved since the last call; elsewhere zero."""
+
+    def __init__(self, function: Callable[[Array, Array], tuple[Array, Array]], levels: Array) -> None:
+        self.function, self.levels = function, levels
+        self.last: Array = None
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        xp, last = namespace_of(x), self.last
+        self.last = x
+        if last is None:
+            return self.function(x, self.levels)
+        moves = xp.abs(x - last) > 2.0 * xp.finfo(x.dtype).eps * xp.abs(x)
+        value, slope = xp.zeros_like(x), xp.ones_like(x)
+        if not bool(xp.any(moves)):
+            return value, slope
+        found = self.function(*(xp.take(part, xp.nonzero(moves)[0]) for part in (x, self.levels)))
+        return put_back(moves, found[0], value), put_back(moves, found[1], slope)
+
+
+def put_back(some: Array, found: Array, others: Array) -> Array:
+    """Return `others` (m,) with what was found of some entries, in their order, in their positions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> put_back(np.array([False, True, True]), np.array([5.0, 6.0]), np.zeros(3))
+    array([0., 5., 6.])
+    """
+    xp = namespace_of(others)
+    if found.shape[0] == 0:
+        return others
+    place = xp.cumulative_sum(xp.astype(some, xp.int64)) - 1
+    return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), others)
+
+
+def least_whole(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Return the least whole number of each bracket at which a condition holds, by bisection.
+
+    Parameters
+    ----------
+    reached : callable
+        ``reached(k)`` says of each whole number whether the condition holds; from some number on it does.
+    low, high : array
+        Whole numbers: at `low` it does not hold, at `high` it does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> least_whole(lambda k: k * k >= np.array([10.0, 16.0]), np.array([0.0, 0.0]), np.array([20.0, 20.0]))
+    array([4., 4.])
+    """
+    xp = namespace_of(low, high)
+    while True:
+        middle = xp.floor(0.5 * (low + high))
+        # Above 2⁵³ neighbouring numbers are more than one apart, and there is none in between.
+        if not bool(xp.any((low < middle) & (middle < high))):
+            return high
+        holds = reached(middle)
+        low, high = xp.where(holds, low, middle), xp.where(holds, middle, high)

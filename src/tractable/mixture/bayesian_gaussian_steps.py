@@ -7,7 +7,7 @@ from tractable.arrays.special import digamma
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.distributions import Beta, Dirichlet
-from tractable.distributions.matrices import multidigamma, wishart_divergence
+from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.mixture.gaussian_shapes import Shape
 from tractable.mixture.gaussian_steps import CovariancePrior, GaussianSteps, precision_diagonals
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums

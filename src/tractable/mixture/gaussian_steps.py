@@ -11,7 +11,7 @@ from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import solve_triangular
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.distributions.shares import log_or_minus_inf
+from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.engines import fold
 from tractable.mixture.gaussian_missing import IncompleteRows, PassSums
 from tractable.mixture.gaussian_shapes import Shape

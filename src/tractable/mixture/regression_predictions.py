@@ -42,7 +42,7 @@ class PlanesPredictions(PredictiveMixin):
 
         Returns
         -------
-        UnivariateMixture
+        Mixture
             Of batch shape (n_samples,); that of one row, ``dist[i]``, says where its `modes` are.
         """
         x, model, units = self._columns(X), self.model_, self.units_

@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
-from tractable.distributions.shares import log_or_minus_inf
+from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.value import value
 
 __all__ = ["NeighborTargets"]

@@ -9,7 +9,7 @@ _KINDS = {
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "ClusterReport NumberOfClusters",
     "component_choice": "ComponentChoice",
-    "compound": "UnivariateMixture Mixture Product MultivariateStudentT",
+    "compound": "Mixture Product MultivariateStudentT",
     "conjugate": "ConjugateModel Updates",
     "count_vectors": "CountVectors",
     "diagnosis": "Diagnosis",
@@ -17,8 +17,8 @@ _KINDS = {
     "evidence": "EvidenceDecomposition",
     "gaussian": "GaussianDensity MultivariateNormal",
     "grids": "GridPosterior",
-    "histogram": "Histogram UnivariateHistogram HistogramDensity BinSearch",
-    "kernel_density": "KernelDensity UnivariateSmoothedEmpirical SmoothedEmpirical",
+    "histogram": "Histogram HistogramDensity BinSearch",
+    "kernel_density": "KernelDensity SmoothedEmpirical",
     "kmeans": "KMeans",
     "likelihoods": "LikelihoodComparison",
     "matrices": "Wishart InverseWishart NormalWishart NormalGamma",
@@ -34,7 +34,7 @@ _KINDS = {
     "regression_mixtures": "PlanesEstimator",
     "searches": "BandwidthSearch SearchReport",
     "univariate": "Univariate",
-    "vectors": "UnivariateEmpirical Empirical MultivariateLaplace Stacked",
+    "vectors": "Empirical MultivariateLaplace Stacked",
 }
 
 #: The name of a class, and the module that draws it and its descendants.

@@ -1,14 +1,12 @@
 """Windows, sums of them, and how wide they should be."""
 
-from tractable.smoothing.circle import unrolled
 from tractable.smoothing.cross_validation import loo_nll, lscv
 from tractable.smoothing.grid import GridDensity, binned_density
-from tractable.smoothing.rules import scott, silverman
+from tractable.smoothing.rows import unrolled
+from tractable.smoothing.rules import improved_sheather_jones, scott, silverman
 from tractable.smoothing.selection import BandwidthSearch, UnsettledBandwidthWarning, select_bandwidth
-from tractable.smoothing.sheather_jones import improved_sheather_jones
 from tractable.smoothing.sums import WindowSums
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS, check_window
+from tractable.smoothing.windows import WINDOWS, Window, check_window
 
 __all__ = [
     "WINDOWS",

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.smoothing.checks import as_lengths, as_rows
+from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.sums import WindowSums
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS, check_window
+from tractable.smoothing.windows import WINDOWS, Window, check_window
 from tractable.value import replace, value
 
 __all__ = ["Criterion", "loo_nll", "lscv", "prepared"]

@@ -1,15 +1,16 @@
 """Bandwidths by rule: what would be best if the rows were Gaussian, in the units of each column."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from tractable.smoothing.checks import as_rows
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS
+from tractable.primitives.bins import linear_binning
+from tractable.smoothing.rows import as_rows
+from tractable.smoothing.windows import WINDOWS, Window
 from tractable.statistics import DiagonalMoments
 
-__all__ = ["column_scales", "scott", "silverman", "window_factor"]
+__all__ = ["column_scales", "improved_sheather_jones", "scott", "silverman", "window_factor"]
 
 
 def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
@@ -77,3 +78,85 @@ def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
             "give bandwidth as a number, or leave them out"
         )
     return total, scales * unit
+
+
+#: Nodes of the grid on which the density's cosine transform is taken.
+NODES = 2**12
+
+_STAGES = 7
+
+
+def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
+    """Return the bandwidth of each column by the fixed point t = ξ γ^[7](t) of the diffusion estimate.
+
+    It assumes no Gaussian anywhere, and so finds narrow modes that `silverman` smooths over. Of several fixed
+    points, which rounded rows have, the widest is taken. Columns are
+    taken one by one; in d > 1 dimensions each is widened by n^(1/5 - 1/(d+4)), as the product estimate asks.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+    weights : array (n,), optional
+    window : Window
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(1000, 1))
+    >>> x[500:] = 10.0 + 0.1 * x[500:]
+    >>> improved_sheather_jones(x).round(3)
+    array([0.037])
+    """
+    X, weights = as_rows(X, weights)
+    total, scales = column_scales(X, weights)
+    if weights is not None:
+        X, weights = X[weights > 0], weights[weights > 0]
+    d = X.shape[1]
+    wider = total ** (0.2 - 1.0 / (d + 4.0)) * window_factor(window, d)
+    found = [_one_column(X[:, j], weights, total, float(scales[j])) for j in range(d)]
+    return wider * np.asarray(found)
+
+
+def _one_column(x: np.ndarray, weights: Any, total: float, scale: float) -> float:
+    from scipy.fft import dct
+    from scipy.optimize import brentq
+
+    z = (x - x.min()) / scale
+    width = 2.0 * float(z.max())
+    masses = linear_binning(z, weights, -0.25 * width, width / (NODES - 1), NODES) / total
+    squares = (0.5 * dct(masses)[1:]) ** 2
+    orders = np.arange(1.0, NODES) ** 2
+
+    def excess(t: float) -> float:
+        return t - _fixed_point(t, total, orders, squares)
+
+    times = np.geomspace(1e-12, 0.1, 120)
+    signs = np.array([excess(t) for t in times])
+    rising = np.flatnonzero((signs[:-1] < 0) & (signs[1:] >= 0))
+    if not len(rising):
+        raise ValueError(
+            'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
+            'use "silverman" or a number'
+        )
+    # Rounded rows have another root, far below the rounding, at which the windows are a comb.
+    last = rising[-1]
+    return math.sqrt(brentq(excess, times[last], times[last + 1], xtol=1e-300, rtol=1e-12)) * width * scale
+
+
+def _fixed_point(t: float, total: float, orders: np.ndarray, squares: np.ndarray) -> float:
+    """Return ξ γ^[7](t): from the 7th derivative's norm down to the bandwidth."""
+    norm = _derivative_norm(_STAGES, t, orders, squares)
+    for s in range(_STAGES - 1, 1, -1):
+        odd = math.prod(range(1, 2 * s, 2)) / math.sqrt(2.0 * math.pi)
+        share = (1.0 + 0.5 ** (s + 0.5)) / 3.0
+        t = (2.0 * share * odd / (total * norm)) ** (2.0 / (3.0 + 2.0 * s))
+        norm = _derivative_norm(s, t, orders, squares)
+    return float((2.0 * total * math.sqrt(math.pi) * norm) ** -0.4)
+
+
+def _derivative_norm(s: int, t: float, orders: np.ndarray, squares: np.ndarray) -> float:
+    """Return ∫ (f^(s))² of the estimate after time t, from the cosine transform."""
+    with np.errstate(under="ignore"):
+        norm = (
+            2.0 * math.pi ** (2 * s) * float(np.sum(orders**s * squares * np.exp(-orders * math.pi**2 * t)))
+        )
+    return max(norm, 1e-300)

@@ -9,10 +9,9 @@ import numpy as np
 
 from tractable.primitives.kernel_sums import left_out_scales, log_kernel_sums
 from tractable.primitives.threads import ordered_map
-from tractable.smoothing.checks import as_lengths, as_rows
 from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
-from tractable.smoothing.rules import scott, silverman
-from tractable.smoothing.sheather_jones import improved_sheather_jones
+from tractable.smoothing.rows import as_lengths, as_rows
+from tractable.smoothing.rules import improved_sheather_jones, scott, silverman
 from tractable.value import replace, value
 
 __all__ = ["BandwidthSearch", "UnsettledBandwidthWarning", "select_bandwidth"]

@@ -22,8 +22,7 @@ from tractable.primitives.kernel_sums import (
     tree_sums,
 )
 from tractable.primitives.threads import ordered_map
-from tractable.smoothing.window import Window
-from tractable.smoothing.windows import WINDOWS
+from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
 __all__ = ["WindowSums"]
@@ -100,7 +99,7 @@ class WindowSums:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
         return self._in_space(queries, None)
 
-    def shares(self, queries: Array, *, upper: bool = False) -> Array:
+    def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
         """Return the mass below numbers (m,), or above them, with the digits of the tail."""
         tails, near = self.tails, self.near
         if tails is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.statistics.diagonal_moments import DiagonalMoments
+from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import as_rows, as_weights
 from tractable.value import replace, value
 

@@ -22,7 +22,7 @@ from tractable.classification.discriminant.posterior import ClassBeliefs, check_
 from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors, log_priors
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.statistics import ByClass, IncompleteMoments, Moments
-from tractable.statistics.fourth_moments import FourthMoments
+from tractable.statistics.moments import FourthMoments
 
 __all__ = ["GaussianClasses", "far_scores"]
 

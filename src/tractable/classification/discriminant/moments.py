@@ -10,7 +10,7 @@ from tractable.base import NotYetDetermined, check_number
 from tractable.engines import EMResult, em
 from tractable.engines.incomplete_gaussian import Gaussian, expect, fit_incomplete, standardised
 from tractable.statistics import ByClass, IncompleteMoments, Moments
-from tractable.statistics.fourth_moments import FourthMoments, over
+from tractable.statistics.moments import FourthMoments, over
 from tractable.value import value
 
 __all__ = [

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.classification.discriminant.moments import overall_mean
 from tractable.conjugate import MultivariateNormalModel
-from tractable.conjugate.wishart_update import seen_scale, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_rise
 from tractable.covariance import Diagonal, Full
 from tractable.covariance.regular import constant_columns
 from tractable.distributions import MultivariateStudentT, NormalWishart

@@ -12,8 +12,8 @@ from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
 from tractable.data.table_columns import column_names, columns_of, declared_of, learn_columns
+from tractable.distributions.distribution import Univariate
 from tractable.distributions.independent_columns import some_columns
-from tractable.distributions.univariate import Univariate
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 

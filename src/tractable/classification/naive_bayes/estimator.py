@@ -27,7 +27,7 @@ from tractable.classification.naive_bayes.model import (
     warnings_of,
 )
 from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
-from tractable.conjugate.rises import shares_rise
+from tractable.conjugate.increments import shares_rise
 from tractable.data import is_frame, is_streamed
 from tractable.data.blocks import map_rows
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables

@@ -17,7 +17,7 @@ from tractable.arrays.special import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
-from tractable.conjugate.rises import gamma_rise, shares_rise
+from tractable.conjugate.increments import gamma_rise, shares_rise
 from tractable.data.table_columns import MOST_CATEGORIES, many_categories
 from tractable.distributions import NegativeBinomial, NormalGamma, SmoothedEmpirical, Stacked, StudentT
 from tractable.distributions.independent_columns import (
@@ -30,7 +30,7 @@ from tractable.primitives.naive_bayes import class_moments
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import ByClass, Counts, DiagonalMoments, KeptValues, Moments, SideBySide
-from tractable.statistics.label_codes import label_codes
+from tractable.statistics.by_class import label_codes
 from tractable.statistics.rows import check_squares
 from tractable.value import value
 

@@ -13,13 +13,13 @@ from tractable.distributions import (
     MultivariateStudentT,
     Product,
     Univariate,
-    UnivariateMixture,
 )
 from tractable.plotting.batches import draw_batch
 from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data, told_coverages
 from tractable.plotting.curves import curve_points, prob_at
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.options import with_options
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
 from tractable.plotting.style import COLOURS, title, which_columns
@@ -31,7 +31,13 @@ MOST_COMPONENTS = 20
 
 
 @picture.register
-def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
+def _mixture(x: Mixture, ax: Any, **options: Any) -> Any:
+    if hasattr(x, "cdf"):
+        return _numbers(x, ax, **options)
+    return with_options(_joint, x, ax, options)
+
+
+def _numbers(x: Mixture, ax: Any, **options: Any) -> Any:
     """Draw the density, and under it each component times its weight."""
     if not x.batch_shape and x.n_components <= MOST_COMPONENTS:
         points = curve_points(x)
@@ -46,7 +52,6 @@ def _numbers(x: UnivariateMixture, ax: Any, **options: Any) -> Any:
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register(Mixture)
 @picture.register(Product)
 @picture.register(MultivariateStudentT)
 def _joint(
@@ -70,7 +75,7 @@ def _joint(
     part: Any = x.marginal(columns)  # type: ignore[attr-defined]
     if len(columns) == 1:
         number = as_number(part)
-        if isinstance(number, Univariate):
+        if hasattr(number, "cdf"):
             ax = draw(number, ax, data=rows, label=names[0], coverage=held)
         else:  # components of different families, which have no quantiles together
             ax = draw_draws(x, ax, columns, names, rows)

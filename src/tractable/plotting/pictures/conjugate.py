@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
-from tractable.conjugate.dirichlet_belief import DirichletBelief
+from tractable.conjugate.multinomial import DirichletBelief
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.labels import legend_name

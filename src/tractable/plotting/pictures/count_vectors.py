@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.distributions.count_vectors import CountVectors
+from tractable.distributions.discrete.counting import CountVectors
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.columns import check_single
 from tractable.plotting.plot import picture

@@ -8,9 +8,10 @@ import numpy as np
 from tractable.arrays.namespace import to_numpy
 from tractable.base import check_fitted
 from tractable.density import BinSearch, Histogram
-from tractable.distributions import HistogramDensity, UnivariateHistogram
+from tractable.distributions import HistogramDensity
 from tractable.plotting.columns import as_number, chosen_columns, named_columns, shown_data
 from tractable.plotting.members import as_members
+from tractable.plotting.options import with_options
 from tractable.plotting.plot import draw, picture
 from tractable.plotting.points import draw_rows
 from tractable.plotting.style import COLOURS, legend, quiet, title, which_columns
@@ -25,8 +26,12 @@ def _estimator(x: Histogram, ax: Any, **options: Any) -> Any:
 
 
 @picture.register
+def _histogram(x: HistogramDensity, ax: Any, **options: Any) -> Any:
+    return with_options(_vectors if x.event_shape else _numbers, x, ax, options)
+
+
 def _numbers(
-    x: UnivariateHistogram,
+    x: HistogramDensity,
     ax: Any,
     *,
     data: Any = None,
@@ -53,7 +58,7 @@ def _numbers(
     return ax
 
 
-def _steps(x: UnivariateHistogram, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
+def _steps(x: HistogramDensity, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
     """Draw the heights of each member of a batch."""
     for member, name, colour in zip(*as_members(x, labels), COLOURS, strict=False):
         ax.stairs(to_numpy(member.heights), to_numpy(member.edges), color=colour, lw=1.5, label=name)
@@ -63,7 +68,6 @@ def _steps(x: UnivariateHistogram, ax: Any, label: str, labels: Sequence[str] | 
     return ax
 
 
-@picture.register
 def _vectors(
     x: HistogramDensity,
     ax: Any,

@@ -5,9 +5,10 @@ from typing import Any
 
 from tractable.base import check_fitted
 from tractable.density import KernelDensity
-from tractable.distributions import SmoothedEmpirical, Univariate, UnivariateSmoothedEmpirical
+from tractable.distributions import SmoothedEmpirical, Univariate
 from tractable.plotting.columns import chosen_columns, named_columns, shown_data, told_coverages
 from tractable.plotting.draws import draw_draws
+from tractable.plotting.options import with_options
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.regions import draw_plane
 from tractable.plotting.style import title, which_columns
@@ -25,12 +26,13 @@ def _estimator(x: KernelDensity, ax: Any, **options: Any) -> Any:
 
 
 @picture.register
-def _numbers(x: UnivariateSmoothedEmpirical, ax: Any, **options: Any) -> Any:
+def _smoothed(x: SmoothedEmpirical, ax: Any, **options: Any) -> Any:
+    if x.event_shape:
+        return with_options(_vectors, x, ax, options)
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register
-def _smoothed(
+def _vectors(
     x: SmoothedEmpirical,
     ax: Any,
     *,

@@ -11,7 +11,6 @@ from tractable.distributions import (
     MultivariateLaplace,
     Stacked,
     Univariate,
-    UnivariateEmpirical,
 )
 from tractable.plotting.batches import draw_batch, draw_numbers
 from tractable.plotting.columns import (
@@ -24,6 +23,7 @@ from tractable.plotting.columns import (
 )
 from tractable.plotting.draws import draw_draws
 from tractable.plotting.members import as_members
+from tractable.plotting.options import with_options
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.points import draw_rows
 from tractable.plotting.regions import draw_plane
@@ -33,11 +33,12 @@ __all__: list[str] = []
 
 
 @picture.register
-def _numbers(x: UnivariateEmpirical, ax: Any, **options: Any) -> Any:
+def _empirical(x: Empirical, ax: Any, **options: Any) -> Any:
+    if x.event_shape:
+        return with_options(_sample, x, ax, options)
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register
 def _sample(x: Empirical, ax: Any, *, dims: Any = None, coverage: float = INTERVAL) -> Any:
     """Draw the values over two columns, the larger the more often; over one, their shares."""
     if len(x.event_shape) > 1:

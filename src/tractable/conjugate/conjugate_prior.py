@@ -1,0 +1,83 @@
+"""Which model is conjugate to a likelihood?"""
+
+from typing import Any
+
+from tractable.conjugate.binomial import BernoulliModel, BinomialModel
+from tractable.conjugate.model import ConjugateModel
+from tractable.conjugate.multinomial import CategoricalModel, MultinomialModel
+from tractable.conjugate.multivariate_normal import MultivariateNormalModel
+from tractable.conjugate.normal import NormalModel
+from tractable.conjugate.normal_mean import NormalMeanModel
+from tractable.conjugate.normal_precision import NormalPrecisionModel
+from tractable.conjugate.poisson import PoissonModel
+from tractable.distributions.distribution import Distribution
+
+__all__ = ["PAIRS", "conjugate_prior"]
+
+#: Every pair: the family of the likelihood, what is not known of it, and the model.
+PAIRS: dict[tuple[str, str], type[ConjugateModel]] = {
+    ("Bernoulli", "probability"): BernoulliModel,
+    ("Binomial", "probability"): BinomialModel,
+    ("Categorical", "probabilities"): CategoricalModel,
+    ("Multinomial", "probabilities"): MultinomialModel,
+    ("Poisson", "rate"): PoissonModel,
+    ("Normal", "mean"): NormalMeanModel,
+    ("Normal", "precision"): NormalPrecisionModel,
+    ("Normal", "both"): NormalModel,
+    ("MultivariateNormal", "mean"): NormalMeanModel,
+    ("MultivariateNormal", "precision"): NormalPrecisionModel,
+    ("MultivariateNormal", "both"): MultivariateNormalModel,
+}
+
+#: Names under which the precision of a normal distribution may be asked for.
+_SPREADS = ("variance", "stddev", "covariance")
+
+
+def conjugate_prior(likelihood: Any, unknown: str | None = None) -> type[ConjugateModel]:
+    """Return the model whose belief stays in one family when it is updated with such data.
+
+    Parameters
+    ----------
+    likelihood : type of Distribution, Distribution or str
+        The family of the data, a member of it, or its name.
+    unknown : str, optional
+        The parameter that is not known: ``"probability"``, ``"probabilities"``, ``"rate"``, ``"mean"``,
+        ``"precision"``, or ``"both"`` the mean and the precision. May be left out where a family has one.
+
+    Returns
+    -------
+    type of ConjugateModel
+        Its `beliefs` are the families that the prior may be of.
+
+    Examples
+    --------
+    >>> model = conjugate_prior("Binomial")
+    >>> model.__name__, [family.__name__ for family in model.beliefs]
+    ('BinomialModel', ['Beta'])
+    >>> conjugate_prior("Normal", "both").__name__
+    'NormalModel'
+    >>> conjugate_prior("Normal", "median")
+    Traceback (most recent call last):
+    ValueError: no conjugate model of Normal with unknown 'median'; there are: Bernoulli (probability), ...
+    """
+    name = _family(likelihood)
+    found = [model for (family, what), model in PAIRS.items() if family == name and unknown in (what, None)]
+    if len(found) == 1:
+        return found[0]
+    own = ", ".join(repr(what) for family, what in PAIRS if family == name)
+    if found:
+        raise ValueError(f"likelihood {name} has several conjugate models; give unknown, one of {own}")
+    if "'precision'" in own and unknown in _SPREADS:
+        raise ValueError(
+            f"unknown must be one of {own}, got {unknown!r}: ask for its inverse, the 'precision'"
+        )
+    known = ", ".join(f"{family} ({what})" for family, what in PAIRS)
+    asked = "" if unknown is None else f" with unknown {unknown!r}"
+    raise ValueError(f"no conjugate model of {name}{asked}; there are: {known}")
+
+
+def _family(likelihood: Any) -> str:
+    if isinstance(likelihood, str):
+        return likelihood
+    family = type(likelihood) if isinstance(likelihood, Distribution) else likelihood
+    return getattr(family, "__name__", repr(family))

@@ -1,0 +1,222 @@
+"""The categorical distribution of labels."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.special import log_softmax, softmax
+from tractable.distributions.checks import check_finite, check_nonnegative, check_shares, exactly_one
+from tractable.distributions.discrete.counting import Counting, as_counts, looked_up
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.probabilities import as_shares, log_or_minus_inf, share_divergence, surprise
+from tractable.statistics.counts import Counts
+from tractable.value import value
+
+__all__ = ["Categorical"]
+
+
+@value
+class Categorical(Counting):
+    """Cat(k | μ) = μ_k for the labels k = 0, …, K - 1: one of K categories.
+
+    With x the one-of-K code of the label, :func:`tractable.one_hot`, that is Π_k μ_k^(x_k). Labels count as
+    numbers for the mean, the variance and the distribution function. Of several modes the smallest is given.
+
+    Parameters
+    ----------
+    probabilities : array (*batch, K)
+        μ, not negative, one in sum; give this or `logits`.
+    logits : array (*batch, K)
+        Log probabilities up to a constant, μ = softmax(logits): they keep shares too small for a number.
+
+    Examples
+    --------
+    >>> d = Categorical(probabilities=[0.5, 0.2, 0.3])
+    >>> d.prob([0, 2, 3]), float(d.mode)
+    (array([0.5, 0.3, 0. ]), 0.0)
+    >>> Categorical.fit([0, 2, 2, 1], smoothing="laplace").probabilities.round(4)
+    array([0.2857, 0.2857, 0.4286])
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"probabilities": 1, "logits": 1}
+    statistic: ClassVar[type] = Counts
+    known: ClassVar[tuple[str, ...]] = ("n_classes",)
+
+    probabilities: Array
+    logits: Array
+    given: str
+
+    def __init__(self, *, probabilities: Any = None, logits: Any = None) -> None:
+        name, x = exactly_one(probabilities=probabilities, logits=logits)
+        x = as_parameters({name: 1}, **{name: x})[name]
+        if not x.shape[-1]:
+            raise ValueError(f"{name} must have at least one category")
+        object.__setattr__(self, "given", name)
+        if name == "probabilities":
+            check_shares(name, x)
+            x = freeze(as_shares(x))
+            both = {"probabilities": x, "logits": freeze(log_or_minus_inf(x))}
+        else:
+            check_finite(name, x)
+            both = {"probabilities": freeze(softmax(x)), "logits": x}
+        for attribute, array in both.items():
+            object.__setattr__(self, attribute, array)
+
+    def _parameters(self) -> dict[str, Array]:
+        return self._arrays()
+
+    def _arrays(self) -> dict[str, Array]:
+        return {self.given: getattr(self, self.given)}
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        n_classes: int | None = None,
+        pseudocounts: Any = None,
+        smoothing: str | None = None,
+    ) -> Self:
+        """Return relative frequencies n_k / N, the maximum likelihood estimate, or smoothed ones.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Labels 0, …, K - 1.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        n_classes : int, optional
+            K; the largest label seen and one when not given.
+        pseudocounts : number or array (K,), optional
+            c_k, counted in advance: (n_k + c_k) / (N + Σ c). The same as the most probable μ under a
+            Dirichlet(c + 1) prior.
+        smoothing : {"laplace"}, optional
+            All pseudocounts 1: (n_k + 1) / (N + K).
+        """
+        given = n_classes if pseudocounts is None else _n_classes(n_classes, pseudocounts)
+        statistic = Counts.of(X, sample_weight, n_classes=given)
+        return cls.from_statistic(statistic, pseudocounts=pseudocounts, smoothing=smoothing)
+
+    @classmethod
+    def from_statistic(
+        cls,
+        statistic: Counts,
+        *,
+        n_classes: int | None = None,
+        pseudocounts: Any = None,
+        smoothing: str | None = None,
+    ) -> Self:
+        """Return the estimate of :meth:`fit` from counts."""
+        if n_classes is not None:
+            if statistic.n_classes > n_classes:
+                raise ValueError(
+                    f"X has the label {statistic.n_classes - 1}, not below n_classes={n_classes}"
+                )
+            statistic = statistic.padded(n_classes)
+        counts = statistic.counts + _as_pseudocounts(pseudocounts, smoothing, statistic.counts)
+        xp = namespace_of(counts)
+        total = xp.sum(counts, axis=-1, keepdims=True)
+        if not bool(xp.all(total > 0)):
+            raise ValueError("X must have rows of positive weight")
+        return cls(probabilities=counts / total)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of categories K."""
+        return int(self.probabilities.shape[-1])
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """See `Distribution.support`: 0 to K - 1."""
+        return 0.0, self.n_classes - 1.0
+
+    @property
+    def mean(self) -> Array:
+        """Mean of the label, Σ k μ_k."""
+        return namespace_of(self.probabilities).sum(self.probabilities * self._labels, axis=-1)
+
+    @property
+    def variance(self) -> Array:
+        """Variance of the label."""
+        away = self._labels - self.mean[..., None]
+        return namespace_of(away).sum(self.probabilities * away * away, axis=-1)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the label of the greatest share."""
+        xp = namespace_of(self.logits)
+        return xp.astype(xp.argmax(self.logits, axis=-1), self.logits.dtype)
+
+    def icdf(self, q: Any) -> Array:
+        """See `Univariate.icdf`; never a label after the last that has a share."""
+        xp = namespace_of(self.probabilities)
+        last = xp.max(xp.where(self.probabilities > 0, self._labels, 0.0 * self._labels), axis=-1)
+        found = super().icdf(q)
+        return xp.where(found < last, found, last + 0.0 * found)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -Σ μ_k log μ_k."""
+        return namespace_of(self.logits).sum(surprise(self.probabilities, self._log_shares), axis=-1)
+
+    def kl_divergence(self, other: "Categorical") -> Array:
+        """See `Distribution.kl_divergence`: Σ μ_k log μ_k/μ'_k."""
+        self._check_family(other)
+        if other.n_classes != self.n_classes:
+            raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
+        theirs = other._log_shares  # noqa: SLF001
+        terms = share_divergence(self.probabilities, self._log_shares, other.probabilities, theirs)
+        return namespace_of(terms).sum(terms, axis=-1)
+
+    @property
+    def _labels(self) -> Array:
+        like = self.probabilities
+        return namespace_of(like).arange(self.n_classes, dtype=like.dtype, device=device(like))
+
+    @property
+    def _log_shares(self) -> Array:
+        return self.logits if self.given == "probabilities" else log_softmax(self.logits)
+
+    def _log_mass(self, k: Array) -> Array:
+        return looked_up(self._log_shares, k)
+
+    def _cdf(self, k: Array) -> Array:
+        xp = namespace_of(k)
+        return looked_up(xp.cumulative_sum(self.probabilities, axis=-1), k)
+
+    def _survival(self, k: Array) -> Array:
+        xp = namespace_of(k)
+        above = xp.flip(xp.cumulative_sum(xp.flip(self.probabilities, axis=-1), axis=-1), axis=-1)
+        return looked_up(above, k + 1.0 if self.n_classes > 1 else k)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        edges = np.cumsum(to_numpy(self.probabilities).astype(np.float64), axis=-1)
+        # The last edge is 1 whatever the rounding, and draws stay below it.
+        edges = edges / edges[..., -1:]
+        u = rng.random((n, *self.batch_shape))
+        if not self.batch_shape:
+            return as_counts(np.searchsorted(edges, u, side="right"), like=self.probabilities)
+        labels = sum((u >= edges[..., k] for k in range(self.n_classes - 1)), start=np.zeros(u.shape))
+        return as_counts(labels, like=self.probabilities)
+
+
+def _n_classes(n_classes: int | None, pseudocounts: Any) -> int | None:
+    """Return the number of categories that a vector of pseudocounts implies."""
+    shape = np.shape(pseudocounts)
+    return n_classes if n_classes is not None or not shape else int(shape[-1])
+
+
+def _as_pseudocounts(pseudocounts: Any, smoothing: str | None, counts: Array) -> Array:
+    if smoothing not in (None, "laplace"):
+        raise ValueError(f"smoothing must be None or 'laplace', got {smoothing!r}")
+    if smoothing is not None and pseudocounts is not None:
+        raise ValueError("give pseudocounts or smoothing, not both")
+    xp = namespace_of(counts)
+    c = as_float_array(0.0 if pseudocounts is None else pseudocounts, xp)
+    c = xp.astype(c, counts.dtype) + (1.0 if smoothing else 0.0)
+    check_nonnegative("pseudocounts", c)
+    if c.ndim and tuple(c.shape) != (counts.shape[-1],):
+        raise ValueError(f"pseudocounts must be a number or {counts.shape[-1]} of them, got {tuple(c.shape)}")
+    return c

@@ -1,0 +1,199 @@
+"""The negative binomial distribution of counts that vary more than Poisson ones."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.incomplete import betainc, betaincc
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.saddle_point import deviance
+from tractable.distributions.checks import check_positive, check_probability, exactly_one
+from tractable.distributions.discrete.counting import Counting, as_counts
+from tractable.distributions.distribution import as_parameters
+from tractable.statistics.counts import Counts
+from tractable.value import value
+
+__all__ = ["NegativeBinomial", "fitted_shape"]
+
+
+@value
+class NegativeBinomial(Counting):
+    """NB(k | a, m) = Γ(k + a) / (k! Γ(a)) pᵃ (1 - p)ᵏ with p = a / (a + m).
+
+    A Poisson count whose rate is Gamma with shape a and mean m; for whole a the number of failures before the
+    a-th success, each trial succeeding with probability p. The mean is m and the variance m + m²/a: a Poisson
+    distribution for a → ∞.
+
+    Parameters
+    ----------
+    shape : array (*batch,)
+        a, positive.
+    mean : array (*batch,)
+        m, positive; give this or `probability`.
+    probability : array (*batch,)
+        p, strictly between 0 and 1; m = a (1 - p) / p.
+
+    Examples
+    --------
+    >>> d = NegativeBinomial(shape=2.0, mean=3.0)
+    >>> float(d.variance), float(d.mode), float(d.probability_of_success)
+    (7.5, 1.0, 0.4)
+    >>> d.prob([0, 1, 2]).round(4)
+    array([0.16  , 0.192 , 0.1728])
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "mean": 0}
+    statistic: ClassVar[type] = Counts
+
+    shape: Array
+    mean: Array
+
+    def __init__(self, *, shape: Any, mean: Any = None, probability: Any = None) -> None:
+        name, x = exactly_one(mean=mean, probability=probability)
+        given = as_parameters({"shape": 0, name: 0}, **{"shape": shape, name: x})
+        if name == "probability":
+            check_probability("probability", given[name])
+            check_positive("probability", given[name])
+            given["mean"] = given["shape"] * (1.0 - given[name]) / given[name]
+            check_positive("1 - probability", 1.0 - given[name])
+        object.__setattr__(self, "shape", given["shape"])
+        object.__setattr__(self, "mean", given["mean"])
+        self._settle(shape=check_positive, mean=check_positive)
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate: the mean count, and the shape by search.
+
+        Parameters
+        ----------
+        X : array (n,)
+            Whole numbers from 0 on, not all of them 0.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        """
+        return cls.from_statistic(Counts.of(X, sample_weight))
+
+    @classmethod
+    def from_statistic(cls, statistic: Counts) -> Self:
+        """Return the maximum likelihood estimate from how often 0, 1, 2, … were seen.
+
+        Counts that vary no more than Poisson ones are best explained by an infinite shape; the shape is then
+        10⁸ times the mean.
+        """
+        xp, where = namespace_of(statistic.counts), device(statistic.counts)
+        shape, mean = (xp.asarray(x, dtype=xp.float64, device=where) for x in fitted_shape(statistic))
+        return cls(shape=shape, mean=mean)
+
+    @property
+    def probability_of_success(self) -> Array:
+        """Return p = a / (a + m), (*batch,)."""
+        return self.shape / (self.shape + self.mean)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """See `Distribution.support`."""
+        return 0.0, inf
+
+    @property
+    def variance(self) -> Array:
+        """See `Distribution.variance`: m + m²/a."""
+        return self.mean + self.mean * (self.mean / self.shape)
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: ⌈m (a - 1) / a⌉ - 1, at least 0; of two modes, the smaller."""
+        xp = namespace_of(self.mean)
+        mode = xp.ceil(self.mean * ((self.shape - 1.0) / self.shape)) - 1.0
+        return xp.where(mode > 0, mode, xp.zeros_like(mode))
+
+    def kl_divergence(self, other: "NegativeBinomial") -> Array:
+        """See `Distribution.kl_divergence`: a sum over the counts."""
+        self._check_family(other)
+        xp = namespace_of(self.mean)
+        zero = 0.0 * (other.mean + self.mean)
+        wide = NegativeBinomial(shape=self.shape + zero, mean=self.mean + zero)
+        divergence = wide._expected(lambda k: wide._log_mass(k) - other._log_mass(k))  # noqa: SLF001
+        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+
+    def _log_mass(self, k: Array) -> Array:
+        """Stirling's formula for all three factorials, their large terms cancelled on paper."""
+        xp = namespace_of(k)
+        a, m = self.shape, self.mean
+        some = k > 0
+        x = xp.where(some, k, xp.ones_like(k))
+        share = (a + x) / (a + m)
+        # With n = a + x, n p - a and n (1 - p) - x differ in sign alone.
+        gap = (x - m) * (a / (a + m))
+        successes, failures = a * share, m * share
+        divergence = deviance(a + 0.0 * x, successes, gap - (successes - a))
+        divergence = divergence + deviance(x, failures, -gap - (failures - x))
+        rests = stirling_rest(a + x) - stirling_rest(a) - stirling_rest(x)
+        scale = -0.5 * (LOG_2PI + xp.log(x) + xp.log1p(x / a))
+        none = -a * xp.log1p(m / a)
+        return xp.where(some, scale + rests - divergence, none + 0.0 * x)
+
+    def _cdf(self, k: Array) -> Array:
+        """I_p(a, k + 1), the regularised incomplete beta function."""
+        low, p, q = self._sides()
+        return namespace_of(k).where(low, betainc(self.shape, k + 1.0, p), betaincc(k + 1.0, self.shape, q))
+
+    def _survival(self, k: Array) -> Array:
+        low, p, q = self._sides()
+        return namespace_of(k).where(low, betaincc(self.shape, k + 1.0, p), betainc(k + 1.0, self.shape, q))
+
+    def _sides(self) -> tuple[Array, Array, Array]:
+        """Return whether p is the smaller of p and 1 - p, which then has more digits, and both."""
+        total = self.shape + self.mean
+        return self.shape < self.mean, self.shape / total, self.mean / total
+
+    def _bulk(self) -> tuple[Array, Array]:
+        """The upper tail falls like (1 - p)ᵏ, however small the shape."""
+        low, high = super()._bulk()
+        xp = namespace_of(self.mean)
+        return low, xp.ceil(high + 50.0 / xp.log1p(self.shape / self.mean))
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        shape, mean = to_numpy(self.shape), to_numpy(self.mean)
+        rates = rng.standard_gamma(shape, size=(n, *shape.shape)) * (mean / shape)
+        return as_counts(rng.poisson(rates), like=self.mean)
+
+
+_STEPS = 200
+_LARGEST = 1e8
+
+
+def fitted_shape(statistic: Counts) -> tuple[float, float]:
+    """Return the shape and the mean that make the counts most probable.
+
+    The mean is the sample's, m. The slope of the log likelihood in the shape is
+    Σ_j N_j / (a + j) - n log(1 + m/a), N_j the weight of counts above j, and changes sign at most once: from
+    plus to minus where the counts vary more than Poisson ones. The root is found by bisection in log a.
+    """
+    seen = to_numpy(statistic.counts)
+    if seen.ndim != 1:
+        raise ValueError(f"X must have shape (n,), got counts of shape {seen.shape}")
+    total, k = seen.sum(), np.arange(len(seen))
+    if not total > 0 or not seen[1:].any():
+        raise ValueError("X must have a count above 0")
+    mean = float(seen @ k / total)
+    above = total - np.cumsum(seen)[:-1]
+
+    def rises(shape: float) -> bool:
+        # Less m/a on both sides: near the limit of large shapes the two almost cancel.
+        left = np.sum(above * (-k[:-1] / (shape * (shape + k[:-1]))))
+        t = mean / shape
+        return bool(left > -total * float(deviance(np.array(1.0), np.array(1.0 + t), t - ((1.0 + t) - 1.0))))
+
+    low, high = np.log(1e-8 * mean), np.log(_LARGEST * mean)
+    if rises(float(np.exp(high))):
+        return float(np.exp(high)), mean
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if rises(float(np.exp(middle))) else (low, middle)
+    return float(np.exp(0.5 * (low + high))), mean

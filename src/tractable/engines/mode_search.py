@@ -1,0 +1,294 @@
+"""Local maxima of a log density, searched from many starting points at once.
+
+`newton_modes` where there are derivatives, `pattern_modes` where there are none, `grid_modes` for numbers.
+Two ends are one mode where they nearly coincide, or are near each other without a point of lower density
+between them.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+
+__all__ = ["Expansion", "distinct_modes", "grid_modes", "newton_modes", "pattern_modes"]
+
+#: The most steps of Newton's method, and the most halvings of one.
+N_STEPS, N_HALVINGS = 100, 40
+
+#: Two ends within so many units of the metric are one mode; within NEAR where no valley is between them.
+SAME, NEAR = 1e-4, 0.1
+
+#: How far, in units of the metric, the curvature at a maximum may be on the wrong side of 0.
+FLAT = 1e-6
+
+_GOLDEN = (5.0**0.5 - 1.0) / 2.0
+
+LogDensity = Callable[[Array], Array]
+
+
+class Expansion(NamedTuple):
+    """A log density and its derivatives at n points of d coordinates."""
+
+    log_density: Array  # (n,)
+    gradient: Array  # (n, d)
+    curvature: Array  # (n, d, d), minus the Hessian
+    metric: Array  # (n, d, d), positive definite: what a length of one is, as the inverse squared scale
+
+
+def newton_modes(
+    expand: Callable[[Array], Expansion],
+    starts: Array,
+    *,
+    shift: Callable[[Array], Array] | None = None,
+    n_shifts: int = 100,
+) -> Array:
+    """Return the maxima that the starts lead to, (m, d), the highest first.
+
+    First `n_shifts` steps x + M⁻¹ ∇ log p, with M the metric; of a mixture of normals, with their mean
+    precision as metric, that is mean shift. Then Newton's method with the absolute values of the Hessian's
+    eigenvalues, each step halved until log p rises or, where it is level, the gradient shrinks. Ends at which
+    the Hessian is not negative are left out; where rounding leaves none, the highest end is returned.
+
+    Parameters
+    ----------
+    expand : callable
+        ``expand(x)`` returns the `Expansion` of the log density at points (n, d).
+    starts : array (n, d)
+    shift : callable, optional
+        ``shift(x)`` returns the points of the first steps, where they are cheaper than `expand`.
+    n_shifts : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def quartic(x):  # log p = 2 x² - x⁴
+    ...     one = np.ones((*x.shape, 1))
+    ...     slope = 4.0 * x - 4.0 * x**3
+    ...     bend = (12.0 * x**2 - 4.0)[..., None]
+    ...     return Expansion((2.0 * x**2 - x**4)[:, 0], slope, bend, 8.0 * one)
+    >>> newton_modes(quartic, np.array([[-0.3], [0.5], [2.0]])).round(12)
+    array([[-1.],
+           [ 1.]])
+    """
+    xp, x = namespace_of(starts), starts
+    for _ in range(n_shifts):
+        x = _shifted(expand(x), x) if shift is None else shift(x)
+    x = _ascended(expand, x)
+    x = xp.take(x, xp.argsort(-expand(x).log_density, stable=True), axis=0)
+    least = xp.min(_newton_step(expand(x))[0], axis=-1)
+    maxima = xp.nonzero(least > -FLAT)[0]
+    x = xp.take(x, maxima, axis=0) if maxima.shape[0] else x[:1, :]
+    return distinct_modes(lambda x: expand(x).log_density, x, expand(x).metric)
+
+
+def pattern_modes(
+    log_density: LogDensity,
+    starts: Array,
+    directions: Array,
+    *,
+    scale: Array | None = None,
+    whole: Array | None = None,
+    longest: float = 0.25,
+    shortest: float = 1e-9,
+) -> tuple[Array, Array]:
+    """Return where pattern search ends, (n, d), and the log density there, (n,), in the order of the starts.
+
+    From every point a step in every direction is tried and the best taken; where none is better, the step is
+    halved. Long steps may pass over valleys, so `longest` is a part of the scale.
+
+    Parameters
+    ----------
+    log_density : callable
+        Of points (n, d), (n,); NaN is taken for -inf.
+    starts : array (n, d)
+    directions : array (m, d)
+    scale : array (d,), optional
+        The unit of each coordinate; a direction is measured by the smallest of those it involves. One when
+        not given.
+    whole : array (d,) of bool, optional
+        Which coordinates are whole numbers, and move by at least one.
+    longest, shortest : float
+        The first and the last step, in units of the scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ends, _ = pattern_modes(lambda x: -np.sum((x - 1.5) ** 2, axis=-1), np.zeros((1, 2)), 2 * np.eye(2))
+    >>> ends.round(6)
+    array([[1.5, 1.5]])
+    """
+    xp, x = namespace_of(starts), starts
+    involved = directions != 0
+    unit = xp.ones_like(directions[:, 0])
+    if scale is not None:
+        unit = xp.min(xp.where(involved, scale, xp.full_like(directions, xp.inf)), axis=-1)
+    rounded = involved[:, 0] & ~involved[:, 0] if whole is None else xp.any(involved & whole, axis=-1)
+    eps = float(xp.finfo(x.dtype).eps)
+    height, length = _finite_heights(log_density, x), xp.full_like(x[:, 0], longest)
+    first = xp.arange(x.shape[0], device=device(x)) * directions.shape[0]
+    while bool(xp.any(length > shortest)):
+        steps = length[:, None] * unit
+        steps = xp.where(rounded, xp.where(steps > 1.0, xp.round(steps), xp.ones_like(steps)), steps)
+        tried = xp.reshape(x[:, None, :] + steps[..., None] * directions, (-1, x.shape[-1]))
+        heights = xp.reshape(_finite_heights(log_density, tried), tuple(steps.shape))
+        best = xp.max(heights, axis=1)
+        better = best > height + 4.0 * eps * xp.abs(height)
+        x = xp.where(better[:, None], xp.take(tried, first + xp.argmax(heights, axis=1), axis=0), x)
+        height, length = xp.where(better, best, height), xp.where(better, length, 0.5 * length)
+    return x, height
+
+
+def grid_modes(log_density: LogDensity, grid: Array, *, preferred: Array, whole: bool = False) -> Array:
+    """Return the local maxima of the log density of numbers that stand out on a grid, (m,).
+
+    Each maximum of the grid is refined between its neighbours: by golden section, or over the whole numbers.
+    A plateau is one mode: the preferred point on it, or its middle.
+
+    Parameters
+    ----------
+    log_density : callable
+        Of numbers (n,); NaN is taken for -inf.
+    grid : array (n,)
+        Increasing, and fine enough that no maximum lies between two of its points unseen.
+    preferred : array
+        Numbers of the grid that are taken where several are equally high, as modes of components are.
+    whole : bool
+        Whether the numbers are whole.
+    """
+    xp = namespace_of(grid)
+    heights = _finite_heights(log_density, grid)
+    special = np.isin(to_numpy(grid), to_numpy(preferred))
+    peaks = _peaks(to_numpy(heights), special, 64.0 * float(xp.finfo(grid.dtype).eps))
+    best, left, right = (xp.asarray(i, device=device(grid)) for i in np.array(peaks).T)
+    x, low, high = (xp.take(grid, i, axis=0) for i in (best, left, right))
+    closer = (_whole_section if whole else _golden_section)(log_density, low, high)
+    return xp.where(_finite_heights(log_density, closer) > xp.take(heights, best, axis=0), closer, x)
+
+
+def distinct_modes(log_density: LogDensity, x: Array, metric: Array) -> Array:
+    """Return the first of the points (n, d) that are one mode each; the metric is (n, d, d) or (d, d)."""
+    xp = namespace_of(x)
+    metric = xp.broadcast_to(metric, (x.shape[0], x.shape[1], x.shape[1]))
+    kept = x[:1, :]
+    for i in range(1, x.shape[0]):
+        step = kept - x[i, :]
+        squared = xp.sum((step @ metric[i, ...]) * step, axis=-1)
+        near = xp.nonzero(squared <= NEAR**2)[0]
+        if bool(xp.any(squared <= SAME**2)):
+            continue
+        if all(_valley(log_density, kept[int(j), :], x[i, :]) for j in near):
+            kept = xp.concat([kept, x[i : i + 1, :]])
+    return kept
+
+
+def _valley(log_density: LogDensity, a: Array, b: Array) -> bool:
+    """Whether the density half-way between two points is lower than at both."""
+    xp = namespace_of(a)
+    ends, middle = log_density(xp.stack([a, b])), log_density((0.5 * (a + b))[None, :])[0]
+    return bool(middle < xp.min(ends) - 8.0 * xp.finfo(a.dtype).eps * xp.abs(middle))
+
+
+def _shifted(at: Expansion, x: Array) -> Array:
+    return x + namespace_of(x).linalg.solve(at.metric, at.gradient[..., None])[..., 0]
+
+
+def _newton_step(at: Expansion) -> tuple[Array, Array]:
+    """Return the eigenvalues of -∇² log p in units of the metric, (n, d), and |∇²|⁻¹ ∇ log p, (n, d)."""
+    xp = namespace_of(at.gradient)
+    lower = cholesky(at.metric)
+    scaled = solve_triangular(lower, xp.matrix_transpose(solve_triangular(lower, at.curvature)))
+    values, vectors = xp.linalg.eigh(symmetrize(scaled))
+    floor = float(xp.finfo(values.dtype).eps) ** 0.5
+    sizes = xp.clip(xp.abs(values), min=floor)[..., None]
+    white = solve_triangular(lower, at.gradient[..., None])
+    white = vectors @ (xp.matrix_transpose(vectors) @ white / sizes)
+    return values, xp.linalg.solve(xp.matrix_transpose(lower), white)[..., 0]
+
+
+def _ascended(expand: Callable[[Array], Expansion], x: Array) -> Array:
+    """Return the ends of Newton's method from every point."""
+    xp = namespace_of(x)
+    for _ in range(N_STEPS):
+        here = expand(x)
+        height, g, step = here.log_density, here.gradient, _newton_step(here)[1]
+        level = 8.0 * float(xp.finfo(x.dtype).eps) * xp.abs(height)
+        open_, length = xp.ones_like(height) > 0, 1.0
+        moved = ~open_
+        for _ in range(N_HALVINGS):
+            tried = x + length * step
+            there = expand(tried)
+            flatter = xp.sum(there.gradient**2, axis=-1) < 0.25 * xp.sum(g * g, axis=-1)
+            rises = there.log_density > height + level
+            good = open_ & (rises | ((there.log_density >= height - level) & flatter))
+            x = xp.where(good[:, None], tried, x)
+            moved, open_ = moved | good, open_ & ~good
+            length *= 0.5
+            open_ = open_ & (length * xp.sum(g * step, axis=-1) > level)
+            if not bool(xp.any(open_)):
+                break
+        if not bool(xp.any(moved)):
+            break
+    return x
+
+
+def _finite_heights(log_density: LogDensity, x: Array) -> Array:
+    found = log_density(x)
+    xp = namespace_of(found)
+    return xp.where(xp.isnan(found), xp.full_like(found, -xp.inf), found)
+
+
+def _peaks(heights: np.ndarray, special: np.ndarray, rounding: float) -> list[tuple[int, int, int]]:
+    """Return (top, left, right) of each maximum that exceeds its valleys by more than rounding.
+
+    Left and right are the points next to the top, or next to its plateau.
+    """
+    peaks: list[tuple[int, int, int]] = []
+    top, low, rising = -np.inf, np.inf, True
+    for i, h in enumerate([*heights.tolist(), -np.inf]):
+        if rising and h >= top - rounding * max(1.0, abs(top)) and h > -np.inf:
+            top = max(top, h)
+        elif rising and top > -np.inf:
+            peaks.append(_plateau(heights, special, i, top))
+            low, rising = h, False
+        elif not rising and h > low + rounding * max(1.0, abs(h)):
+            top, rising = h, True
+        elif not rising:
+            low = min(low, h)
+    return peaks
+
+
+def _plateau(heights: np.ndarray, special: np.ndarray, end: int, top: float) -> tuple[int, int, int]:
+    """Return the top of the maximum before `end`, and the neighbours of its plateau."""
+    first = last = end - 1 - int(np.argmax(heights[:end][::-1] == top))
+    while first > 0 and heights[first - 1] == top:
+        first -= 1
+    chosen = np.flatnonzero(special[first : last + 1])
+    best = first + (int(chosen[len(chosen) // 2]) if len(chosen) else (last - first) // 2)
+    return best, max(first - 1, 0), min(last + 1, len(heights) - 1)
+
+
+def _golden_section(log_density: LogDensity, low: Array, high: Array) -> Array:
+    """Return the maximum of each bracket."""
+    xp = namespace_of(low)
+    for _ in range(60):
+        a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        up = _finite_heights(log_density, b) > _finite_heights(log_density, a)
+        low, high = xp.where(up, a, low), xp.where(up, high, b)
+    return 0.5 * (low + high)
+
+
+def _whole_section(log_density: LogDensity, low: Array, high: Array) -> Array:
+    """Return the maximum over the whole numbers of each bracket, by bisection of the differences."""
+    xp = namespace_of(low)
+    while bool(xp.any(low < high)):
+        middle = xp.floor(0.5 * (low + high))
+        rises = _finite_heights(log_density, middle + 1.0) > _finite_heights(log_density, middle)
+        up = rises & (low < high)
+        moved = xp.any((low < high) & (xp.where(up, middle + 1.0, middle) != xp.where(up, low, high)))
+        low, high = xp.where(up, middle + 1.0, low), xp.where(up, high, middle)
+        if not bool(moved):  # counts so great that neighbours are one number
+            break
+    return high
