@@ -2,11 +2,15 @@
 
 from tractable.classification.bayes_classifier import BayesClassifier, bayes_error
 from tractable.classification.bayesian_logistic import BayesianLogisticRegression
-from tractable.classification.discriminant.fisher import FisherDiscriminant
-from tractable.classification.discriminant.linear import LinearDiscriminant
+from tractable.classification.decision_functions import LinearDiscriminantFunction, discriminant_functions
+from tractable.classification.discriminant import (
+    FisherDiscriminant,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+)
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
-from tractable.classification.logistic.estimator import LogisticRegression
+from tractable.classification.logistic import LogisticRegression, SeparableClassesWarning
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods
 from tractable.classification.naive_bayes.estimator import NaiveBayes
 from tractable.classification.naive_bayes.variants import (
