@@ -196,11 +196,19 @@ class TableColumns:
             )
 
     def known_codes(
-        self, where: np.ndarray, x: np.ndarray, sizes: np.ndarray, unseen: str, argument: str = "X"
+        self,
+        where: np.ndarray,
+        x: np.ndarray,
+        sizes: np.ndarray,
+        unseen: str,
+        *,
+        argument: str = "X",
+        hint: str = "",
     ) -> np.ndarray:
         """Return columns of category codes x (n, len(where)) with every code below the column's size.
 
-        Others are an "error", become "missing" with a warning, or get the code after the last ("extra").
+        Others are an "error", which may have a `hint`, become "missing" with a warning, or get the code after
+        the last ("extra").
         """
         high = self.check_entries(where, x, argument=argument)
         odd = np.flatnonzero(high >= sizes)
@@ -209,7 +217,7 @@ class TableColumns:
             if unseen == "error":
                 raise ValueError(
                     f"{argument}: the column {label!r} has no category {high[i]:g}; it has the codes 0 to "
-                    f"{sizes[i] - 1}; {DECLARE}"
+                    f"{sizes[i] - 1}; {hint}{DECLARE}"
                 )
             if unseen == "missing":
                 _warn_unseen(label, int(high[i]))

@@ -41,6 +41,9 @@ from tractable.value import replace
 __all__ = ["BaseNaiveBayes", "NaiveBayes"]
 
 
+#: How categories that were not declared get a probability.
+SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
+
 #: Rows of a block: merging the statistics of many classes costs as much as summarising a thousand rows.
 BLOCK = 2**15
 
@@ -267,7 +270,7 @@ class BaseNaiveBayes(GenerativeClasses, OnePassClassifier):
             codes = some_columns(x, where)
             if not len(where):
                 continue
-            known = columns.known_codes(where, codes, fitted.sizes[which], how)
+            known = columns.known_codes(where, codes, fitted.sizes[which], how, hint=SMOOTHING)
             if known is not codes:
                 x = np.array(x, dtype=np.float64)
                 x[:, where] = known

@@ -324,7 +324,8 @@ class CategoryGroup(Group):
         probabilities = categories.probabilities(counts + alpha, overall)
         binary = np.isin(self.where, self.layout.where("bernoulli"))
         many = ~binary
-        with np.errstate(divide="ignore"):
+        unseen = np.full((len(found), len(self.where)), -np.inf)
+        if alpha > 0:
             unseen = np.log(alpha) - np.log(categories.totals(counts) + alpha * (categories.sizes + 1.0))
         return {
             "binary": self.where[binary],
@@ -332,7 +333,7 @@ class CategoryGroup(Group):
             "categorical": self.where[many],
             "sizes": categories.sizes[many],
             "probabilities": probabilities[:, np.repeat(many, categories.sizes)],
-            "log_unseen": (unseen if alpha > 0 else np.full(unseen.shape, -np.inf))[:, many],
+            "log_unseen": unseen[:, many],
         }
 
     def log_evidence(self, found: list[Counts], how: Estimation) -> float:

@@ -192,7 +192,7 @@ class TableEncoding:
         if not len(self.categorical):
             return x
         codes = some_columns(x, self.categorical)
-        known = self.columns.known_codes(self.categorical, codes, self.sizes, unseen, argument)
+        known = self.columns.known_codes(self.categorical, codes, self.sizes, unseen, argument=argument)
         if known is not codes:
             x = x.copy()
             x[:, self.categorical] = known
