@@ -10,7 +10,7 @@ from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.base import Rows
 from tractable.classification.labelled_rows import LabelledRows
 from tractable.data import Batch, Source
-from tractable.data.sample import sample_rows
+from tractable.data.dispatch import sample_rows
 from tractable.engines.glm.losses import Slope, Units, features
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.sparse.proximal_newton import proximal_newton
