@@ -7,6 +7,8 @@ from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, special_function
 
 __all__ = [
+    "HALF_LOG_2PI",
+    "LOG_2PI",
     "log1m_exp",
     "log1p_exp",
     "log_sigmoid",
@@ -18,6 +20,9 @@ __all__ = [
     "xlog1py",
     "xlogy",
 ]
+
+LOG_2PI = math.log(2.0 * math.pi)
+HALF_LOG_2PI = 0.5 * LOG_2PI
 
 
 def log_sum_exp(x: Array, axis: int = -1, *, weights: Array | None = None) -> Array:
@@ -181,14 +186,12 @@ def xlog1py(x: Array, y: Array) -> Array:
 
 
 def agnostic_xlogy(x: Array, y: Array) -> Array:
-    """See `xlogy`."""
     xp, x, y = floats(x, y)
     absent = (x == 0.0) & ~xp.isnan(y)
     return x * _safe_log(xp, xp.where(absent, xp.ones_like(y), y))
 
 
 def agnostic_xlog1py(x: Array, y: Array) -> Array:
-    """See `xlog1py`."""
     xp, x, y = floats(x, y)
     absent = (x == 0.0) & ~xp.isnan(y)
     y = xp.where(absent, xp.zeros_like(y), y)

@@ -6,9 +6,9 @@ A check is a function of a parameter's name and its array; written so that NaN f
 from math import prod
 from typing import Any, TypeVar
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 from tractable.value import parameters
 
 __all__ = [

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution, as_parameters
 
 __all__ = ["MeanPrecision", "MeanPrecisionDistribution", "as_pairs"]

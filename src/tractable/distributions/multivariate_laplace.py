@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.laplace import coordinate_medians, geometric_median

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches

@@ -5,9 +5,9 @@ from functools import reduce
 from itertools import accumulate
 from typing import Any, Self
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.covariance import other_dims, resolve_dims
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.vectors import as_names, as_values, split_mapping, taken
 from tractable.value import value

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, positions
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
-from tractable.arrays.patterns import by_pattern
 from tractable.covariance import Covariance, as_structure
-from tractable.covariance.rows import as_reals, positions
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import broadcast_batches
 

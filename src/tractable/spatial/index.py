@@ -1,7 +1,7 @@
 """The interface of neighbour indexes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, ClassVar, Literal, overload
 
@@ -9,12 +9,127 @@ import numpy as np
 
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.spatial.checks import as_array, as_count, as_excluded, as_radii, as_rows, as_threads
-from tractable.spatial.kept import LARGEST, mean_of, never_changed, unit_of
-from tractable.spatial.metric import Metric
-from tractable.spatial.metrics import as_metric
-from tractable.spatial.neighbors import Neighbors, SearchReport
+from tractable.spatial.metrics import Metric, as_metric, mean_of
+from tractable.value import value
 
-__all__ = ["Index"]
+__all__ = [
+    "LARGEST",
+    "Index",
+    "Neighbors",
+    "SearchReport",
+    "neighbor_graph",
+    "never_changed",
+    "unit_of",
+]
+
+
+@value
+class Neighbors:
+    """The neighbours of each row within a radius, as the three arrays of a sparse matrix (CSR).
+
+    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, the nearest first and of equals the
+    smaller index.
+
+    Examples
+    --------
+    >>> found = Neighbors(indptr=np.array([0, 2]), indices=np.array([4, 1]), distances=np.array([0.0, 0.5]))
+    >>> len(found), found.counts.tolist(), found[0]
+    (1, [2], (array([0. , 0.5]), array([4, 1])))
+    """
+
+    indptr: np.ndarray  # (m + 1,)
+    indices: np.ndarray
+    distances: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distances and indices of one row."""
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        part = slice(self.indptr[row % len(self)], self.indptr[row % len(self) + 1])
+        return self.distances[part], self.indices[part]
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return (self[row] for row in range(len(self)))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many neighbours each row has, (m,)."""
+        return np.diff(self.indptr)
+
+
+@value
+class SearchReport:
+    """What a search cost.
+
+    Examples
+    --------
+    >>> SearchReport(visited=np.array([3, 5]), measured=np.array([20, 40]), n_nodes=9, memory=4096).visited
+    array([3, 5])
+    """
+
+    visited: np.ndarray  # (m,), nodes opened for each row; a scan opens one
+    measured: np.ndarray  # (m,), points whose distance from each row was looked at
+    n_nodes: int  # of the index
+    memory: int  # bytes the index holds beside its points
+
+
+#: Squares of larger numbers, or of their inverses, are not to be trusted.
+LARGEST = 2.0**400
+
+#: The largest exponent of a unit: inverses of larger ones are no numbers.
+FINEST = 1000
+
+
+def never_changed(rows: np.ndarray, given: Any) -> np.ndarray:
+    """Return rows that nobody can change: copied where somebody can write to the memory they lie in.
+
+    Examples
+    --------
+    >>> base = np.zeros((3, 2))
+    >>> view = base.view()
+    >>> view.setflags(write=False)
+    >>> kept = never_changed(view, view)
+    >>> base[0] = 5.0
+    >>> float(kept.max())
+    0.0
+    """
+    if rows.flags.writeable and not np.may_share_memory(rows, np.asarray(given)):
+        rows.setflags(write=False)  # they were made from what was given
+    if not _is_frozen(rows):
+        rows = rows.copy()
+        rows.setflags(write=False)
+    return rows
+
+
+def _is_frozen(owner: Any) -> bool:
+    """Whether an array is read-only, and all that own its memory are."""
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    if owner is None:
+        return True
+    try:
+        return memoryview(owner).readonly
+    except TypeError:
+        return False
+
+
+def unit_of(rows: np.ndarray) -> float:
+    """Return the power of two by which rows are multiplied before they are measured; mostly one.
+
+    Examples
+    --------
+    >>> unit_of(np.array([[3.0, 5.0]])), unit_of(np.array([[2.0**-800]])) == 2.0**800
+    (1.0, True)
+    """
+    largest = float(np.abs(rows).max())
+    if not largest or 1.0 / LARGEST < largest < LARGEST:
+        return 1.0
+    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -FINEST, FINEST))
 
 
 class Index(ABC):
@@ -281,3 +396,25 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
     rows, indices, distances = rows[keep], indices[keep], distances[keep]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(radii)))])
     return Neighbors(indptr=indptr, indices=indices, distances=distances)
+
+
+def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
+    """Return the distances and indices of the k nearest other points of every point.
+
+    This is `Index.graph` as a function.
+
+    Parameters
+    ----------
+    index : Index
+    k : int
+        From 1 to n - 1.
+    options
+        `report` and `n_threads`, those of `Index.graph`.
+
+    Examples
+    --------
+    >>> from tractable.spatial import Brute
+    >>> neighbor_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
+    [1, 0, 1]
+    """
+    return index.graph(k, **options)

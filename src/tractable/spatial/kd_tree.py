@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.primitives.neighbors import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
 from tractable.spatial.index import Index
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["KDTree"]

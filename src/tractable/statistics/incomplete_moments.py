@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.arrays.patterns import by_pattern
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_same_width, check_squares
 from tractable.value import value
@@ -92,7 +92,7 @@ class IncompleteMoments:
         return IncompleteMoments(dim=self.dim, parts=parts)
 
     def discount(self, rate: float) -> "IncompleteMoments":
-        """Forget: every pattern believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         return IncompleteMoments(
             dim=self.dim, parts={observed: part.discount(rate) for observed, part in self.parts.items()}
         )

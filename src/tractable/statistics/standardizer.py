@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.statistics.moments import DiagonalMoments
-from tractable.statistics.rows import as_rows, as_weights
+from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import replace, value
 
 __all__ = ["ColumnSummary", "Standardizer", "column_varies"]
@@ -96,7 +96,7 @@ class Standardizer:
 
 
 @value
-class ColumnSummary:
+class ColumnSummary(Statistic):
     """Moments and extremes of each column: what must be known of rows before a search begins.
 
     Parameters
@@ -128,11 +128,6 @@ class ColumnSummary:
             low=np.minimum(self.low, other.low),
             high=np.maximum(self.high, other.high),
         )
-
-    @classmethod
-    def empty(cls, dim: int) -> "ColumnSummary":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
 
     def discount(self, rate: float) -> "ColumnSummary":
         """Return the same moments and extremes with `rate` times the weight."""

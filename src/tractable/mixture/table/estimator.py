@@ -29,8 +29,8 @@ from tractable.data.table_columns import (
 )
 from tractable.distributions import Mixture
 from tractable.engines import fold
+from tractable.mixture.base import EMMixture
 from tractable.mixture.gaussian import CollapsedComponentWarning
-from tractable.mixture.shell import EMMixture
 from tractable.mixture.table.model import TableEncoding, TableParameters, TableSummary, drawn, expected
 from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace

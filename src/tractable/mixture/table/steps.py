@@ -8,7 +8,7 @@ from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.data import Batch, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
-from tractable.mixture.kmeans_search import kmeans
+from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
 from tractable.value import parameters, replace, value
 

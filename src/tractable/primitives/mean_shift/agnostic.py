@@ -4,14 +4,14 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["climb", "expand"]
+__all__ = ["ascend", "expand"]
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 
 
-def climb(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, max_iter: int) -> Any:
-    """See `tractable.primitives.mean_shift.climb`: all starts take a step at a time."""
+def ascend(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, max_iter: int) -> Any:
+    """See `tractable.primitives.mean_shift.ascend`: all starts take a step at a time."""
     xp = namespace_of(points)
     mass = xp.zeros_like(x[:, 0])
     steps, done = xp.zeros_like(mass), xp.zeros_like(mass) > 0
@@ -29,12 +29,11 @@ def climb(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, ma
         steps = steps + xp.astype(moves, steps.dtype)
         lost = lost | (~some & ~done)
         done = done | ~some | (xp.sum(step * step, axis=1) <= tol * tol)
-    settled = done & ~lost
-    return x, mass, xp.astype(steps, xp.int64), settled
+    converged = done & ~lost
+    return x, mass, xp.astype(steps, xp.int64), converged
 
 
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
-    """See `tractable.primitives.mean_shift.expand`."""
     xp = namespace_of(points)
     squared = _squared(points, x)
     offset = xp.min(squared, axis=1)
