@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from tractable.data import Source, is_frame
 from tractable.data.source import mapped
 from tractable.data.table_columns import (
     TableColumns,
+    binarized,
     coded_frame,
     columns_of,
     filled,
@@ -31,7 +33,14 @@ from tractable.distributions import Mixture
 from tractable.engines import fold
 from tractable.mixture.base import EMMixture
 from tractable.mixture.gaussian import CollapsedComponentWarning
-from tractable.mixture.table.model import TableEncoding, TableParameters, TableSummary, drawn, expected
+from tractable.mixture.table.model import (
+    RowCheck,
+    TableEncoding,
+    TableParameters,
+    TableSummary,
+    drawn,
+    expected,
+)
 from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace
 
@@ -81,7 +90,7 @@ class BaseTableMixture(EMEstimator, EMMixture):
         refuse_foreign(X)
         rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
         if not reset:
-            return replace(rows, data=mapped(rows.data, self._check_rows))
+            return replace(rows, data=mapped(rows.data, self._row_check()))
         n = rows.n_rows
         if n is not None and n < self.n_components:
             raise ValueError(
@@ -90,7 +99,10 @@ class BaseTableMixture(EMEstimator, EMMixture):
         if not hasattr(self, "columns_"):
             names = getattr(self, "feature_names_in_", None)
             self.columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
-        return replace(rows, data=mapped(rows.data, self._prepare))
+        threshold = self._threshold()
+        if threshold is None:
+            return rows
+        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=threshold)))
 
     def _min_rows(self) -> int:
         return 2
@@ -106,18 +118,17 @@ class BaseTableMixture(EMEstimator, EMMixture):
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
         return learn_columns(frame, self._declared(), leave)
 
-    def _prepare(self, x: np.ndarray) -> np.ndarray:
-        """Return entries as the model takes them."""
-        return x
+    def _threshold(self) -> float | None:
+        """Return the threshold above which entries are ones, if there is one."""
+        return getattr(self, "binarize", None)
 
-    def _check_rows(self, x: np.ndarray) -> np.ndarray:
-        """Return rows like those of the fit, or refuse entries that no such row can have."""
-        return self.encoding_.check_rows(self._prepare(np.asarray(x)), self._unseen())
+    def _row_check(self) -> RowCheck:
+        return RowCheck(encoding=self.encoding_, binarize=self._threshold(), unseen=self._unseen())
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
         refuse_foreign(X)
-        return self._check_rows(check_columns(self, self._coded(X)))
+        return self._row_check()(check_columns(self, self._coded(X)))
 
     # Fitting
 
@@ -222,7 +233,7 @@ class BaseTableMixture(EMEstimator, EMMixture):
         """
         density, given = self._density(), self.columns_.given(dims, values)
         return density.condition({
-            j: self.encoding_.check_values(j, self._prepare(v)) for j, v in given.items()
+            j: self.encoding_.check_values(j, binarized(v, self._threshold())) for j, v in given.items()
         })  # fmt: skip
 
 
