@@ -78,7 +78,7 @@ class RelearnsCategories(CategoricalMixture):
     """Learns categories anew where it is asked."""
 
     def _events(self, X):
-        self.columns_ = None
+        self._columns_ = None
         return super()._events(X)
 
 

@@ -82,7 +82,7 @@ def apart(axes: Sequence[ColumnAxis], rows: np.ndarray) -> np.ndarray:
 
 def axes_of(x: Any, names: Sequence[str], dim: int) -> list[ColumnAxis]:
     """Return the axes of the columns of a classifier, as it was taught what they are."""
-    layout = getattr(x, "layout_", None)
+    layout = getattr(x, "_layout_", None)
     if layout is not None:
         kinds = zip(names, layout.columns.categories, layout.likelihoods, strict=True)
         return [ColumnAxis(name=n, categories=c, whole=told in WHOLE) for n, c, told in kinds]

@@ -73,7 +73,7 @@ def _axis(x: Any, column: int) -> ColumnAxis:
     name = column_names(x)[column]
     if not isinstance(x, BaseTableMixture):
         return ColumnAxis(name=name)
-    kind, categories = x.columns_.kinds[column], x.columns_.categories[column]
+    kind, categories = x._columns_.kinds[column], x._columns_.categories[column]
     if kind == "bernoulli":
         return ColumnAxis(name=name, categories=(False, True), words=("no", "yes"))
     if kind == "categorical" and categories is None:
