@@ -1,4 +1,4 @@
-"""What conjugate models ask of rows, statistics and hyper-parameters."""
+"""Checks of rows, statistics and hyper-parameters of conjugate models."""
 
 from math import floor, isfinite
 from typing import Any
@@ -85,7 +85,7 @@ def check_fraction(name: str, x: Any) -> float:
 
 
 def check_strength(strength: Any) -> float:
-    """Return how many observations a belief is worth, a positive number."""
+    """Return how many observations a prior is worth, a positive number."""
     number = one_number("strength", strength)
     check_positive("strength", number)
     return float(number)

@@ -1,7 +1,7 @@
-"""How much the constants of beliefs grow with data, without large terms that cancel.
+"""Increments of log normalising constants from prior to posterior, without large terms that cancel.
 
-With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logs of a strong prior make a deviance of what
-is expected before the data from what is expected after them, which is small.
+With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logarithms of a strong prior combine to a deviance
+between the means of prior and posterior, which is small.
 """
 
 import numpy as np
@@ -33,25 +33,25 @@ def log_gamma_ratio(a: Array, s: Array) -> Array:
     return a * xp.log1p(s / a) + s * xp.log(a + s) - s + _rest(a, s)
 
 
-def gamma_rise(symbols: Array, gain: Array) -> Array:
+def gamma_rise(eta: Array, added: Array) -> Array:
     """Return log of the constant of Gamma(a + s, b + e) over that of Gamma(a, b), (a, b) on the last axis.
 
     With λ' = (a + s)/(b + e), the mean after the data, it is s log λ' - e λ' - D(a, b λ') + …: the log
     likelihood there, less the deviance of the prior.
     """
-    xp = namespace_of(symbols, gain)
-    a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
+    xp = namespace_of(eta, added)
+    a, b, s, e = eta[..., 0], eta[..., 1], added[..., 0], added[..., 1]
     after = (a + s) / (b + e)
     kept = _deviance(a, b * after, _across(s, b, a, e) / (b + e))
     return s * xp.log(after) - e * after - kept + _rest(a, s)
 
 
-def gamma_rise_from_best(symbols: Array, gain: Array) -> Array:
+def gamma_rise_from_best(eta: Array, added: Array) -> Array:
     """Return `gamma_rise` less s log(s/e) - s, the log likelihood at its greatest.
 
     That leaves - D(s, e λ') - D(a, b λ') + ….
     """
-    a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
+    a, b, s, e = eta[..., 0], eta[..., 1], added[..., 0], added[..., 1]
     after, gap = (a + s) / (b + e), _across(s, b, a, e) / (b + e)
     lost = count_deviance(s + 0.0 * after, e * after, -gap - (e * after - s))
     return _rest(a, s) - _deviance(a, b * after, gap) - lost
@@ -128,15 +128,15 @@ def shares_curvature(alpha: np.ndarray) -> np.ndarray:
     return curvature
 
 
-def gamma_slope(symbols: np.ndarray) -> np.ndarray:
+def gamma_slope(eta: np.ndarray) -> np.ndarray:
     """Return ψ(a) - log b and -a / b, of (a, b) on the last axis."""
-    shape, rate = symbols[..., 0], symbols[..., 1]
+    shape, rate = eta[..., 0], eta[..., 1]
     return np.stack([digamma(shape) - np.log(rate), -shape / rate], axis=-1)
 
 
-def gamma_curvature(symbols: np.ndarray) -> np.ndarray:
+def gamma_curvature(eta: np.ndarray) -> np.ndarray:
     """Return the second derivatives ψ′(a), -1 / b and a / b², (..., 2, 2)."""
-    shape, rate = symbols[..., 0], symbols[..., 1]
+    shape, rate = eta[..., 0], eta[..., 1]
     across = -1.0 / rate
     first = np.stack([trigamma(shape), across], axis=-1)
     return np.stack([first, np.stack([across, shape / rate**2], axis=-1)], axis=-2)

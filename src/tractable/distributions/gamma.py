@@ -67,7 +67,7 @@ class Gamma(Univariate):
     def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
         """Return the distribution with a given mean and rate = strength; the shape is their product.
 
-        It is the belief about a Poisson rate after `strength` rows with that mean.
+        It is the posterior of a Poisson rate after `strength` rows with that mean.
 
         Examples
         --------

@@ -232,7 +232,7 @@ class HistogramDensity(Distribution):
             return tuple(xp.exp(log_or_minus_inf(end) - self._log_volumes) for end in (low, high))
 
     def posterior(self, pseudocount: float = 0.5) -> Dirichlet:
-        """Return the belief in the probabilities of all cells at once, Dirichlet(n + c), cells in C order."""
+        """Return the posterior of the probabilities of all cells, Dirichlet(n + c), cells in C order."""
         return Dirichlet(concentration=self._flat(self.counts) + pseudocount)
 
     def log_prob(self, x: Any) -> Array:

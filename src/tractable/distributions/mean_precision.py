@@ -1,4 +1,4 @@
-"""Distributions of a mean together with a precision: the beliefs about a normal of which neither is known."""
+"""Distributions of a mean together with a precision: priors of a normal of which neither is known."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple

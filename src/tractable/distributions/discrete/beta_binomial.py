@@ -28,7 +28,7 @@ _LARGEST_TABLE = 2**20
 class BetaBinomial(Counting):
     """BB(k | n, α, β) = C(n, k) B(α + k, β + n - k) / B(α, β): successes in n trials, μ ~ Beta(α, β).
 
-    The predictive distribution of binomial trials under a Beta belief. With m = α / (α + β) the mean is n m
+    The predictive distribution of binomial trials under a Beta prior. With m = α / (α + β) the mean is n m
     and the variance n m (1 - m) (α + β + n) / (α + β + 1). Of several modes the smallest is given.
 
     Parameters

@@ -27,7 +27,7 @@ __all__ = ["DirichletMultinomial"]
 class DirichletMultinomial(CountVectors):
     """DM(n | N, α) = N! Γ(A) / Γ(N + A) Π Γ(n_k + α_k) / (n_k! Γ(α_k)): N trials, μ ~ Dirichlet(α), A = Σ α.
 
-    The predictive distribution of N trials under a Dirichlet belief; of one trial, category k comes up with
+    The predictive distribution of N trials under a Dirichlet prior; of one trial, category k comes up with
     probability α_k / A. The covariance is (N + A) / (1 + A) times that of a multinomial of these shares. Of
     several modes the one that favours the first categories is given.
 

@@ -590,9 +590,12 @@ def _highest(d: Any) -> Array:
     found = xp.concat([starts[:1, :], found], axis=0)
     found = found if d._domain is None else d._domain.fold(found)
     heights = d._density(found)
-    # Of points that are equally high up to rounding, take one that was searched.
+    # Of points that are equally high up to rounding, take the least of those that were searched.
     close = heights >= xp.max(heights) - 1e-13 * xp.abs(xp.max(heights)) - 1e-14
-    return found[int(xp.max(xp.nonzero(close)[0])) if exact else int(xp.argmax(heights)), :]
+    if bool(xp.any(close[1:])):
+        found, close = found[1:, :], close[1:]
+    first = xp.where(close, found[:, 0], xp.full_like(found[:, 0], xp.inf))
+    return found[int(xp.argmin(first)), :]
 
 
 def _between_edges(d: Any, rows: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
-from tractable.conjugate.multinomial import DirichletBelief
+from tractable.conjugate.multinomial import DirichletModel
 from tractable.plotting.bars import draw_bars
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.labels import legend_name
@@ -25,7 +25,7 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "belief", **options: Any) 
     """Draw the belief about the parameter, or with ``show="predictive"`` the distribution of the next row."""
     if _checked(show) == "predictive":
         return draw(x.predictive(), ax, **options)
-    if isinstance(x, DirichletBelief):
+    if isinstance(x, DirichletModel):
         return with_options(_shares, x, ax, options)
     if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
         return with_options(_covariances, x, ax, options)
@@ -65,7 +65,7 @@ def _updates(x: Updates, ax: Any, *, show: str = "belief", labels: Sequence[str]
     return ax
 
 
-def _shares(x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
+def _shares(x: DirichletModel, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
     """Draw the expected share of each category, and the interval it lies in."""
     ends = x.interval(coverage)
     return draw_bars(ax, x.mean(), ends, coverage=coverage, names=names, label="probability")
