@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from benchmarks.row import Row, at_least
-from tractable.engines.threads import default_threads
+from tractable.primitives.threads import default_threads
 
 ITERATIONS = 20
 

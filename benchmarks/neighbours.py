@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.row import Row, at_least
-from tractable.engines.threads import default_threads
+from tractable.primitives.threads import default_threads
 from tractable.spatial import choose_index
 
 K = 10

@@ -60,6 +60,8 @@ html_sidebars = {page: [] for page in ("benchmarks", "changelog", "coming_from_s
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "header_links_before_dropdown": 4}
 
 REFERENCE = "generated/reference.rst"
+#: Packages that users do not call: what estimators are made of, and the command.
+INTERNAL = ("base", "cli", "primitives")
 INTRODUCTION = """\
 API reference
 =============
@@ -72,7 +74,7 @@ def write_reference():
     """Write a page listing every public name, read from the package's own tables."""
     flat = [f"tractable.{name}" for name in tractable.PUBLIC]
     pages = [INTRODUCTION, summary("Estimators, distributions, verbs", flat, "")]
-    for package in tractable.PACKAGES:
+    for package in (p for p in tractable.PACKAGES if p not in INTERNAL):
         module = import_module(f"tractable.{package}")
         names = [
             f"tractable.{package}.{name}" for name in getattr(module, "__all__", ()) if ours(module, name)

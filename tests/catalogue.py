@@ -47,7 +47,7 @@ from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal, Normal
-from tractable.statistics import ByClass, DiagonalMoments, IncompleteMoments, Moments
+from tractable.statistics import ByClass, ColumnSummary, DiagonalMoments, IncompleteMoments, Moments
 from tractable.testing.statistic_laws import StatisticOfRows
 
 
@@ -191,6 +191,8 @@ COVARIANCES = [
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),
+    Row("ColumnSummary", lambda: ColumnSummary),
+    Row("ColumnSummary-holes", lambda: StatisticOfRows(statistic=ColumnSummary, draw=with_holes)),
     Row("IncompleteMoments", lambda: IncompleteMoments),
     Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
     Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),

@@ -7,8 +7,7 @@ from scipy.linalg import helmert
 from scipy.special import log_expit, log_softmax, logsumexp, softmax
 
 from tractable import BayesianLogisticRegression
-from tractable.classification.activation_integrals import log_expected_probit, log_expected_sigmoid
-from tractable.classification.softmax_integrals import log_expected_softmax
+from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
 
 SPREADS = [0.0, 1e-3, 0.5, 1.0, 1.000001, 2.0, 10.0, 1e3]
 

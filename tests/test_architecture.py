@@ -1,4 +1,4 @@
-"""The architecture is a test: complete catalogues, small files, light imports, documented names."""
+"""The architecture is a test: complete catalogues, layers, light imports, documented names."""
 
 import ast
 import importlib
@@ -95,18 +95,17 @@ def test_unknown_names_are_attribute_errors():
     assert "GaussianDensity" in dir(tractable)
 
 
+def test_every_subpackage_is_an_attribute():
+    built = {p.parent.name for p in SOURCE.glob("*/__init__.py")}
+    assert set(tractable.PACKAGES) == built
+    for name in built:
+        assert tractable.__getattr__(name) is importlib.import_module(f"tractable.{name}")
+    assert built <= set(dir(tractable))
+
+
 def test_every_module_says_what_it_is_for():
     for path in SOURCE.rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path.name} has no docstring"
-
-
-def test_files_are_short():
-    long = {
-        str(p.relative_to(ROOT)): n
-        for p in SOURCE.rglob("*.py")
-        if (n := len(p.read_text().splitlines())) > 300
-    }
-    assert long == {}
 
 
 def test_values_are_immutable():
@@ -116,19 +115,19 @@ def test_values_are_immutable():
                 assert found.__dataclass_params__.frozen, f"{found} can be changed"
 
 
-def test_only_unbuilt_rooms_are_in_brackets():
+def test_only_planned_packages_are_in_brackets():
     layers = next(c for c in PROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers")["layers"]
-    rooms = [room.strip() for layer in layers for room in layer.split("|")]
+    packages = [name.strip() for layer in layers for name in layer.split("|")]
     built = {p.stem if p.suffix else p.name for p in SOURCE.iterdir() if not p.name.startswith(("_", "py."))}
-    assert {r for r in rooms if not r.startswith("(")} == built
-    assert not {r.strip("()") for r in rooms if r.startswith("(")} & built
+    assert {name for name in packages if not name.startswith("(")} == built
+    assert not {name.strip("()") for name in packages if name.startswith("(")} & built
 
 
-def test_every_room_is_under_every_ban():
+def test_every_package_is_under_every_ban():
     """A new package must not slip past a contract that lists packages by name."""
     built = {f"tractable.{p.stem}" for p in SOURCE.iterdir() if not p.name.startswith(("_", "py."))}
     allowed = {
-        "Only primitives/_compiled knows Numba": {"tractable.primitives"},
+        "Only the compiled modules of primitives know Numba": {"tractable.primitives"},
         "Only arrays knows other array libraries": {"tractable.arrays", "tractable.testing"},
         "Scikit-learn enters at base": {
             f"tractable.{above}"
@@ -183,6 +182,8 @@ def loaded_by(code):
         ("import tractable; tractable.fold", ()),
         ("import tractable; tractable.MultivariateNormal", ("scipy",)),
         ("import tractable; tractable.save", ()),
+        ("import tractable; tractable.persistence", ()),
+        ("import tractable; tractable.metrics", ("scipy",)),
     ],
 )
 def test_imports_are_light(code, allowed):
@@ -195,9 +196,9 @@ def test_a_model_loads_what_it_needs_and_no_more():
     assert loaded & set(HEAVY) <= loaded_by("import sklearn.base")
 
 
-def test_numba_kernels_follow_the_house():
+def test_numba_kernels_follow_the_rules():
     """Cached, free of the interpreter lock, never parallel: threads come from the fold."""
-    for path in (SOURCE / "primitives" / "_compiled").glob("*.py"):
+    for path in (SOURCE / "primitives").rglob("compiled*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "njit":
                 options = {k.arg: ast.unparse(k.value) for k in node.keywords}

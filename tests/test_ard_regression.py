@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable import ARDRegression, BayesianRidge
 from tractable.linear_model import NoiseVanishedWarning
-from tractable.linear_model import ard as search
+from tractable.linear_model.bayes import ard as search
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
 STRONG = {"alpha_1": 2.0, "alpha_2": 0.5, "lambda_1": 1.0, "lambda_2": 0.3}

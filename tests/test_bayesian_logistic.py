@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression as Peer
 
 import tractable
 from tractable import BayesianLogisticRegression
-from tractable.classification.link_expansion import LinkExpansion
-from tractable.classification.links import Logit, Probit
+from tractable.engines.glm.losses import LinkExpansion, Logit, Probit
 
 
 def two_classes(rng, n=80, d=2):

@@ -11,12 +11,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, RidgeCV
-from tractable.linear_model import (
-    NoiseVanishedWarning,
-    evidence_search,
-    hierarchical_predictive,
-    log_evidence,
-)
+from tractable.linear_model import NoiseVanishedWarning, hierarchical_predictive, log_evidence
+from tractable.linear_model.bayes import evidence
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
 STRONG = {"alpha_1": 2.0, "alpha_2": 0.5, "lambda_1": 1.0, "lambda_2": 0.3}
@@ -329,14 +325,14 @@ def test_bad_grids_are_refused(X, y):
 @pytest.mark.parametrize("method", ["mackay", "em"])
 def test_an_interruption_keeps_the_best_so_far(X, y, method, monkeypatch):
     calls = iter(range(100))
-    expect = evidence_search._expect
+    expect = evidence._expect
 
     def interrupted(*args):
         if next(calls) == 5:
             raise KeyboardInterrupt
         return expect(*args)
 
-    monkeypatch.setattr(evidence_search, "_expect", interrupted)
+    monkeypatch.setattr(evidence, "_expect", interrupted)
     model = BayesianRidge(method=method, tol=1e-9)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

@@ -68,8 +68,8 @@ def divisions(m):
 
 
 def test_blocks_are_the_best_of_all_divisions(rng):
-    from tractable.primitives._agnostic.bayesian_blocks import best_blocks as oracle
-    from tractable.primitives.bayesian_blocks import best_blocks
+    from tractable.primitives.bins import best_blocks
+    from tractable.primitives.bins.agnostic import best_blocks as oracle
 
     def fitness(ends, mass, places, penalty):
         weight = np.array([mass[a:b].sum() for a, b in pairwise(ends)])

@@ -11,7 +11,7 @@ import tractable
 from tractable.cli import app, learning
 from tractable.cli.answers import answers_of
 from tractable.cli.known_models import described, model_classes
-from tractable.data import text_blocks
+from tractable.data import csv as text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
 #: Which table each kind of model learns from, and which column it predicts.

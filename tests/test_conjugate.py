@@ -32,7 +32,7 @@ from tractable.distributions import (
     grid_posterior,
 )
 from tractable.statistics import Counts, Moments, Totals
-from tractable.testing.conjugate_density_laws import rows_of
+from tractable.testing.conjugate_laws import rows_of
 from tractable.value import parameters
 
 # The first twenty draws of Matlab's default stream, two batches of N(5, 2²).

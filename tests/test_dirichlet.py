@@ -6,7 +6,7 @@ import pytest
 import tractable
 from tractable import Beta, Dirichlet
 from tractable.statistics import LogMoments
-from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.assertions import assert_mean
 
 
 @pytest.mark.spec("DIST-13")

@@ -19,7 +19,7 @@ from tractable.classification import (
     LinearDiscriminant,
     discriminant_functions,
 )
-from tractable.classification.gaussian_threshold import gaussian_threshold
+from tractable.classification.discriminant.fisher import gaussian_threshold
 from tractable.distributions import LabelCoding
 
 

@@ -8,7 +8,7 @@ from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
 from tractable.smoothing import UnsettledBandwidthWarning
 from tractable.statistics import Bins
-from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.assertions import assert_mean
 
 #: Ten draws of a mixture at 1 and 9, printed in the course.
 POINTS = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])

@@ -9,7 +9,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from optimality import assert_lasso_optimal, objective
 from tractable import Lasso, LassoLars, LinearRegression, datasets, lars_path, lasso_path
-from tractable.engines.lars_walk import LarsWalk, solve_rows
+from tractable.engines.sparse.lars import LarsWalk, solve_rows
 
 
 def table(rng, n=40, p=10):

@@ -8,7 +8,7 @@ import pytest
 
 from least_absolute_errors import least_absolute_errors
 from tractable import RobustRegression
-from tractable.linear_model.least_absolute import best_corner
+from tractable.linear_model.robust.least_absolute import best_corner
 
 
 def tables():

@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 import tractable
 from tractable import LeastMeanSquares, LinearRegression
 from tractable.engines import StepSize
-from tractable.primitives._agnostic.gradient_pass import gradient_pass as agnostic
-from tractable.primitives.gradient_pass import gradient_pass
+from tractable.primitives.linear import gradient_pass
+from tractable.primitives.linear.agnostic import gradient_pass as agnostic
 
 
 def problem(rng, n=400, d=3, noise=0.1):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from tractable import LeastMeanSquares
-from tractable.linear_model.gradient_steps import Scaling
+from tractable.linear_model.least_mean_squares import Scaling
 
 
 def problem(rng, n=400):

@@ -6,8 +6,8 @@ from scipy.special import expit
 from sklearn import linear_model as peers
 
 import tractable
-from tractable.classification.links import Logit, Probit
-from tractable.classification.logistic_search import SAMPLE
+from tractable.classification.logistic.problem import SAMPLE
+from tractable.engines.glm.losses import Logit, Probit
 
 
 def two_classes(n, rng):

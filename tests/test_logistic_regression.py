@@ -11,7 +11,7 @@ from sklearn import linear_model as peers
 import tractable
 from logistic_optimality import assert_logistic_optimal
 from tractable.classification import SeparableClassesWarning
-from tractable.classification.logistic_search import LogisticProblem
+from tractable.classification.logistic.problem import LogisticProblem
 
 
 def problem(rng, n=200, d=3, k=2, scale=1.0):

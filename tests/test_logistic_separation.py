@@ -7,7 +7,7 @@ from scipy.special import expit
 
 import tractable
 from tractable.classification import SeparableClassesWarning
-from tractable.classification.logistic_search import MOST_PARAMETERS
+from tractable.classification.logistic.problem import MOST_PARAMETERS
 
 
 def likelihood(X, y, **options):

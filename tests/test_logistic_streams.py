@@ -6,7 +6,7 @@ import pytest
 from sklearn import linear_model as peers
 
 import tractable
-from tractable.classification.logistic_search import MOST_PARAMETERS, SAMPLE, LogisticProblem
+from tractable.classification.logistic.problem import MOST_PARAMETERS, SAMPLE, LogisticProblem
 from tractable.data import Batch
 
 

@@ -12,7 +12,7 @@ import tractable
 from tractable import MixtureOfExperts, MixtureOfRegressors
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.engines.softmax_regression import softmax_regression
+from tractable.engines.glm.softmax_regression import softmax_regression
 
 
 def gated(rng, n=600, steepness=3.0):

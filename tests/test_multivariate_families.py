@@ -20,7 +20,7 @@ from tractable import (
 from tractable.covariance import Diagonal, Full
 from tractable.distributions import MeanPrecision
 from tractable.distributions.laplace import coordinate_medians, geometric_median
-from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.assertions import assert_mean
 
 W = np.array([[2.0, 0.6], [0.6, 1.0]])
 THREE = np.array([[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]])

@@ -8,7 +8,7 @@ from tractable import metrics
 from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.partitions import best_partition
 from tractable.selection import select_n_clusters
-from tractable.selection.gap import gap_statistic
+from tractable.selection.n_clusters import gap_statistic
 
 W02 = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
 EVERY = ("calinski_harabasz", "silhouette", "davies_bouldin", "gap", "elbow")

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import tractable
 from tractable import GaussianNB, KernelNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes_counts import shares_of_counts
+from tractable.classification.naive_bayes.likelihoods import shares_of_counts
 from tractable.conjugate import PoissonModel
 from tractable.distributions import Gamma
 

@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from tractable import Perceptron
-from tractable.primitives._agnostic.perceptron_pass import perceptron_pass as agnostic
-from tractable.primitives.perceptron_pass import perceptron_pass
+from tractable.primitives.glm import perceptron_pass
+from tractable.primitives.glm.agnostic import perceptron_pass as agnostic
 
 
 def separable(rng, n=200, d=3, margin=0.2, n_classes=2):

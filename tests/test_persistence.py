@@ -89,6 +89,13 @@ def test_fitted_estimators_come_back(law, rng):
     law(Pipeline([("scale", StandardScaler()), ("mean", fitted(rng))]), rng)
 
 
+@pytest.mark.parametrize("law", PERSISTENCE_LAWS)
+def test_private_learned_state_comes_back(law, rng):
+    estimator = fitted(rng)
+    estimator._search_ = {"trace": np.arange(3.0)}
+    law(estimator, rng)
+
+
 def test_the_suite_runs_every_law(rng):
     check_persistence(fitted(rng), rng=0)
 

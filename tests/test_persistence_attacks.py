@@ -158,9 +158,18 @@ def test_crafted_trees_are_refused(tree, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["__class__", "__dict__", "fit", "_private", "__init__", "a b_", "__x_", "scale", "_"]
+    "name", ["__class__", "__dict__", "fit", "_private", "__init__", "a b_", "__x_", "scale", "_", "__"]
 )
 def test_only_learned_names_are_set(name, tmp_path):
     attributes = {name: 1}
     tree = {"estimator": {"class": "x:Mean", "parameters": {"scale": 1.0}, "attributes": attributes}}
     refuses(archived({"model.json": model(tree)}, tmp_path / "m"), "no learned attribute", types=[Mean])
+
+
+def test_private_state_does_not_replace_what_a_class_defines(tmp_path):
+    class Own(Mean):
+        def _step_(self):
+            return 1
+
+    tree = {"estimator": {"class": "x:Own", "parameters": {"scale": 1.0}, "attributes": {"_step_": 1}}}
+    refuses(archived({"model.json": model(tree)}, tmp_path / "m"), "no learned attribute", types=[Own])

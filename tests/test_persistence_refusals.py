@@ -7,7 +7,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 from persistence_samples import Mean
-from tractable.data.atomic import replacing
+from tractable.data.output import replacing
 from tractable.persistence import load, save
 
 

@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 import tractable
 from tractable.base import DegenerateCovarianceWarning
 from tractable.classification import QuadraticDiscriminant
-from tractable.classification.shrinkage import ledoit_wolf
+from tractable.classification.discriminant.moments import ledoit_wolf
 from tractable.conjugate import MultivariateNormalModel
 from tractable.distributions import NormalWishart
 from tractable.statistics import FourthMoments

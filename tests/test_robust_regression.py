@@ -10,7 +10,7 @@ import tractable
 from least_absolute_errors import least_absolute_errors
 from tractable import LinearRegression, RobustRegression
 from tractable.distributions import Laplace, Normal, StudentT
-from tractable.linear_model import robust_steps
+from tractable.linear_model.robust import steps as robust_steps
 
 
 def problem(rng, n=60, d=3, tails=2.0):

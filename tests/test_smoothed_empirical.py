@@ -8,9 +8,12 @@ from rows import smoothed
 from tractable.covariance import Diagonal, Full, LowRankPlusDiagonal
 from tractable.distributions import Empirical, Mixture, MultivariateNormal, Normal, SmoothedEmpirical
 from tractable.smoothing import WINDOWS, check_window
-from tractable.testing.distribution_density_laws import cdf_is_monotone, intervals_hold_their_coverage
-from tractable.testing.distribution_sample_laws import samples_follow_the_cdf, samples_match_mean_and_variance
-from tractable.testing.distribution_value_laws import VALUE_LAWS
+from tractable.testing.density_laws import cdf_is_monotone, intervals_hold_their_coverage
+from tractable.testing.distribution_laws import (
+    VALUE_LAWS,
+    samples_follow_the_cdf,
+    samples_match_mean_and_variance,
+)
 from tractable.testing.joint_laws import JOINT_LAWS
 
 TEN = np.array(smoothed.TEN)

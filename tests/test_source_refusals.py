@@ -69,13 +69,13 @@ def test_targets_in_some_batches_only_are_refused():
         list(as_source([(X, [1, 2]), X]).batches())
 
 
-def test_arrays_of_other_libraries_are_not_moved_silently(backend):
-    X = backend.asarray([[1.0, 2.0]])
-    if backend.name.startswith("numpy"):
-        assert as_source(X).n_rows == 1
-        return
-    with pytest.raises(TypeError, match=r"X is a .*not moved to the host silently"):
-        as_source(X)
+def test_arrays_of_other_libraries_stay_on_their_device(backend):
+    source = as_source(backend.asarray([[1.0, 2.0]]))
+    assert source.n_rows == 1
+    assert backend.owns(next(source.batches()).X)
+    if not backend.name.startswith("numpy"):
+        with pytest.raises(TypeError, match=r"y is a .*not moved to the host silently"):
+            as_source([[1.0, 2.0]], backend.asarray([1.0]))
 
 
 def test_sparse_rows_are_refused():

@@ -13,7 +13,7 @@ import pytest
 
 import tractable
 from rows.discrete_mixtures import KINDS, frame, table, table_steps
-from tractable.mixture.table_steps import TableSteps
+from tractable.mixture.table.steps import TableSteps
 from tractable.value import replace
 
 

@@ -15,7 +15,7 @@ from rows.discrete_mixtures import KINDS, frame, table, table_numbers, table_ste
 from tractable.engines import decompose_evidence
 from tractable.mixture import CollapsedComponentWarning
 from tractable.mixture.kmeans_steps import HeldRows
-from tractable.mixture.table_steps import TableParameters, TableSteps
+from tractable.mixture.table.steps import TableParameters, TableSteps
 
 
 def slow_em(x, kinds, start, n_iter, reg=0.0):

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import gamma
 
 from tractable.smoothing import WINDOWS, Window, check_window
-from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.assertions import assert_mean
 
 NAMES = sorted(WINDOWS)
 FORMULAS = {

@@ -6,9 +6,8 @@ import numpy as np
 
 import tractable
 from benchmarks.row import Row, within
-from tractable.engines.threads import ordered_map
-from tractable.primitives.mixture_pass import PRODUCTS, mixture_pass
-from tractable.primitives.pattern_pass import group_by_pattern, pattern_pass
+from tractable.primitives.em import PRODUCTS, group_by_pattern, mixture_pass, pattern_pass
+from tractable.primitives.threads import ordered_map
 
 
 def setup(size, folder):  # noqa: ARG001  (no files)

@@ -8,8 +8,8 @@ from sklearn.mixture import GaussianMixture
 
 import tractable
 from benchmarks.row import Row, at_least
-from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.whitened_pass import whitened_pass
+from tractable.primitives.em import whitened_pass
+from tractable.primitives.threads import single_threaded_blas
 
 FLOOR = 1e-6
 

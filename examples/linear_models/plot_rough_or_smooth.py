@@ -10,7 +10,7 @@ own, and the penalty alone makes a curve of them. A hole in the signal is crosse
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tractable.linear_model import tikhonov
+from tractable import tikhonov
 
 rng = np.random.default_rng(2)
 n = 200

@@ -180,10 +180,12 @@ PUBLIC: dict[str, str] = {
     "save": "tractable.persistence",
 }
 
-#: Packages whose names keep their prefix, `tractable.covariance.Full`.
+#: Every subpackage, an attribute of this one: `tractable.covariance.Full`.
 PACKAGES = (
     "arrays",
+    "base",
     "classification",
+    "cli",
     "conjugate",
     "covariance",
     "data",
@@ -195,9 +197,13 @@ PACKAGES = (
     "metrics",
     "mixture",
     "neighbors",
+    "persistence",
+    "plotting",
+    "primitives",
     "report",
-    "spatial",
+    "selection",
     "smoothing",
+    "spatial",
     "statistics",
     "testing",
 )

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
-from tractable.testing import cluster_score_laws as laws
+from tractable.testing import score_laws
 
 SCORES = [calinski_harabasz_score, davies_bouldin_score, silhouette_score]
 
 
 @pytest.mark.spec("CLU-13")
 @pytest.mark.parametrize("score", SCORES, ids=lambda score: score.__name__)
-@pytest.mark.parametrize("law", laws.CLUSTER_SCORE_LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", score_laws.CLUSTER_SCORE_LAWS, ids=lambda law: law.__name__)
 def test_law(law, score, rng):
     law(score, rng)
 
@@ -67,15 +67,15 @@ def takes_anything(X, labels, sample_weight=None):
 
 
 MUTANTS = [
-    (laws.names_do_not_matter, reads_numbers_into_labels),
-    (laws.order_does_not_matter, looks_at_the_first_row),
-    (laws.place_does_not_matter, by_raw_squares),
-    (laws.units_do_not_matter, in_units_of_the_data),
-    (laws.directions_do_not_matter, in_city_blocks),
-    (laws.weights_are_repetitions, counts_rows_not_weights),
-    (laws.clusters_without_weight_are_not_there, counts_names_not_clusters),
-    (laws.apart_and_together_is_better, rewards_nothing),
-    (laws.bad_input_is_one_clear_error, takes_anything),
+    (score_laws.names_do_not_matter, reads_numbers_into_labels),
+    (score_laws.order_does_not_matter, looks_at_the_first_row),
+    (score_laws.place_does_not_matter, by_raw_squares),
+    (score_laws.units_do_not_matter, in_units_of_the_data),
+    (score_laws.directions_do_not_matter, in_city_blocks),
+    (score_laws.weights_are_repetitions, counts_rows_not_weights),
+    (score_laws.clusters_without_weight_are_not_there, counts_names_not_clusters),
+    (score_laws.apart_and_together_is_better, rewards_nothing),
+    (score_laws.bad_input_is_one_clear_error, takes_anything),
 ]
 
 
@@ -86,4 +86,4 @@ def test_law_rejects_a_planted_bug(law, mutant, rng):
 
 
 def test_every_law_has_a_mutant():
-    assert {law for law, _ in MUTANTS} == set(laws.CLUSTER_SCORE_LAWS)
+    assert {law for law, _ in MUTANTS} == set(score_laws.CLUSTER_SCORE_LAWS)

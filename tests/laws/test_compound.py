@@ -4,9 +4,8 @@ import pytest
 
 from catalogue import cross
 from rows.compound import CORNERED, JOINTS, MIXTURES, PRODUCTS
-from tractable.testing.joint_laws import JOINT_LAWS
+from tractable.testing.joint_laws import JOINT_LAWS, PRODUCT_LAWS
 from tractable.testing.mixture_laws import MIXTURE_LAWS
-from tractable.testing.product_laws import PRODUCT_LAWS
 
 
 @pytest.mark.parametrize(("law", "make"), cross(JOINT_LAWS, JOINTS))

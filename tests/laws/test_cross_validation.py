@@ -1,11 +1,12 @@
-"""The criteria of ridge regression obey their laws, and the laws have teeth."""
+"""The criteria of ridge regression obey their laws, and the laws have power."""
 
 import numpy as np
 import pytest
 
-from tractable.linear_model import CVCurve, RidgeCV, ridge_search
-from tractable.linear_model.ridge_spectrum import PrimalSpectrum
-from tractable.testing import cross_validation_laws as laws
+from tractable.density.bin_search import leave_one_out
+from tractable.linear_model import CVCurve, RidgeCV
+from tractable.linear_model.ridge.spectrum import PrimalSpectrum
+from tractable.testing import score_laws
 from tractable.value import replace
 
 ALPHAS = (0.01, 0.1, 3.0, 1e3)
@@ -16,7 +17,7 @@ PLACEMENTS = {
 }
 
 
-@pytest.mark.parametrize("law", laws.CROSS_VALIDATION_LAWS)
+@pytest.mark.parametrize("law", score_laws.CROSS_VALIDATION_LAWS)
 @pytest.mark.parametrize("estimator", PLACEMENTS.values(), ids=PLACEMENTS)
 @pytest.mark.spec("LIN-39", "LIN-41", "E001-17", "ASSESS-11")
 def test_cross_validation_law(law, estimator, rng):
@@ -29,9 +30,9 @@ def unsquared(alphas, squares, left, weight):
 
 
 def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, rng):
-    monkeypatch.setattr(ridge_search, "_gcv", unsquared)
+    monkeypatch.setattr(leave_one_out, "_gcv", unsquared)
     with pytest.raises(AssertionError):
-        laws.generalised_is_the_formula(RidgeCV(ALPHAS), rng)
+        score_laws.generalised_is_the_formula(RidgeCV(ALPHAS), rng)
 
 
 def test_the_law_of_leaving_out_rejects_leverages_without_the_intercept(monkeypatch, rng):
@@ -43,15 +44,15 @@ def test_the_law_of_leaving_out_rejects_leverages_without_the_intercept(monkeypa
 
     monkeypatch.setattr(PrimalSpectrum, "left_out", without)
     with pytest.raises(AssertionError):
-        laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
+        score_laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
 
 
 def test_the_law_of_leaving_out_rejects_the_constant_direction_of_few_rows(monkeypatch, rng):
     """Few rows: the direction of the intercept must not count as one that the penalty shrinks."""
-    whole = ridge_search.dual_spectrum
-    monkeypatch.setattr(ridge_search, "dual_spectrum", lambda *args: whole(*args[:5], None))
+    whole = leave_one_out.dual_spectrum
+    monkeypatch.setattr(leave_one_out, "dual_spectrum", lambda *args: whole(*args[:5], None))
     with pytest.raises(AssertionError):
-        laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
+        score_laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
 
 
 def test_the_law_of_copies_rejects_leaving_all_copies_out(monkeypatch, rng):
@@ -64,4 +65,4 @@ def test_the_law_of_copies_rejects_leaving_all_copies_out(monkeypatch, rng):
 
     monkeypatch.setattr(PrimalSpectrum, "left_out", all_copies)
     with pytest.raises(AssertionError):
-        laws.copies_are_left_out_one_by_one(RidgeCV(ALPHAS), rng)
+        score_laws.copies_are_left_out_one_by_one(RidgeCV(ALPHAS), rng)

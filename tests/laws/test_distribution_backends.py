@@ -6,8 +6,8 @@ import pytest
 from catalogue import COVARIANCES, DISTRIBUTIONS
 from tractable.arrays.namespace import to_numpy
 from tractable.distributions import MultivariateNormal, condition_precision, gaussian_from_quadratic
-from tractable.testing.distribution_sample_laws import fitted_to
-from tractable.testing.events import at, each
+from tractable.testing.assertions import at, each
+from tractable.testing.distribution_laws import fitted_to
 from tractable.value import parameters
 
 GAUSSIANS = [row for row in DISTRIBUTIONS if isinstance(row.make(), MultivariateNormal)]

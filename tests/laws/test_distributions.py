@@ -5,7 +5,7 @@ import pytest
 from catalogue import DISTRIBUTIONS, cross
 from tractable.distributions import MultivariateNormal
 from tractable.testing.distribution_laws import DISTRIBUTION_LAWS
-from tractable.testing.gaussian_laws import GAUSSIAN_LAWS
+from tractable.testing.joint_laws import GAUSSIAN_LAWS
 
 GAUSSIANS = [row for row in DISTRIBUTIONS if isinstance(row.make(), MultivariateNormal)]
 

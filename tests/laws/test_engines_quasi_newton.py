@@ -4,11 +4,11 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from tractable.engines import proximal_newton
-from tractable.engines.preconditioned_lbfgs import preconditioned_lbfgs
-from tractable.engines.proximal_newton import violations
-from tractable.primitives._agnostic.penalised_quadratic import coordinate_sweeps as obvious
-from tractable.primitives.penalised_quadratic import coordinate_sweeps
+from tractable.engines.lbfgs import lbfgs
+from tractable.engines.sparse import proximal_newton
+from tractable.engines.sparse.proximal_newton import violations
+from tractable.primitives.sparse import coordinate_sweeps
+from tractable.primitives.sparse.agnostic import coordinate_sweeps as obvious
 
 
 def quartic(rng, m=6, spread=100.0):
@@ -35,7 +35,7 @@ def solving(hessian):
 def test_quasi_newton_finds_the_minimum(exact, rng):
     slope, hessian = quartic(rng)
     rough = hessian if exact else lambda x: hessian(x) + 0.3 * np.diag(np.diag(hessian(x)))
-    found = preconditioned_lbfgs(slope, solving(rough), np.zeros(6), exact=exact, tol=1e-15)
+    found = lbfgs(slope, np.zeros(6), curvature=solving(rough), exact=exact, tol=1e-15)
     assert found.converged
     scale = np.sqrt(np.diag(hessian(found.x)))
     np.testing.assert_allclose(found.gradient / scale, 0.0, atol=1e-6)
@@ -51,8 +51,8 @@ def test_differences_of_gradients_mend_a_poor_guess(rng):
         return np.diag(np.diag(hessian(x)))
 
     def steps(memory):
-        return preconditioned_lbfgs(
-            slope, solving(poor), np.ones(6), memory=memory, tol=1e-12, max_iter=2000
+        return lbfgs(
+            slope, np.ones(6), curvature=solving(poor), memory=memory, tol=1e-12, max_iter=2000
         ).n_iter
 
     assert steps(10) < 0.6 * steps(1)
@@ -60,10 +60,10 @@ def test_differences_of_gradients_mend_a_poor_guess(rng):
 
 def test_quasi_newton_says_when_steps_run_out(rng):
     slope, hessian = quartic(rng)
-    found = preconditioned_lbfgs(slope, solving(hessian), 30.0 * np.ones(6), max_iter=2)
+    found = lbfgs(slope, 30.0 * np.ones(6), curvature=solving(hessian), max_iter=2)
     assert (found.n_iter, found.converged, len(found.trace)) == (2, False, 3)
     with pytest.raises(ValueError, match="start"):
-        preconditioned_lbfgs(slope, solving(hessian), np.full(6, np.nan))
+        lbfgs(slope, np.full(6, np.nan), curvature=solving(hessian))
 
 
 def test_the_caller_may_ask_for_a_smaller_gradient():
@@ -76,11 +76,16 @@ def test_the_caller_may_ask_for_a_smaller_gradient():
     def solve(x):
         return lambda g: g * np.exp(x - 20.0) * 1e8
 
-    early = preconditioned_lbfgs(far, solve, np.zeros(1), exact=True, tol=1e-4)
+    early = lbfgs(far, np.zeros(1), curvature=solve, exact=True, tol=1e-4)
     assert early.converged
     assert abs(early.x[0] - 20.0) > 1.0
-    late = preconditioned_lbfgs(
-        far, solve, np.zeros(1), exact=True, tol=1e-4, settled=lambda x, g: bool(np.abs(g[0]) < 1e-11)
+    late = lbfgs(
+        far,
+        np.zeros(1),
+        curvature=solve,
+        exact=True,
+        tol=1e-4,
+        settled=lambda x, g: bool(np.abs(g[0]) < 1e-11),
     )
     assert late.converged
     np.testing.assert_allclose(late.x, 20.0, atol=1e-3)
@@ -91,9 +96,9 @@ def test_one_more_step_may_be_asked_for(rng):
     slope, hessian = quartic(rng)
 
     def found(**options):
-        return preconditioned_lbfgs(slope, solving(hessian), np.zeros(6), exact=True, **options)
+        return lbfgs(slope, np.zeros(6), curvature=solving(hessian), exact=True, **options)
 
-    least, plain, more = found(tol=1e-16), found(tol=1e-6), found(tol=1e-6, again=True)
+    least, plain, more = found(tol=1e-16), found(tol=1e-6), found(tol=1e-6, extra_step=True)
     assert more.n_iter == plain.n_iter + 1
     assert plain.converged
     assert more.converged
@@ -103,10 +108,19 @@ def test_one_more_step_may_be_asked_for(rng):
 
 
 def test_a_start_at_the_minimum_stays():
-    found = preconditioned_lbfgs(lambda x: (x @ x, 2 * x), lambda x: lambda g: g / 2, np.zeros(3))
+    found = lbfgs(lambda x: (x @ x, 2 * x), np.zeros(3), curvature=lambda x: lambda g: g / 2)
     assert found.converged
     assert found.x.tolist() == [0.0, 0.0, 0.0]
     assert found.n_iter == 0
+
+
+def test_no_curvature_is_needed(rng):
+    slope, hessian = quartic(rng, spread=3.0)
+    found = lbfgs(slope, np.ones(6), tol=1e-15, max_iter=500)
+    assert found.converged
+    least = lbfgs(slope, np.zeros(6), curvature=solving(hessian), exact=True, tol=1e-15)
+    np.testing.assert_allclose(found.x, least.x, rtol=1e-5)
+    assert np.all(np.diff(found.trace) <= 0.0)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])

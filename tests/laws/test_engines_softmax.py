@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tractable.arrays.namespace import to_numpy
 from tractable.engines import fold
-from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.engines.glm.softmax_regression import SoftmaxExpansion, softmax_regression
 
 
 def problem(rng, n=200, d=3, k=3):

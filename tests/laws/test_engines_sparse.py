@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from optimality import assert_lasso_optimal, awkward
-from tractable.engines import lars as lars_module
-from tractable.engines import working_set
-from tractable.engines.lars import lars
-from tractable.engines.sparse_problem import ColumnProblem, GramProblem
-from tractable.engines.working_set import sparse_path
+from tractable.engines.sparse import lars as lars_module
+from tractable.engines.sparse import working_set
+from tractable.engines.sparse.lars import lars
+from tractable.engines.sparse.problem import ColumnProblem, GramProblem
+from tractable.engines.sparse.working_set import sparse_path
 
 
 def by_columns(X, y):

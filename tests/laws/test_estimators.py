@@ -6,10 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from catalogue import ESTIMATORS, cross
 from tractable.testing.classifier_laws import CLASSIFIER_LAWS
-from tractable.testing.estimator_laws import ESTIMATOR_LAWS
+from tractable.testing.estimator_laws import ESTIMATOR_LAWS, ONE_PASS_LAWS, PREDICTIVE_LAWS, SEVERAL_PASS_LAWS
 from tractable.testing.persistence_laws import survives_saving
-from tractable.testing.predictive_laws import PREDICTIVE_LAWS
-from tractable.testing.streaming_laws import ONE_PASS_LAWS, SEVERAL_PASS_LAWS
 
 ONE_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact in one pass"]
 SEVERAL_PASS = [row for row in ESTIMATORS if row.make().model_tags.streaming == "exact over several passes"]
@@ -110,7 +108,7 @@ def test_classifier_law(law, make, rng):
 
 @pytest.mark.parametrize("row", ESTIMATORS, ids=lambda row: row.name)
 def test_a_fitted_estimator_survives_saving(row, rng, tmp_path):
-    from tractable.testing.estimator_answers import example, learn
+    from tractable.testing.estimator_laws import example, learn
 
     estimator = row.make()
     survives_saving(learn(estimator, *example(estimator, rng)), rng)

@@ -9,9 +9,8 @@ from catalogue import STATISTICS
 from tractable import fold
 from tractable.arrays import to_numpy
 from tractable.data import Batch, Source
-from tractable.engines.blocks import block_rows, map_rows
-from tractable.engines.fold import tree_sum
-from tractable.engines.threads import default_threads, ordered_map, single_threaded_blas
+from tractable.data.blocks import block_rows, map_rows, tree_sum
+from tractable.primitives.threads import default_threads, ordered_map, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
 from tractable.testing.statistic_laws import assert_same_statistic
 
@@ -186,7 +185,7 @@ def test_a_users_own_source_folds(x):
 
 
 def test_progress_appears_after_a_second_and_leaves(monkeypatch, capfd):
-    from tractable.engines import progress as module
+    import tractable.data.progress as module
 
     monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
     monkeypatch.setattr(module, "PATIENCE", 0.0)

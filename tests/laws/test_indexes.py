@@ -7,11 +7,10 @@ import pytest
 
 from catalogue import cross
 from rows.indexes import EXACT, ROWS, SPREAD
-from tractable.primitives.nearest import nearest, within
+from tractable.primitives.neighbors import nearest, within
 from tractable.spatial import Brute, Index, Mahalanobis
-from tractable.testing import exact_index_laws, index_laws
-from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS
-from tractable.testing.index_laws import INDEX_LAWS, check_index
+from tractable.testing import index_laws
+from tractable.testing.index_laws import EXACT_INDEX_LAWS, INDEX_LAWS, check_index
 from tractable.value import value
 
 
@@ -229,7 +228,7 @@ class ReadsOnlyDoubles(Brute):
     ],
 )
 def test_index_laws_have_teeth(law, mutant, rng):
-    run = getattr(index_laws if hasattr(index_laws, law) else exact_index_laws, law)
+    run = getattr(index_laws, law)
     run(Brute, rng)
     with pytest.raises(AssertionError):
         run(mutant, rng)

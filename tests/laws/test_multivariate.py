@@ -12,8 +12,8 @@ from tractable import (
     NormalWishart,
     Wishart,
 )
+from tractable.testing.assertions import assert_mean
 from tractable.testing.joint_laws import JOINT_LAWS
-from tractable.testing.monte_carlo import assert_mean
 
 STUDENTS = [row for row in DISTRIBUTIONS if isinstance(row.make(), MultivariateStudentT)]
 PAIR = [[2.0, 0.6], [0.6, 1.0]]

@@ -5,11 +5,10 @@ import pytest
 
 from tractable.distributions import Mixture, MultivariateNormal, Normal, Product, StudentT
 from tractable.testing import (
-    distribution_density_laws,
-    distribution_sample_laws,
+    density_laws,
+    distribution_laws,
     joint_laws,
     mixture_laws,
-    product_laws,
 )
 
 NUMBERS = {"weights": [0.3, 0.7], "components": Normal(mean=[-2.0, 3.0], variance=[1.0, 0.25])}
@@ -187,9 +186,9 @@ MUTANTS = [
     (mixture_laws.modes_on_a_line_are_the_hills_of_a_grid, StepsOverValleys(**TAILS)),
     (mixture_laws.distinct_hills_have_a_mode_each, OneModeOnly(**TRIPLE)),
     (mixture_laws.distinct_hills_have_a_mode_each, StepsOverValleys(**TAILS)),
-    (distribution_sample_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
-    (distribution_density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
-    (distribution_sample_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),
+    (distribution_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
+    (density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
+    (distribution_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),
     (joint_laws.chain_rule_holds_for_columns, SameWeightsAfterwards(**TRIPLE)),
     (joint_laws.conditioning_twice_is_conditioning_once, StepsForget(**TRIPLE)),
     (joint_laws.conditioning_on_nothing_is_idle, NothingIsSomething(**TRIPLE)),
@@ -197,9 +196,9 @@ MUTANTS = [
     (joint_laws.marginals_compose, SortedColumns(**TRIPLE)),
     (joint_laws.missing_columns_are_integrated_out, ImputesTheMean(**TRIPLE)),
     (joint_laws.names_are_positions, NamesGoBackwards(**TRIPLE)),
-    (product_laws.density_is_the_product_of_the_parts, SumOfDensities(**COLUMNS)),
-    (product_laws.surprises_of_parts_add_up, LargestEntropy(**COLUMNS)),
-    (product_laws.a_part_says_nothing_of_the_others, ColumnsLean(**COLUMNS)),
+    (joint_laws.density_is_the_product_of_the_parts, SumOfDensities(**COLUMNS)),
+    (joint_laws.surprises_of_parts_add_up, LargestEntropy(**COLUMNS)),
+    (joint_laws.a_part_says_nothing_of_the_others, ColumnsLean(**COLUMNS)),
 ]
 
 
@@ -211,5 +210,5 @@ def test_laws_of_compounds_have_teeth(law, broken, rng):
 
 def test_every_law_of_compounds_has_a_mutant():
     tried = {law for law, _ in MUTANTS}
-    laws = {*mixture_laws.MIXTURE_LAWS, *joint_laws.JOINT_LAWS, *product_laws.PRODUCT_LAWS}
+    laws = {*mixture_laws.MIXTURE_LAWS, *joint_laws.JOINT_LAWS, *joint_laws.PRODUCT_LAWS}
     assert {law.__name__ for law in laws - tried} == set()

@@ -24,8 +24,7 @@ from tractable.distributions import (
     Wishart,
 )
 from tractable.statistics import Moments, Totals
-from tractable.testing import conjugate_density_laws as density_laws
-from tractable.testing import conjugate_laws as laws
+from tractable.testing import conjugate_laws
 
 COIN = {"prior": Beta(alpha=2.0, beta=3.0)}
 MEAN = {"prior": Normal(mean=0.0, variance=1.0), "variance": 4.0}
@@ -183,36 +182,39 @@ class BasePerRow(PoissonModel):
 GAMMA = {"prior": Gamma(shape=3.0, rate=2.0)}
 EVENTS = {"prior": Gamma(shape=30.0, rate=3.0)}
 MUTANTS = [
-    (laws.updating_with_nothing_changes_nothing, CountsFromOne(**COIN)),
-    (laws.updates_merge, VarianceSquaredAgain(**MEAN)),
-    (laws.updates_merge, CountsFromOne(**COIN)),
-    (laws.updates_merge, ForgetsPriorMean(prior=NormalGamma(mean=1.0, strength=2.0, shape=4.0, rate=3.0))),
-    (laws.weights_are_repetitions, IgnoresWeights(**MEAN)),
-    (laws.weights_are_repetitions, BasePerRow(**EVENTS)),
-    (laws.discounting_forgets, RemembersEverything(**COIN)),
-    (laws.updating_changes_nothing_else, WritesToRows(**MEAN)),
-    (laws.models_survive_pickling_and_copying, CopiedWithoutKnowledge(**MEAN)),
-    (laws.trace_is_the_sequence_of_updates, TraceFromTheFirstData(**MEAN)),
-    (laws.bad_rows_are_refused, AcceptsAnything(**MEAN)),
-    (density_laws.posterior_is_prior_times_likelihood, VarianceSquaredAgain(**MEAN)),
-    (density_laws.posterior_is_prior_times_likelihood, KeepsDof(**MATRIX)),
-    (density_laws.evidence_is_a_chain_of_predictives, NoOrders(**COIN, n_trials=5)),
-    (density_laws.evidence_is_a_chain_of_predictives, OddsForMean(**COIN)),
-    (density_laws.evidence_is_an_integral, NoFactorials(**EVENTS)),
-    (density_laws.evidence_is_the_prior_average_of_the_likelihood, NoFactorials(**EVENTS)),
-    (density_laws.predictive_is_the_average_of_the_likelihood, PlugIn(**MEAN)),
-    (density_laws.predictive_is_the_average_of_the_likelihood, OddsForMean(**COIN)),
-    (density_laws.predictive_is_an_integral, ScaleIsSquared(**GAMMA, known_mean=0.0)),
-    (density_laws.predictive_is_a_ratio, PlugIn(**MEAN)),
-    (density_laws.posterior_concentrates, NeverLearns(**MEAN)),
-    (density_laws.posterior_concentrates, VarianceSquaredAgain(**MEAN)),
-    (density_laws.mode_has_the_greatest_density, DofOfThePrior(**MATRIX)),
-    (density_laws.mode_has_the_greatest_density, MeanForMode(**GAMMA)),
-    (density_laws.map_tends_to_maximum_likelihood, FixedMode(**COIN)),
-    (density_laws.map_tends_to_maximum_likelihood, OddsForMean(**COIN)),
-    (density_laws.maximum_likelihood_has_the_greatest_likelihood, BesselForML(**GAMMA, known_mean=0.0)),
-    (density_laws.intervals_hold_their_coverage, OneTail(**COIN)),
-    (density_laws.posterior_is_prior_times_likelihood, TooSure(**COIN)),
+    (conjugate_laws.updating_with_nothing_changes_nothing, CountsFromOne(**COIN)),
+    (conjugate_laws.updates_merge, VarianceSquaredAgain(**MEAN)),
+    (conjugate_laws.updates_merge, CountsFromOne(**COIN)),
+    (
+        conjugate_laws.updates_merge,
+        ForgetsPriorMean(prior=NormalGamma(mean=1.0, strength=2.0, shape=4.0, rate=3.0)),
+    ),
+    (conjugate_laws.weights_are_repetitions, IgnoresWeights(**MEAN)),
+    (conjugate_laws.weights_are_repetitions, BasePerRow(**EVENTS)),
+    (conjugate_laws.discounting_forgets, RemembersEverything(**COIN)),
+    (conjugate_laws.updating_changes_nothing_else, WritesToRows(**MEAN)),
+    (conjugate_laws.models_survive_pickling_and_copying, CopiedWithoutKnowledge(**MEAN)),
+    (conjugate_laws.trace_is_the_sequence_of_updates, TraceFromTheFirstData(**MEAN)),
+    (conjugate_laws.bad_rows_are_refused, AcceptsAnything(**MEAN)),
+    (conjugate_laws.posterior_is_prior_times_likelihood, VarianceSquaredAgain(**MEAN)),
+    (conjugate_laws.posterior_is_prior_times_likelihood, KeepsDof(**MATRIX)),
+    (conjugate_laws.evidence_is_a_chain_of_predictives, NoOrders(**COIN, n_trials=5)),
+    (conjugate_laws.evidence_is_a_chain_of_predictives, OddsForMean(**COIN)),
+    (conjugate_laws.evidence_is_an_integral, NoFactorials(**EVENTS)),
+    (conjugate_laws.evidence_is_the_prior_average_of_the_likelihood, NoFactorials(**EVENTS)),
+    (conjugate_laws.predictive_is_the_average_of_the_likelihood, PlugIn(**MEAN)),
+    (conjugate_laws.predictive_is_the_average_of_the_likelihood, OddsForMean(**COIN)),
+    (conjugate_laws.predictive_is_an_integral, ScaleIsSquared(**GAMMA, known_mean=0.0)),
+    (conjugate_laws.predictive_is_a_ratio, PlugIn(**MEAN)),
+    (conjugate_laws.posterior_concentrates, NeverLearns(**MEAN)),
+    (conjugate_laws.posterior_concentrates, VarianceSquaredAgain(**MEAN)),
+    (conjugate_laws.mode_has_the_greatest_density, DofOfThePrior(**MATRIX)),
+    (conjugate_laws.mode_has_the_greatest_density, MeanForMode(**GAMMA)),
+    (conjugate_laws.map_tends_to_maximum_likelihood, FixedMode(**COIN)),
+    (conjugate_laws.map_tends_to_maximum_likelihood, OddsForMean(**COIN)),
+    (conjugate_laws.maximum_likelihood_has_the_greatest_likelihood, BesselForML(**GAMMA, known_mean=0.0)),
+    (conjugate_laws.intervals_hold_their_coverage, OneTail(**COIN)),
+    (conjugate_laws.posterior_is_prior_times_likelihood, TooSure(**COIN)),
 ]
 
 
@@ -226,4 +228,4 @@ def test_laws_have_teeth(law, broken, rng):
 
 
 def test_every_law_has_a_mutant():
-    assert {law for law, _ in MUTANTS} == set(laws.CONJUGATE_LAWS)
+    assert {law for law, _ in MUTANTS} == set(conjugate_laws.CONJUGATE_LAWS)

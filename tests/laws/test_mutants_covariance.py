@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
-from tractable.testing import covariance_laws as laws
+from tractable.testing import covariance_laws
 
 FULL = {"matrix": [[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]]}
 BATCH = {"matrix": [[[2.0, 0.5], [0.5, 1.0]], [[1.0, -0.9], [-0.9, 1.0]]]}
@@ -126,26 +126,26 @@ class TakesAnything(Diagonal):
 
 
 MUTANTS = [
-    (laws.dense_is_symmetric_positive_definite, partial(LowerOnly, **FULL)),
-    (laws.diagonal_and_log_det_are_those_of_dense, partial(HalfLogDet, **FULL)),
-    (laws.diagonal_and_log_det_are_those_of_dense, partial(WithoutDeterminantLemma, **LOW_RANK)),
-    (laws.solve_and_multiply_are_those_of_dense, partial(SolvesHalfWay, **FULL)),
-    (laws.solve_and_multiply_are_those_of_dense, partial(WithoutWoodbury, **LOW_RANK)),
-    (laws.whitening_gives_the_squared_distance, partial(SquaredWhitening, variances=[4.0, 0.25])),
-    (laws.whitening_gives_the_squared_distance, partial(CentreAdded, **FULL)),
-    (laws.colouring_makes_the_covariance, partial(ColoursWithVariances, variances=[4.0, 0.25])),
-    (laws.colouring_makes_the_covariance, partial(OneNoiseForBoth, **LOW_RANK)),
-    (laws.marginals_are_blocks, partial(MarginalInOrder, **FULL)),
-    (laws.conditioning_is_the_schur_complement, partial(ConditionIsMarginal, **FULL)),
-    (laws.conditioning_is_the_schur_complement, partial(GainOfTheWrongSign, **FULL)),
-    (laws.conditioning_is_the_schur_complement, partial(BecomesFull, variances=[4.0, 0.25])),
-    (laws.scaling_and_adding_are_those_of_dense, partial(ScalesDeviations, variance=2.0, dim=2)),
-    (laws.scaling_and_adding_are_those_of_dense, partial(AddsDeviations, variances=[4.0, 0.25])),
-    (laws.parallel_adds_precisions, partial(SumOfPrecisions, **FULL)),
-    (laws.affine_maps_are_sandwiches, partial(MapsOnOneSide, **FULL)),
-    (laws.batch_is_a_loop, partial(FirstForAll, **BATCH)),
-    (laws.cannot_be_changed, partial(Writable, **FULL)),
-    (laws.bad_parameters_are_refused, partial(TakesAnything, variances=[1.0, 2.0])),
+    (covariance_laws.dense_is_symmetric_positive_definite, partial(LowerOnly, **FULL)),
+    (covariance_laws.diagonal_and_log_det_are_those_of_dense, partial(HalfLogDet, **FULL)),
+    (covariance_laws.diagonal_and_log_det_are_those_of_dense, partial(WithoutDeterminantLemma, **LOW_RANK)),
+    (covariance_laws.solve_and_multiply_are_those_of_dense, partial(SolvesHalfWay, **FULL)),
+    (covariance_laws.solve_and_multiply_are_those_of_dense, partial(WithoutWoodbury, **LOW_RANK)),
+    (covariance_laws.whitening_gives_the_squared_distance, partial(SquaredWhitening, variances=[4.0, 0.25])),
+    (covariance_laws.whitening_gives_the_squared_distance, partial(CentreAdded, **FULL)),
+    (covariance_laws.colouring_makes_the_covariance, partial(ColoursWithVariances, variances=[4.0, 0.25])),
+    (covariance_laws.colouring_makes_the_covariance, partial(OneNoiseForBoth, **LOW_RANK)),
+    (covariance_laws.marginals_are_blocks, partial(MarginalInOrder, **FULL)),
+    (covariance_laws.conditioning_is_the_schur_complement, partial(ConditionIsMarginal, **FULL)),
+    (covariance_laws.conditioning_is_the_schur_complement, partial(GainOfTheWrongSign, **FULL)),
+    (covariance_laws.conditioning_is_the_schur_complement, partial(BecomesFull, variances=[4.0, 0.25])),
+    (covariance_laws.scaling_and_adding_are_those_of_dense, partial(ScalesDeviations, variance=2.0, dim=2)),
+    (covariance_laws.scaling_and_adding_are_those_of_dense, partial(AddsDeviations, variances=[4.0, 0.25])),
+    (covariance_laws.parallel_adds_precisions, partial(SumOfPrecisions, **FULL)),
+    (covariance_laws.affine_maps_are_sandwiches, partial(MapsOnOneSide, **FULL)),
+    (covariance_laws.batch_is_a_loop, partial(FirstForAll, **BATCH)),
+    (covariance_laws.cannot_be_changed, partial(Writable, **FULL)),
+    (covariance_laws.bad_parameters_are_refused, partial(TakesAnything, variances=[1.0, 2.0])),
 ]
 
 
@@ -156,4 +156,6 @@ def test_laws_of_covariance_have_teeth(law, broken, rng):
 
 
 def test_every_law_has_a_mutant():
-    assert {law.__name__ for law in set(laws.COVARIANCE_LAWS) - {law for law, _ in MUTANTS}} == set()
+    assert {
+        law.__name__ for law in set(covariance_laws.COVARIANCE_LAWS) - {law for law, _ in MUTANTS}
+    } == set()

@@ -14,10 +14,7 @@ from tractable.distributions import (
     Poisson,
 )
 from tractable.statistics import Counts, Totals
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import distribution_value_laws as value_laws
-from tractable.testing import statistic_laws
+from tractable.testing import density_laws, distribution_laws, statistic_laws
 from tractable.value import value
 
 SHARES = {"n_trials": 5, "probabilities": [0.5, 0.3, 0.2]}
@@ -182,25 +179,28 @@ MUTANTS = [
     (density_laws.icdf_inverts_cdf, OneTooFar(**TRIALS)),
     (density_laws.cdf_is_the_integral_of_prob, StrictlyBelow(**TRIALS)),
     (density_laws.intervals_hold_their_coverage, TooNarrow(**TRIALS)),
-    (sample_laws.samples_match_mean_and_variance, TooSpreadOut(rate=3.5)),
-    (sample_laws.samples_match_mean_and_variance, BinomialVariance(**BETA)),
-    (sample_laws.samples_match_mean_and_variance, CountsFromOne(probabilities=[0.2, 0.5, 0.3])),
-    (sample_laws.samples_match_mean_and_variance, UnbiasedVariance(values=np.arange(24.0).reshape(12, 2))),
-    (sample_laws.samples_match_covariance, IndependentCounts(**SHARES)),
+    (distribution_laws.samples_match_mean_and_variance, TooSpreadOut(rate=3.5)),
+    (distribution_laws.samples_match_mean_and_variance, BinomialVariance(**BETA)),
+    (distribution_laws.samples_match_mean_and_variance, CountsFromOne(probabilities=[0.2, 0.5, 0.3])),
     (
-        sample_laws.samples_match_covariance,
+        distribution_laws.samples_match_mean_and_variance,
+        UnbiasedVariance(values=np.arange(24.0).reshape(12, 2)),
+    ),
+    (distribution_laws.samples_match_covariance, IndependentCounts(**SHARES)),
+    (
+        distribution_laws.samples_match_covariance,
         MultinomialCovariance(n_trials=6, concentration=[1.0, 2.0, 0.5]),
     ),
-    (sample_laws.samples_follow_the_cdf, StrictlyBelow(**TRIALS)),
-    (sample_laws.draws_are_independent, OneShareForAll(**BETA)),
-    (sample_laws.entropy_is_expected_surprise, NormalEntropy(n_trials=2, probability=0.1)),
-    (sample_laws.kl_is_the_expected_log_ratio, ForgetsTheTrials(n_trials=12, probability=[0.3, 0.7])),
-    (sample_laws.kl_is_the_expected_log_ratio, AlwaysInfinite(rate=[1.0, 2.0])),
-    (sample_laws.fit_is_the_most_likely, MedianForMean(rate=0.6)),
-    (sample_laws.fit_is_the_most_likely, MomentsForLikelihood(**BETA)),
-    (sample_laws.weights_of_fit_are_repetitions, SquaredWeights(probabilities=[0.2, 0.5, 0.3])),
-    (value_laws.batch_is_a_loop, FirstLogits(probabilities=[[0.2, 0.8], [0.7, 0.3]])),
-    (value_laws.nan_parameters_are_refused, UnnormalisedNaN(probabilities=np.array([0.2, 0.8]))),
+    (distribution_laws.samples_follow_the_cdf, StrictlyBelow(**TRIALS)),
+    (distribution_laws.draws_are_independent, OneShareForAll(**BETA)),
+    (distribution_laws.entropy_is_expected_surprise, NormalEntropy(n_trials=2, probability=0.1)),
+    (distribution_laws.kl_is_the_expected_log_ratio, ForgetsTheTrials(n_trials=12, probability=[0.3, 0.7])),
+    (distribution_laws.kl_is_the_expected_log_ratio, AlwaysInfinite(rate=[1.0, 2.0])),
+    (distribution_laws.fit_is_the_most_likely, MedianForMean(rate=0.6)),
+    (distribution_laws.fit_is_the_most_likely, MomentsForLikelihood(**BETA)),
+    (distribution_laws.weights_of_fit_are_repetitions, SquaredWeights(probabilities=[0.2, 0.5, 0.3])),
+    (distribution_laws.batch_is_a_loop, FirstLogits(probabilities=[[0.2, 0.8], [0.7, 0.3]])),
+    (distribution_laws.nan_parameters_are_refused, UnnormalisedNaN(probabilities=np.array([0.2, 0.8]))),
 ]
 
 

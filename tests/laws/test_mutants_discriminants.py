@@ -10,10 +10,10 @@ from tractable.classification import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from tractable.classification.gaussian_planes import class_planes
+from tractable.classification.discriminant.linear import class_planes
 from tractable.density import GaussianDensity
 from tractable.statistics import ByClass, FourthMoments
-from tractable.testing import classifier_laws, estimator_laws, statistic_laws, streaming_laws
+from tractable.testing import classifier_laws, estimator_laws, statistic_laws
 from tractable.value import replace
 
 SKEWED = {"priors": [0.7, 0.2, 0.1]}
@@ -159,7 +159,7 @@ MUTANTS = [
         QuadraticDiscriminant,
         CountsRowsAndNotWeights,
     ),
-    (streaming_laws.pieces_make_the_whole, lambda kind: kind(), QuadraticDiscriminant, KeepsTheLastPiece),
+    (estimator_laws.pieces_make_the_whole, lambda kind: kind(), QuadraticDiscriminant, KeepsTheLastPiece),
     (classifier_laws.labels_are_names, lambda kind: kind(), LeastSquaresClassifier, SortsLabelsByCode),
     (
         classifier_laws.probabilities_are_shares,

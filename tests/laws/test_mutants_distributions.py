@@ -8,10 +8,7 @@ import pytest
 from tractable.covariance import Diagonal
 from tractable.distributions import MultivariateNormal, Normal
 from tractable.distributions.vectors import taken
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import distribution_value_laws as value_laws
-from tractable.testing import gaussian_laws
+from tractable.testing import density_laws, distribution_laws, joint_laws
 
 NORMAL = {"mean": 1.0, "variance": 4.0}
 GAUSSIAN = {"mean": [1.0, -2.0, 0.5], "covariance": [[4.0, 1.2, 0.0], [1.2, 1.0, -0.3], [0.0, -0.3, 0.5]]}
@@ -301,21 +298,21 @@ class UncorrelatedDraws(MultivariateNormal):
 
 BATCH = {"mean": [0.0, 3.0], "variance": [1.0, 0.25]}
 DISTRIBUTION_MUTANTS = [
-    (value_laws.speaks_the_vocabulary, NoEntropy(**NORMAL)),
-    (value_laws.shapes_are_sample_batch_event, WrongShape(**NORMAL)),
-    (value_laws.empty_batches_give_empty_answers, NeedsAMember(**NORMAL)),
-    (value_laws.stddev_is_the_root_of_variance, StddevIsVariance(**NORMAL)),
-    (value_laws.prob_is_exp_of_log_prob, LinearProb(**NORMAL)),
-    (value_laws.batch_is_a_loop, BatchAxisSummed(**BATCH)),
-    (value_laws.batch_is_a_loop, FirstOfTheBatch(**BATCH)),
-    (value_laws.arguments_broadcast, NoBroadcast(**NORMAL)),
-    (value_laws.seeds_reproduce, GlobalState(**NORMAL)),
-    (value_laws.survives_pickling_and_copying, ForgetsOnPickling(**NORMAL)),
-    (value_laws.cannot_be_changed, Writable(**NORMAL)),
-    (value_laws.arguments_are_left_alone, WritesToItsArgument(**NORMAL)),
-    (value_laws.float32_stays_float32, DoublePrecision(**NORMAL)),
-    (value_laws.nan_parameters_are_refused, TakesAnything(**NORMAL)),
-    (value_laws.bad_arguments_are_refused, IgnoresBadCounts(**NORMAL)),
+    (distribution_laws.speaks_the_vocabulary, NoEntropy(**NORMAL)),
+    (distribution_laws.shapes_are_sample_batch_event, WrongShape(**NORMAL)),
+    (distribution_laws.empty_batches_give_empty_answers, NeedsAMember(**NORMAL)),
+    (distribution_laws.stddev_is_the_root_of_variance, StddevIsVariance(**NORMAL)),
+    (distribution_laws.prob_is_exp_of_log_prob, LinearProb(**NORMAL)),
+    (distribution_laws.batch_is_a_loop, BatchAxisSummed(**BATCH)),
+    (distribution_laws.batch_is_a_loop, FirstOfTheBatch(**BATCH)),
+    (distribution_laws.arguments_broadcast, NoBroadcast(**NORMAL)),
+    (distribution_laws.seeds_reproduce, GlobalState(**NORMAL)),
+    (distribution_laws.survives_pickling_and_copying, ForgetsOnPickling(**NORMAL)),
+    (distribution_laws.cannot_be_changed, Writable(**NORMAL)),
+    (distribution_laws.arguments_are_left_alone, WritesToItsArgument(**NORMAL)),
+    (distribution_laws.float32_stays_float32, DoublePrecision(**NORMAL)),
+    (distribution_laws.nan_parameters_are_refused, TakesAnything(**NORMAL)),
+    (distribution_laws.bad_arguments_are_refused, IgnoresBadCounts(**NORMAL)),
     (density_laws.density_integrates_to_one, NoConstant(**NORMAL)),
     (density_laws.density_integrates_to_one, WholeLogDet(**PAIR)),
     (density_laws.mode_has_the_greatest_density, ModeIsOff(**NORMAL)),
@@ -323,33 +320,33 @@ DISTRIBUTION_MUTANTS = [
     (density_laws.icdf_inverts_cdf, ScaleForgottenInCdf(**NORMAL)),
     (density_laws.cdf_is_the_integral_of_prob, ScaleForgottenInCdf(**NORMAL)),
     (density_laws.intervals_hold_their_coverage, OneTail(**NORMAL)),
-    (sample_laws.samples_match_mean_and_variance, VarianceAsScale(**NORMAL)),
-    (sample_laws.samples_match_covariance, UncorrelatedDraws(**PAIR)),
-    (sample_laws.samples_follow_the_cdf, UniformDraws(**NORMAL)),
-    (sample_laws.draws_are_independent, DrawsInPairs(**NORMAL)),
-    (sample_laws.draws_are_independent, OneDrawForAll(**BATCH)),
-    (sample_laws.entropy_is_expected_surprise, EntropyInBits(**NORMAL)),
-    (sample_laws.kl_vanishes_on_itself, HalfKL(**NORMAL)),
-    (sample_laws.kl_is_the_expected_log_ratio, BackwardKL(**BATCH)),
-    (sample_laws.fit_is_the_most_likely, NotTheMostLikely(**NORMAL)),
-    (sample_laws.weights_of_fit_are_repetitions, WeightsSquared(**NORMAL)),
+    (distribution_laws.samples_match_mean_and_variance, VarianceAsScale(**NORMAL)),
+    (distribution_laws.samples_match_covariance, UncorrelatedDraws(**PAIR)),
+    (distribution_laws.samples_follow_the_cdf, UniformDraws(**NORMAL)),
+    (distribution_laws.draws_are_independent, DrawsInPairs(**NORMAL)),
+    (distribution_laws.draws_are_independent, OneDrawForAll(**BATCH)),
+    (distribution_laws.entropy_is_expected_surprise, EntropyInBits(**NORMAL)),
+    (distribution_laws.kl_vanishes_on_itself, HalfKL(**NORMAL)),
+    (distribution_laws.kl_is_the_expected_log_ratio, BackwardKL(**BATCH)),
+    (distribution_laws.fit_is_the_most_likely, NotTheMostLikely(**NORMAL)),
+    (distribution_laws.weights_of_fit_are_repetitions, WeightsSquared(**NORMAL)),
 ]
 GAUSSIAN_MUTANTS = [
-    (gaussian_laws.chain_rule_holds, WrongSignOfGain(**GAUSSIAN)),
-    (gaussian_laws.chain_rule_holds, DividesByTheWrongMarginal(**GAUSSIAN)),
-    (gaussian_laws.chain_rule_holds, ConditionalKeepsItsVariance(**GAUSSIAN)),
-    (gaussian_laws.chain_rule_holds, WholeLogDet(**GAUSSIAN)),
-    (gaussian_laws.conditioning_in_steps_is_conditioning_at_once, StepsGoAstray(**GAUSSIAN)),
-    (gaussian_laws.condition_on_nothing_changes_nothing, ForgetsOne(**GAUSSIAN)),
-    (gaussian_laws.marginal_of_marginal_is_marginal, DropsTheOrder(**GAUSSIAN)),
-    (gaussian_laws.missing_entries_are_marginalised, ImputesTheMean(**GAUSSIAN)),
-    (gaussian_laws.affine_maps_move_the_density, MapsOnce(**GAUSSIAN)),
-    (gaussian_laws.products_hold_pointwise, ProductWithoutScale(**GAUSSIAN)),
-    (gaussian_laws.sums_add_means_and_covariances, AddsDeviations(**GAUSSIAN)),
-    (gaussian_laws.principal_axes_decorrelate, AxesInColumns(**GAUSSIAN)),
-    (gaussian_laws.principal_axes_decorrelate, PrecisionOnTheAxes(**GAUSSIAN)),
-    (gaussian_laws.mahalanobis_is_in_the_density, SquaredDistance(**GAUSSIAN)),
-    (gaussian_laws.precision_inverts_covariance, CovarianceAsPrecision(**GAUSSIAN)),
+    (joint_laws.chain_rule_holds, WrongSignOfGain(**GAUSSIAN)),
+    (joint_laws.chain_rule_holds, DividesByTheWrongMarginal(**GAUSSIAN)),
+    (joint_laws.chain_rule_holds, ConditionalKeepsItsVariance(**GAUSSIAN)),
+    (joint_laws.chain_rule_holds, WholeLogDet(**GAUSSIAN)),
+    (joint_laws.conditioning_in_steps_is_conditioning_at_once, StepsGoAstray(**GAUSSIAN)),
+    (joint_laws.condition_on_nothing_changes_nothing, ForgetsOne(**GAUSSIAN)),
+    (joint_laws.marginal_of_marginal_is_marginal, DropsTheOrder(**GAUSSIAN)),
+    (joint_laws.missing_entries_are_marginalised, ImputesTheMean(**GAUSSIAN)),
+    (joint_laws.affine_maps_move_the_density, MapsOnce(**GAUSSIAN)),
+    (joint_laws.products_hold_pointwise, ProductWithoutScale(**GAUSSIAN)),
+    (joint_laws.sums_add_means_and_covariances, AddsDeviations(**GAUSSIAN)),
+    (joint_laws.principal_axes_decorrelate, AxesInColumns(**GAUSSIAN)),
+    (joint_laws.principal_axes_decorrelate, PrecisionOnTheAxes(**GAUSSIAN)),
+    (joint_laws.mahalanobis_is_in_the_density, SquaredDistance(**GAUSSIAN)),
+    (joint_laws.precision_inverts_covariance, CovarianceAsPrecision(**GAUSSIAN)),
 ]
 
 
@@ -362,5 +359,5 @@ def test_laws_of_distributions_have_teeth(law, broken, rng):
 
 def test_every_law_has_a_mutant():
     tried = {law for law, _ in DISTRIBUTION_MUTANTS + GAUSSIAN_MUTANTS}
-    laws = {*value_laws.VALUE_LAWS, *density_laws.DENSITY_LAWS, *sample_laws.SAMPLE_LAWS}
-    assert {law.__name__ for law in (laws | set(gaussian_laws.GAUSSIAN_LAWS)) - tried} == set()
+    laws = {*distribution_laws.VALUE_LAWS, *density_laws.DENSITY_LAWS, *distribution_laws.SAMPLE_LAWS}
+    assert {law.__name__ for law in (laws | set(joint_laws.GAUSSIAN_LAWS)) - tried} == set()

@@ -6,9 +6,7 @@ import pytest
 from tractable.density import Histogram
 from tractable.distributions import HistogramDensity
 from tractable.statistics import BinCounts, Bins
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import estimator_laws, joint_laws, statistic_laws, streaming_laws
+from tractable.testing import density_laws, distribution_laws, estimator_laws, joint_laws, statistic_laws
 from tractable.value import value
 
 EDGES, COUNTS = [0.0, 0.1, 0.5, 3.0, 10.0], [5, 9, 4, 7]
@@ -80,13 +78,13 @@ NUMBERS = [
     (density_laws.density_integrates_to_one, VolumeForgotten),
     (density_laws.density_integrates_to_one, CountsForgotten),
     (density_laws.cdf_is_the_integral_of_prob, VolumeForgotten),
-    (sample_laws.samples_match_mean_and_variance, MiddlesAlone),
-    (sample_laws.samples_match_mean_and_variance, DrawsMiddles),
-    (sample_laws.samples_follow_the_cdf, DrawsMiddles),
+    (distribution_laws.samples_match_mean_and_variance, MiddlesAlone),
+    (distribution_laws.samples_match_mean_and_variance, DrawsMiddles),
+    (distribution_laws.samples_follow_the_cdf, DrawsMiddles),
     (density_laws.mode_has_the_greatest_density, TallestCount),
     (density_laws.cdf_is_the_integral_of_prob, StepsForCdf),
-    (sample_laws.entropy_is_expected_surprise, EntropyOfBins),
-    (sample_laws.fit_is_the_most_likely, EvenBinsAssumed),
+    (distribution_laws.entropy_is_expected_surprise, EntropyOfBins),
+    (distribution_laws.fit_is_the_most_likely, EvenBinsAssumed),
 ]
 
 
@@ -191,7 +189,7 @@ class OwnUnits(Histogram):
 @pytest.mark.parametrize(
     ("law", "make"),
     [
-        (streaming_laws.pieces_make_the_whole, lambda: RoundedEdges([-1e3, 0.0, 4.0, 1e3])),
+        (estimator_laws.pieces_make_the_whole, lambda: RoundedEdges([-1e3, 0.0, 4.0, 1e3])),
         (estimator_laws.weights_are_repetitions, lambda: WeightBlind("scott")),
         (estimator_laws.extreme_scales_change_units_alone, lambda: OwnUnits(3)),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.testing import statistic_laws
 from tractable.testing.statistic_laws import StatisticOfRows

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from logistic_optimality import assert_logistic_optimal
 from tractable import LogisticRegression
-from tractable.testing import classifier_laws, estimator_laws, streaming_laws
+from tractable.testing import classifier_laws, estimator_laws
 
 C = 0.5
 
@@ -162,7 +162,7 @@ class SaysItConverged(LogisticRegression):
         (classifier_laws, "what_converged_is_optimal", SaysItConverged),
         (estimator_laws, "weights_are_repetitions", IgnoresWeights),
         (estimator_laws, "weights_are_repetitions", SquaresWeights),
-        (streaming_laws, "batches_are_rows", OneBatch),
+        (estimator_laws, "batches_are_rows", OneBatch),
         (estimator_laws, "extreme_scales_change_units_alone", OwnUnits),
     ],
 )

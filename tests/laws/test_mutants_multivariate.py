@@ -14,10 +14,7 @@ from tractable import (
 )
 from tractable.arrays.special import gammaln, multigammaln
 from tractable.distributions import MeanPrecision
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import distribution_value_laws as value_laws
-from tractable.testing import joint_laws
+from tractable.testing import density_laws, distribution_laws, joint_laws
 from tractable.value import parameters
 
 W = [[2.0, 0.6], [0.6, 1.0]]
@@ -215,36 +212,36 @@ class WritesToThePair(NormalGamma):
 
 BATCH = {"mean": np.zeros((2, 2)), "strength": [1.0, 4.0], "dof": [12.0, 20.0], "scale": W}
 MUTANTS = [
-    (sample_laws.entropy_is_expected_surprise, GammaOfOneDimension(dof=2.5, scale=W)),
-    (sample_laws.samples_match_mean_and_variance, SameDofForEveryRow(**MATRIX)),
-    (sample_laws.samples_match_mean_and_variance, ScaleIsTheMean(**MATRIX)),
-    (sample_laws.samples_match_mean_and_variance, IndependentEntries(**MATRIX)),
-    (sample_laws.entropy_is_expected_surprise, ScaleInvertedInTheTrace(**MATRIX)),
-    (sample_laws.samples_match_mean_and_variance, DofOfTheWishart(**MATRIX)),
-    (sample_laws.entropy_is_expected_surprise, VolumeForgotten(**MATRIX)),
-    (sample_laws.entropy_is_expected_surprise, NotNormalised(**SHARES)),
+    (distribution_laws.entropy_is_expected_surprise, GammaOfOneDimension(dof=2.5, scale=W)),
+    (distribution_laws.samples_match_mean_and_variance, SameDofForEveryRow(**MATRIX)),
+    (distribution_laws.samples_match_mean_and_variance, ScaleIsTheMean(**MATRIX)),
+    (distribution_laws.samples_match_mean_and_variance, IndependentEntries(**MATRIX)),
+    (distribution_laws.entropy_is_expected_surprise, ScaleInvertedInTheTrace(**MATRIX)),
+    (distribution_laws.samples_match_mean_and_variance, DofOfTheWishart(**MATRIX)),
+    (distribution_laws.entropy_is_expected_surprise, VolumeForgotten(**MATRIX)),
+    (distribution_laws.entropy_is_expected_surprise, NotNormalised(**SHARES)),
     (density_laws.mode_has_the_greatest_density, MeanIsTheMode(**SHARES)),
-    (sample_laws.samples_match_covariance, DrawsNotShared(**SHARES)),
-    (sample_laws.fit_is_the_most_likely, PseudocountsFitted(**SHARES)),
-    (sample_laws.samples_match_mean_and_variance, CovarianceAsScale(**VECTOR)),
-    (sample_laws.entropy_is_expected_surprise, OneGammaForEachEntry(**{**VECTOR, "dof": 3.0})),
+    (distribution_laws.samples_match_covariance, DrawsNotShared(**SHARES)),
+    (distribution_laws.fit_is_the_most_likely, PseudocountsFitted(**SHARES)),
+    (distribution_laws.samples_match_mean_and_variance, CovarianceAsScale(**VECTOR)),
+    (distribution_laws.entropy_is_expected_surprise, OneGammaForEachEntry(**{**VECTOR, "dof": 3.0})),
     (joint_laws.chain_rule_holds_for_columns, ConditionsAsANormal(**VECTOR)),
     (joint_laws.chain_rule_holds_for_columns, DofStays(**VECTOR)),
     (joint_laws.marginals_compose, MarginalLosesTails(**VECTOR)),
     (density_laws.density_integrates_to_one, OneOverTwoB(location=[0.0, 0.0], scale=0.7, norm="l2")),
     (density_laws.density_integrates_to_one, OneOverTwoB(location=[0.0, 0.0], scale=0.7, norm="l1")),
-    (sample_laws.fit_is_the_most_likely, MeanNormIsTheScale(location=[0.0, 0.0], scale=0.7, norm="l2")),
+    (distribution_laws.fit_is_the_most_likely, MeanNormIsTheScale(location=[0.0, 0.0], scale=0.7, norm="l2")),
     (
-        sample_laws.samples_match_mean_and_variance,
+        distribution_laws.samples_match_mean_and_variance,
         CoordinatesForTheRound(location=[0.0, 0.0], scale=0.7, norm="l2"),
     ),
-    (sample_laws.samples_match_mean_and_variance, PrecisionAsVariance(**NUMBERS)),
-    (sample_laws.entropy_is_expected_surprise, PartsDrawnApart(**NUMBERS)),
+    (distribution_laws.samples_match_mean_and_variance, PrecisionAsVariance(**NUMBERS)),
+    (distribution_laws.entropy_is_expected_surprise, PartsDrawnApart(**NUMBERS)),
     (density_laws.mode_has_the_greatest_density, ModeOfTheMarginal(**NUMBERS)),
-    (value_laws.seeds_reproduce, GlobalPrecisions(**PAIR)),
-    (value_laws.arguments_are_left_alone, WritesToThePair(**NUMBERS)),
-    (sample_laws.kl_is_the_expected_log_ratio, BackwardPair(**BATCH)),
-    (sample_laws.entropy_is_expected_surprise, HalfTheDimension(**PAIR)),
+    (distribution_laws.seeds_reproduce, GlobalPrecisions(**PAIR)),
+    (distribution_laws.arguments_are_left_alone, WritesToThePair(**NUMBERS)),
+    (distribution_laws.kl_is_the_expected_log_ratio, BackwardPair(**BATCH)),
+    (distribution_laws.entropy_is_expected_surprise, HalfTheDimension(**PAIR)),
 ]
 
 

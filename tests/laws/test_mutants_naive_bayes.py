@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tractable.classification import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes_model import columns_by_class
-from tractable.testing import classifier_laws, estimator_laws, streaming_laws
+from tractable.classification.naive_bayes.model import columns_by_class
+from tractable.testing import classifier_laws, estimator_laws
 from tractable.value import replace
 
 
@@ -62,7 +62,7 @@ class PrefersLaterClasses(CategoricalNB):
     [
         (ForgetsPriors(), GaussianNB(), estimator_laws.density_questions_agree),
         (ForgetsWeights(), NaiveBayes(), estimator_laws.weights_are_repetitions),
-        (SmoothsByTheLastPiece(), GaussianNB(), streaming_laws.pieces_make_the_whole),
+        (SmoothsByTheLastPiece(), GaussianNB(), estimator_laws.pieces_make_the_whole),
         (SmoothsInUnits(), NaiveBayes(), estimator_laws.extreme_scales_change_units_alone),
         (MultipliesProbabilities(), MultinomialNB(), estimator_laws.density_questions_agree),
         (PrefersLaterClasses(), CategoricalNB(), classifier_laws.generative_models_obey_bayes),

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from tractable.classification import BayesianLogisticRegression, Perceptron
-from tractable.testing import classifier_laws, estimator_laws, streaming_laws
+from tractable.testing import classifier_laws, estimator_laws
 
 
 class IndependentSigmoids(BayesianLogisticRegression):
@@ -56,7 +56,7 @@ MUTANTS = [
     (classifier_laws.the_most_probable_class_is_predicted, DecidesByTheFirstPlane),
     (classifier_laws.decisions_follow_their_losses, TiesCostNothing),
     (estimator_laws.weights_are_repetitions, ForgetsWeights),
-    (streaming_laws.batches_are_rows, WalksOneBatch),
+    (estimator_laws.batches_are_rows, WalksOneBatch),
     (classifier_laws.labels_are_names, CodesForLabels),
 ]
 

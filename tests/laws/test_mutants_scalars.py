@@ -5,12 +5,7 @@ import pytest
 
 from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
 from tractable.statistics import Extremes, LogMoments
-from tractable.testing import distribution_density_laws as density_laws
-from tractable.testing import distribution_print_laws as print_laws
-from tractable.testing import distribution_sample_laws as sample_laws
-from tractable.testing import distribution_tail_laws as tail_laws
-from tractable.testing import distribution_value_laws as value_laws
-from tractable.testing import statistic_laws
+from tractable.testing import density_laws, distribution_laws, statistic_laws
 from tractable.testing.statistic_laws import StatisticOfRows
 
 GAMMA = {"shape": 3.0, "rate": 2.0}
@@ -181,29 +176,29 @@ class QuantilesThatVanish(Beta):
 MUTANTS = [
     (density_laws.icdf_inverts_cdf, ClampedQuantiles(**STUDENT)),
     (density_laws.icdf_inverts_cdf, QuantilesThatVanish(**SHARE)),
-    (sample_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
-    (sample_laws.samples_match_mean_and_variance, OddsForMean(**SHARE)),
-    (print_laws.repr_rebuilds, PrintsItsAnswers(**SHARE)),
+    (distribution_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
+    (distribution_laws.samples_match_mean_and_variance, OddsForMean(**SHARE)),
+    (distribution_laws.repr_rebuilds, PrintsItsAnswers(**SHARE)),
     (density_laws.mode_has_the_greatest_density, ModeInTheMiddle(alpha=0.7, beta=0.9)),
     (density_laws.density_integrates_to_one, NoConstant(**SHARE)),
     (density_laws.cdf_is_the_integral_of_prob, PrecisionAsScale(**STUDENT)),
-    (sample_laws.samples_match_mean_and_variance, NormalVariance(**STUDENT)),
+    (distribution_laws.samples_match_mean_and_variance, NormalVariance(**STUDENT)),
     (density_laws.density_integrates_to_one, DofAndOne(**STUDENT)),
-    (sample_laws.entropy_is_expected_surprise, DofAndOne(**STUDENT)),
+    (distribution_laws.entropy_is_expected_surprise, DofAndOne(**STUDENT)),
     (density_laws.density_integrates_to_one, JacobianForgotten(shape=9.0, scale=4.0)),
-    (sample_laws.kl_is_the_expected_log_ratio, KLOfReciprocalRates(shape=[9.0, 3.0], scale=[4.0, 1.0])),
-    (sample_laws.fit_is_the_most_likely, RoughShape(**GAMMA)),
-    (sample_laws.fit_is_the_most_likely, DeviationAsScale(location=1.0, scale=2.0)),
-    (sample_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
+    (distribution_laws.kl_is_the_expected_log_ratio, KLOfReciprocalRates(shape=[9.0, 3.0], scale=[4.0, 1.0])),
+    (distribution_laws.fit_is_the_most_likely, RoughShape(**GAMMA)),
+    (distribution_laws.fit_is_the_most_likely, DeviationAsScale(location=1.0, scale=2.0)),
+    (distribution_laws.samples_match_mean_and_variance, ScaleIsDeviation(location=1.0, scale=2.0)),
     (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
     (density_laws.cdf_is_the_integral_of_prob, WholeWidth(location=1.0, scale=2.0)),
-    (value_laws.batch_is_a_loop, QuantilesOfTheFirst(location=0.0, scale=[1.0, 2.0])),
-    (value_laws.float32_stays_float32, DoubleInside(location=1.0, scale=2.0)),
-    (tail_laws.survival_falls_by_prob, OneLessCdf(location=1.0, scale=2.0)),
-    (sample_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
-    (sample_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),
+    (distribution_laws.batch_is_a_loop, QuantilesOfTheFirst(location=0.0, scale=[1.0, 2.0])),
+    (distribution_laws.float32_stays_float32, DoubleInside(location=1.0, scale=2.0)),
+    (density_laws.survival_falls_by_prob, OneLessCdf(location=1.0, scale=2.0)),
+    (distribution_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
+    (distribution_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),
     (
-        value_laws.stddev_is_the_root_of_variance,
+        distribution_laws.stddev_is_the_root_of_variance,
         type("Mutant", (Gamma,), {"stddev": Gamma.variance})(**GAMMA),
     ),
     (statistic_laws.weights_are_repetitions, ZerosCount),

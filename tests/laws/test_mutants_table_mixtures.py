@@ -5,7 +5,7 @@ import pytest
 
 from rows import discrete_mixtures, student_t_mixture
 from tractable.mixture import CategoricalMixture, StudentTMixture, TableMixture
-from tractable.mixture.table_steps import TableSteps
+from tractable.mixture.table.steps import TableSteps
 from tractable.testing import em_laws, estimator_laws
 from tractable.value import replace
 

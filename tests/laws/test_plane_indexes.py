@@ -9,10 +9,8 @@ from catalogue import cross
 from rows.plane_indexes import ROWS, WHITENED
 from tractable import spatial
 from tractable.spatial import Index, RandomizedForest, SpillTree, TSVQTree
-from tractable.testing import approximate_index_laws
-from tractable.testing.approximate_index_laws import APPROXIMATE_INDEX_LAWS
-from tractable.testing.exact_index_laws import EXACT_INDEX_LAWS
-from tractable.testing.index_laws import INDEX_LAWS, check_index
+from tractable.testing import index_laws
+from tractable.testing.index_laws import APPROXIMATE_INDEX_LAWS, EXACT_INDEX_LAWS, INDEX_LAWS, check_index
 from tractable.value import replace
 
 
@@ -147,11 +145,11 @@ class KeepsAwayFromZero(SpillTree):
         ("graphs_name_other_points", NamesThePadding),
         ("looking_back_finds_no_less", NeverLooksBack),
         ("seeds_and_threads_settle_the_answer", ForgetsItsSeed),
-        ("units_do_not_matter", KeepsAwayFromZero),
+        ("powers_of_two_do_not_matter", KeepsAwayFromZero),
     ],
 )
 def test_laws_have_teeth(law, mutant, rng):
-    run = getattr(approximate_index_laws, law)
+    run = getattr(index_laws, law)
     run(partial(mutant.__base__, random_state=0), rng)
     with pytest.raises(AssertionError):
         run(partial(mutant, random_state=0), rng)

@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 
 from tractable.arrays import to_numpy
-from tractable.primitives._agnostic.class_moments import class_moments as agnostic_moments
-from tractable.primitives._agnostic.diagonal_scores import diagonal_scores as agnostic_scores
-from tractable.primitives.category_scores import category_scores
-from tractable.primitives.class_moments import class_moments
-from tractable.primitives.diagonal_scores import diagonal_scores, softmax_rows
+from tractable.primitives.naive_bayes import category_scores, class_moments, diagonal_scores, softmax_rows
+from tractable.primitives.naive_bayes.agnostic import class_moments as agnostic_moments
+from tractable.primitives.naive_bayes.agnostic import diagonal_scores as agnostic_scores
 
 
 def rows(rng, shift=0.0, holes=0.0, n=57, d=5, K=4):

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tractable.primitives import distance_sums
-from tractable.primitives._agnostic.distance_sums import distance_sums as obvious
-from tractable.primitives._compiled.distance_sums import distance_sums as fast
+from tractable.primitives.kmeans import distance_sums
+from tractable.primitives.kmeans.agnostic import distance_sums as obvious
+from tractable.primitives.kmeans.compiled_distances import distance_sums as fast
 
 STARTS = [0, 1, 258, 258, 600]
 

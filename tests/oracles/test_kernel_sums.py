@@ -4,14 +4,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic.kernel_sums import log_kernel_sums as agnostic
 from tractable.primitives.kernel_sums import (
     KINDS,
     kernel_spreads,
     left_out_scales,
+    line_sums,
     log_kernel_sums,
 )
-from tractable.primitives.line_sums import line_sums
+from tractable.primitives.kernel_sums.agnostic import log_kernel_sums as agnostic
 from tractable.smoothing import WINDOWS
 
 NAMES = sorted(KINDS)

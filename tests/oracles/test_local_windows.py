@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic.local_windows import log_local_windows as obvious
-from tractable.primitives.local_windows import log_local_windows
-from tractable.primitives.window_blocks import window_blocks
+from tractable.primitives.kernel_sums import log_local_windows, window_blocks
+from tractable.primitives.kernel_sums.agnostic import log_local_windows as obvious
 
 
 def fast(x, points, whiten, heights, of_rows):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic import mean_shift as obvious
+from tractable.primitives.mean_shift import agnostic as obvious
 from tractable.primitives.mean_shift import climb, expand, terrain_of
 
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic.mixture_pass import features
-from tractable.primitives._agnostic.mixture_pass import mixture_pass as obvious
-from tractable.primitives.mixture_pass import (
+from tractable.primitives.em import (
     LINEAR,
     PRODUCTS,
     SQUARES,
@@ -13,6 +11,8 @@ from tractable.primitives.mixture_pass import (
     mixture_pass,
     n_features,
 )
+from tractable.primitives.em.agnostic import features
+from tractable.primitives.em.agnostic import mixture_pass as obvious
 
 
 @pytest.mark.parametrize("kind", [LINEAR, SUM_OF_SQUARES, SQUARES, PRODUCTS])

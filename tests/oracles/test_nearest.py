@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic.nearest import nearest as obvious
-from tractable.primitives._agnostic.nearest import within as obvious_within
-from tractable.primitives.nearest import FORMS, distances, nearest, within
+from tractable.primitives.neighbors import FORMS, distances, nearest, within
+from tractable.primitives.neighbors.agnostic import nearest as obvious
+from tractable.primitives.neighbors.agnostic import within as obvious_within
 
 ORDER = 3.5
 

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic.nearest_centers import assign as obvious
-from tractable.primitives._agnostic.seeding import kmeans_plus_plus as obvious_seeds
-from tractable.primitives.nearest_centers import assign, holdings, movement_of, reassign
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials, seeding_probabilities
+from tractable.primitives.kmeans import (
+    assign,
+    holdings,
+    kmeans_plus_plus,
+    movement_of,
+    n_trials,
+    reassign,
+    seeding_probabilities,
+)
+from tractable.primitives.kmeans.agnostic import assign as obvious
+from tractable.primitives.kmeans.agnostic import kmeans_plus_plus as obvious_seeds
 
 SIZES = [(1, 1, 1), (5, 1, 5), (700, 3, 8), (1500, 16, 20), (900, 2, 300), (600, 64, 64)]
 

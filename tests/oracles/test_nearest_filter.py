@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from tractable.primitives import nearest_filter
-from tractable.primitives.nearest import nearest, within
-from tractable.primitives.nearest_filter import filtered_nearest, filtered_within, single_rows
+from tractable.primitives.neighbors import brute as nearest_filter
+from tractable.primitives.neighbors import (
+    filtered_nearest,
+    filtered_within,
+    nearest,
+    single_rows,
+    within,
+)
 
 
 def crowded(rng, dim):

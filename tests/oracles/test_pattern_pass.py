@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from longdouble_mixture import pattern_sums
-from tractable.engines.threads import ordered_map
-from tractable.primitives._agnostic.pattern_pass import pattern_pass as obvious
-from tractable.primitives.mixture_pass import PRODUCTS, SQUARES, n_features
-from tractable.primitives.pattern_pass import group_by_pattern, pattern_pass
-from tractable.primitives.whitened_pass import whitened_pass
+from tractable.primitives.em import (
+    PRODUCTS,
+    SQUARES,
+    group_by_pattern,
+    n_features,
+    pattern_pass,
+    whitened_pass,
+)
+from tractable.primitives.em.agnostic import pattern_pass as obvious
+from tractable.primitives.threads import ordered_map
 
 
 def covariances_of(rng, k, d):

@@ -5,9 +5,8 @@ import pytest
 
 from tractable.distributions import MultivariateNormal
 from tractable.distributions.multivariate_normal import many_incomplete_rows
-from tractable.primitives._agnostic.pattern_scores import pattern_scores as obvious
-from tractable.primitives.pattern_rows import group_by_pattern
-from tractable.primitives.pattern_scores import pattern_scores
+from tractable.primitives.em import group_by_pattern, pattern_scores
+from tractable.primitives.em.agnostic import pattern_scores as obvious
 
 
 def problem(rng, n=200, d=5, k=3):

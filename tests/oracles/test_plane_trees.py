@@ -3,13 +3,20 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic import leaf_join as obvious_lists
-from tractable.primitives._agnostic import plane_trees as obvious
-from tractable.primitives._agnostic.two_means import two_means as obvious_two_means
-from tractable.primitives.leaf_join import NeighbourLists, join_leaves, mend_lists
-from tractable.primitives.plane_growth import grow, halve
-from tractable.primitives.plane_trees import joined, leaves_of, tree_nearest, tree_within
-from tractable.primitives.two_means import two_means
+from tractable.primitives.neighbors import (
+    NeighbourLists,
+    grow,
+    halve,
+    join_leaves,
+    joined,
+    leaves_of,
+    mend_lists,
+    tree_nearest,
+    tree_within,
+    two_means,
+)
+from tractable.primitives.neighbors import agnostic as obvious
+from tractable.primitives.neighbors.agnostic import two_means as obvious_two_means
 
 
 def tree_of(x, rng, leaf_size=8, **options):
@@ -133,13 +140,13 @@ def test_leaves_are_joined_and_lists_mended(shift, n_threads, rng):
     trees = joined([tree_of(x, rng, leaf_size=20) for _ in range(2)])
     lists = lists_of(x, 6)
     join_leaves(x, trees, lists, 20, n_threads)
-    expected = obvious_lists.join_leaves(x, np.split(trees.members, trees.ptr[1:-1]), 6)
+    expected = obvious.join_leaves(x, np.split(trees.members, trees.ptr[1:-1]), 6)
     assert lists.ids.tolist() == expected
     near = np.sum((x[:, None] - x[lists.ids]) ** 2, axis=2) * lists.scale**2
     np.testing.assert_allclose(lists.near, near, rtol=1e-5)
     assert np.all(lists.measured >= 2 * 8)
     mend_lists(x, lists, n_threads)
-    assert lists.ids.tolist() == obvious_lists.mend_lists(x, expected, 6)
+    assert lists.ids.tolist() == obvious.mend_lists(x, expected, 6)
 
 
 def test_leaves_of_equal_points_are_joined_in_pieces():

@@ -7,8 +7,8 @@ import pytest
 
 from tractable.arrays import to_numpy
 from tractable.arrays.double_double import dd_add, dd_multiply, dd_sum
-from tractable.primitives import residual_sums
-from tractable.primitives._agnostic.residuals import residual_sums as agnostic
+from tractable.primitives.linear import residual_sums
+from tractable.primitives.linear.agnostic import residual_sums as agnostic
 
 
 def problem(rng, n=23, d=4, t=2):

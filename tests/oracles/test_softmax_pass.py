@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tractable.primitives._agnostic import softmax_pass as obvious
-from tractable.primitives._compiled.softmax_pass import softmax_curvature as compiled_curvature
-from tractable.primitives.softmax_pass import softmax_curvature, softmax_loss
+from tractable.primitives.glm import agnostic as obvious
+from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.glm.compiled import softmax_curvature as compiled_curvature
 
 
 def problem(rng, n, d, k, located):

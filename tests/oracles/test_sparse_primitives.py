@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from optimality import awkward
-from tractable.primitives import chosen_rows, first_to_meet, signed_support
-from tractable.primitives._agnostic import chosen_rows as obvious_rows
-from tractable.primitives._agnostic import first_to_meet as obvious_meeting
-from tractable.primitives._agnostic import signed_support as obvious_support
-from tractable.primitives.cholesky_rows import append_row, remove_row, solve_rows
+from tractable.primitives import sparse
+from tractable.primitives.sparse import agnostic as obvious
+from tractable.primitives.sparse import append_row, remove_row, solve_rows
 
 
 def gram_of(X, y):
@@ -23,15 +21,15 @@ def test_newton_on_the_support_equals_coordinate_descent(rng, ridge, positive):
         gram, moment, square = gram_of(X, X @ rng.standard_normal(8) + rng.standard_normal(30))
         penalty = float(np.abs(moment).max() * 10 ** rng.uniform(-2, 0))
         options = {"ridge": ridge, "tol": 1e-13 * square, "positive": positive}
-        w, _, gap = signed_support.settle(gram, moment, square, penalty, **options)
-        expected, _, _ = obvious_support.settle(
+        w, _, gap = sparse.settle(gram, moment, square, penalty, **options)
+        expected, _, _ = obvious.settle(
             gram, moment, square, penalty, ridge, 1e-13 * square, positive, 20_000, np.zeros(8)
         )
         np.testing.assert_allclose(w, expected, atol=1e-5 * np.abs(expected).max())
         q = moment - gram @ w
         np.testing.assert_allclose(
             gap,
-            obvious_support.duality_gap(moment, square, penalty, ridge, positive, w, q),
+            obvious.duality_gap(moment, square, penalty, ridge, positive, w, q),
             atol=1e-12 * square,
         )
 
@@ -43,20 +41,20 @@ def test_awkward_columns_settle_from_nothing(rng):
         if not np.abs(moment).max() > 0:
             continue
         penalty = float(np.abs(moment).max() * 10 ** rng.uniform(-4, 0))
-        w, n_iter, _ = signed_support.settle(gram, moment, square, penalty, tol=1e-10 * square)
+        w, n_iter, _ = sparse.settle(gram, moment, square, penalty, tol=1e-10 * square)
         assert n_iter < 1000
-        gap = obvious_support.duality_gap(moment, square, penalty, 0.0, False, w, X.T @ (y - X @ w))
+        gap = obvious.duality_gap(moment, square, penalty, 0.0, False, w, X.T @ (y - X @ w))
         assert gap <= 2e-10 * square
 
 
 def test_a_state_is_taken_up_where_it_was_left(rng):
     X = rng.standard_normal((40, 10))
     gram, moment, square = gram_of(X, X @ rng.standard_normal(10))
-    state = signed_support.SignedSupport(10, 10)
+    state = sparse.SignedSupport(10, 10)
     state.restart(gram, moment, np.zeros(10))
     for penalty in np.abs(moment).max() * np.array([0.5, 0.1, 0.01]):
-        w, _, _ = signed_support.settle(gram, moment, square, penalty, tol=1e-12 * square, state=state)
-        fresh, _, _ = signed_support.settle(gram, moment, square, penalty, tol=1e-12 * square)
+        w, _, _ = sparse.settle(gram, moment, square, penalty, tol=1e-12 * square, state=state)
+        fresh, _, _ = sparse.settle(gram, moment, square, penalty, tol=1e-12 * square)
         np.testing.assert_allclose(w, fresh, atol=1e-10)
     state.restart(gram, moment, w)
     assert state.k == np.count_nonzero(w)
@@ -65,7 +63,7 @@ def test_a_state_is_taken_up_where_it_was_left(rng):
 def test_too_few_steps_are_told(rng):
     X = rng.standard_normal((40, 10))
     gram, moment, square = gram_of(X, X @ rng.standard_normal(10))
-    _, n_iter, gap = signed_support.settle(gram, moment, square, 1e-3, tol=1e-12 * square, max_iter=1)
+    _, n_iter, gap = sparse.settle(gram, moment, square, 1e-3, tol=1e-12 * square, max_iter=1)
     assert n_iter == 1
     assert gap > 1e-12 * square
 
@@ -77,13 +75,13 @@ def test_sums_and_products_of_chosen_rows(rng, k):
     for order in (matrix, np.asfortranarray(matrix), matrix[:, ::-1].copy()[:, ::-1]):
         order.setflags(write=False)
         np.testing.assert_allclose(
-            chosen_rows.weighted_rows(order, which, weights),
-            obvious_rows.weighted_rows(matrix, which, weights),
+            sparse.weighted_rows(order, which, weights),
+            obvious.weighted_rows(matrix, which, weights),
             atol=1e-13,
         )
         np.testing.assert_allclose(
-            chosen_rows.row_products(order, which, vector),
-            obvious_rows.row_products(matrix, which, vector),
+            sparse.row_products(order, which, vector),
+            obvious.row_products(matrix, which, vector),
             atol=1e-13,
         )
 
@@ -93,7 +91,7 @@ def test_the_first_line_to_meet(rng):
         for _ in range(100):
             heights, slopes = rng.uniform(-1, 1, 9), rng.uniform(-2, 2, 9)
             asked = heights, slopes, rng.random(9) < 0.7, 1.0, positive
-            found, expected = first_to_meet.first_to_meet(*asked), obvious_meeting.first_to_meet(*asked)
+            found, expected = sparse.first_to_meet(*asked), obvious.first_to_meet(*asked)
             assert found[1] == pytest.approx(expected[1])
             assert found[0] == expected[0] or not np.isfinite(found[1])
 
@@ -101,8 +99,8 @@ def test_the_first_line_to_meet(rng):
 def test_the_first_line_to_meet_in_every_library(rng, backend):
     heights, slopes = rng.uniform(-1, 1, 9), rng.uniform(-2, 2, 9)
     free = np.ones(9, dtype=bool)
-    found = first_to_meet.first_to_meet(*map(backend.asarray, (heights, slopes, free)), 1.0, positive=False)
-    assert found == pytest.approx(first_to_meet.first_to_meet(heights, slopes, free, 1.0, positive=False))
+    found = sparse.first_to_meet(*map(backend.asarray, (heights, slopes, free)), 1.0, positive=False)
+    assert found == pytest.approx(sparse.first_to_meet(heights, slopes, free, 1.0, positive=False))
 
 
 def test_columns_come_and_go(rng):

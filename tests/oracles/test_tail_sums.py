@@ -4,9 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import KINDS
-from tractable.primitives.line_sums import line_sums
-from tractable.primitives.tail_sums import tail_sums
+from tractable.primitives.kernel_sums import KINDS, line_sums, tail_sums
 from tractable.smoothing import WINDOWS
 
 NAMES = sorted(KINDS)

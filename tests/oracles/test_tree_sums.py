@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import KINDS, NONE, log_kernel_sums
-from tractable.primitives.tree_sums import tree_sums
+from tractable.primitives.kernel_sums import KINDS, NONE, log_kernel_sums, tree_sums
 from tractable.smoothing import WINDOWS
 from tractable.smoothing.sums import WindowSums
 

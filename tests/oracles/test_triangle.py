@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tractable.arrays import to_numpy
-from tractable.primitives import centred_triangle, merged_triangle, triangle
-from tractable.primitives._agnostic.triangle import centred_triangle as agnostic_centred
-from tractable.primitives._agnostic.triangle import triangle as agnostic
+from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
+from tractable.primitives.linear.agnostic import centred_triangle as agnostic_centred
+from tractable.primitives.linear.agnostic import triangle as agnostic
 
 SHAPES = [(0, 3), (1, 3), (3, 3), (50, 4), (2501, 5), (40, 60), (700, 230), (5, 0)]
 

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from longdouble_mixture import lower_factor, solved, whitened_sums
-from tractable.primitives._agnostic.whitened_pass import whitened_diagonal_pass as obvious_diagonal
-from tractable.primitives._agnostic.whitened_pass import whitened_pass as obvious
-from tractable.primitives.mixture_pass import PRODUCTS, SQUARES, n_features
-from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
+from tractable.primitives.em import (
+    PRODUCTS,
+    SQUARES,
+    n_features,
+    whitened_diagonal_pass,
+    whitened_pass,
+)
+from tractable.primitives.em.agnostic import whitened_diagonal_pass as obvious_diagonal
+from tractable.primitives.em.agnostic import whitened_pass as obvious
 
 SIZES = [(0, 2, 3), (1, 1, 1), (63, 3, 4), (700, 5, 2), (1500, 9, 17), (300, 40, 3)]
 

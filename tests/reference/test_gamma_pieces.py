@@ -8,7 +8,7 @@ from tractable.arrays.deviance import stirling_rest
 from tractable.arrays.namespace import to_numpy
 from tractable.arrays.random import log_standard_gamma, standard_gamma
 from tractable.arrays.trigamma import trigamma
-from tractable.testing.monte_carlo import assert_mean
+from tractable.testing.assertions import assert_mean
 
 X = np.concatenate([np.geomspace(1e-8, 1e12, 101), [9.999999, 10.0, 10.000001]])
 

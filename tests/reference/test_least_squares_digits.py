@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tractable import LinearRegression
-from tractable.engines.refinement import refine
+from tractable.engines.least_squares import refine
 
 LONGLEY = np.array(
     [

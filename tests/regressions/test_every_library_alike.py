@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tractable import Empirical
-from tractable.arrays.linalg import svd_from_gram, thin_svd
+from tractable.arrays.svd import svd_from_gram, thin_svd
 from tractable.distributions.discrete.polya import fitted_concentrations
 
 

@@ -5,9 +5,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import Lasso, LassoLars, LinearRegression, lars_path
-from tractable.engines.lars import lars
-from tractable.engines.lars_walk import LarsWalk
-from tractable.engines.sparse_problem import ColumnProblem
+from tractable.engines.sparse.lars import LarsWalk, lars
+from tractable.engines.sparse.problem import ColumnProblem
 
 
 def unlike(seed):

@@ -50,7 +50,7 @@ def test_coefficients_from_zero_are_found_in_any_units(rng, alpha):
 
 def test_the_gap_of_an_answer_that_is_not_the_minimum(rng, monkeypatch):
     """The objective at the answer less the gap is never above the minimum."""
-    from tractable.linear_model import sparse_solution
+    from tractable.linear_model.sparse import path as sparse_solution
 
     X = rng.standard_normal((50, 4))
     y = X @ rng.standard_normal(4) + rng.standard_normal(50)

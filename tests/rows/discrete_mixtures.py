@@ -9,8 +9,8 @@ from rows.row import Row
 from tractable.base import Rows
 from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
-from tractable.mixture.table_steps import TableSteps
-from tractable.mixture.table_units import survey_table
+from tractable.mixture.table.model import survey_table
+from tractable.mixture.table.steps import TableSteps
 from tractable.testing.em_laws import EMProblem
 
 SHUFFLED = "random start: the check shuffles the rows, and the start depends on their order"

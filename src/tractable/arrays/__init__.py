@@ -8,7 +8,6 @@ from tractable.arrays.gradient import (
     numerical_gradient,
 )
 from tractable.arrays.linalg import (
-    SVD,
     Factor,
     block_inverse,
     cholesky,
@@ -16,16 +15,12 @@ from tractable.arrays.linalg import (
     is_psd,
     jittered_cholesky,
     log_det_cholesky,
-    pinv,
     rank_one_update,
     schur_complement,
     sherman_morrison,
     solve_cholesky,
     solve_triangular,
-    svd_from_gram,
     symmetrize,
-    thin_svd,
-    truncated_svd,
 )
 from tractable.arrays.namespace import (
     Array,
@@ -62,6 +57,7 @@ from tractable.arrays.special import (
     xlog1py,
     xlogy,
 )
+from tractable.arrays.svd import SVD, pinv, svd_from_gram, thin_svd, truncated_svd
 
 __all__ = [
     "SVD",

@@ -3,6 +3,7 @@
 from tractable.base.classifier import ClassAnswers, GenerativeClasses, ScoredClasses
 from tractable.base.degenerate import DegenerateCovarianceWarning
 from tractable.base.density import DensityMixin
+from tractable.base.em import EMEstimator, EMProblem
 from tractable.base.estimator import (
     Estimator,
     FitInterrupted,
@@ -29,6 +30,8 @@ __all__ = [
     "ClassAnswers",
     "DegenerateCovarianceWarning",
     "DensityMixin",
+    "EMEstimator",
+    "EMProblem",
     "Estimator",
     "FitInterrupted",
     "GenerativeClasses",

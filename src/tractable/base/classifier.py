@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
+from tractable.data.blocks import map_rows
 from tractable.distributions import Categorical
-from tractable.engines.blocks import map_rows
-from tractable.metrics.decision import check_class_loss, least_loss
-from tractable.primitives.diagonal_scores import softmax_rows
+from tractable.metrics.classification import check_class_loss, least_loss
+from tractable.primitives.naive_bayes import softmax_rows
 
 __all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses", "decided", "impossible"]
 

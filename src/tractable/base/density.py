@@ -6,10 +6,22 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
 from tractable.base.estimator import check_answerable
-from tractable.base.validation import check_columns, check_names
-from tractable.data import as_source, is_streamed
+from tractable.base.validation import check_columns, check_rows
+from tractable.data import Batch, Source
+from tractable.value import value
 
 __all__ = ["DensityMixin"]
+
+
+@value
+class LogLikelihood:
+    """Σ w log p(x) and Σ w over a block of rows."""
+
+    density: Any
+
+    def __call__(self, block: Batch) -> np.ndarray:
+        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
+        return np.array([weights @ self.density.log_prob(block.X), weights.sum()])
 
 
 class DensityMixin:
@@ -44,24 +56,26 @@ class DensityMixin:
         """
         return self._density().log_prob(check_columns(self, X))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log density of the rows.
 
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
 
         Returns
         -------
         float
         """
-        if not is_streamed(X):
-            return float(np.mean(to_numpy(self.score_samples(X))))
-        density, source = self._density(), as_source(X)
-        check_names(self, source.feature_names, source.n_features, reset=False)
-        parts = [density.log_prob(batch.X) for batch in source.batches()]
-        return float(np.mean(np.concatenate(parts)))
+        density, rows = self._density(), check_rows(self, X, None, sample_weight, reset=False)
+        if isinstance(rows.data, Source):
+            total = rows.data.reduce(LogLikelihood(density=density))
+            return float(total[0] / total[1])
+        log_prob = to_numpy(self.score_samples(X))
+        return float(np.average(log_prob, weights=None if rows.weights is None else to_numpy(rows.weights)))
 
     def outlier_scores(self, X: Any) -> Array:
         """Return how unusual each row is: minus its log density, larger for stranger rows.

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base.validation import Rows, check_rows, refuse_foreign
-from tractable.data import Batch, PassedOn, Source, is_streamed
-from tractable.statistics.label_codes import distinct_labels, label_codes, union_of_labels
+from tractable.data import Batch, ForwardingSource, Source, is_streamed
+from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace
 
 __all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]
@@ -89,7 +89,7 @@ def _categorical(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return classes, code[own]
 
 
-class LabelledSource(PassedOn):
+class LabelledSource(ForwardingSource):
     """A source whose batches all have labels, and none that are missing."""
 
     def __init__(self, source: Source) -> None:

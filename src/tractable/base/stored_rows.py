@@ -8,7 +8,7 @@ from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_columns, check_rows, check_weights, refuse_foreign
 from tractable.data import Source, is_streamed
-from tractable.statistics.label_codes import check_one_kind
+from tractable.statistics.by_class import check_one_kind
 
 __all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
 
@@ -37,7 +37,8 @@ def check_stored_rows(
     rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=True, supervised=carried)
     x, weights = rows.data, rows.weights
     if isinstance(x, Source):
-        x, y, weights = _collected(x)
+        held = x.collect(check_one_kind)
+        x, y, weights = held.X, held.y, held.weights
         x = check_columns(_Anonymous(estimator.model_tags), x, reset=True)
         weights = check_weights(weights, x)
     x = np.ascontiguousarray(x, dtype=np.float64)
@@ -90,14 +91,6 @@ def _counted(x: np.ndarray, y: Any, weights: np.ndarray | None, *, drop: bool) -
         return Rows(data=x, y=y)
     some = weights > 0.0 if drop else np.ones(len(x), dtype=bool)
     return Rows(data=x[some], y=None if y is None else y[some], weights=weights[some])
-
-
-def _collected(source: Source) -> tuple[np.ndarray, Any, Any]:
-    batches = list(source.batches())
-    check_one_kind([b.y for b in batches if b.y is not None])
-    parts: Any = ([b.X for b in batches], [b.y for b in batches], [b.weights for b in batches])
-    X, y, weights = (np.concatenate(part) if part and part[0] is not None else None for part in parts)
-    return (np.empty((0, source.n_features)) if X is None else X), y, weights
 
 
 class _Anonymous(Estimator):

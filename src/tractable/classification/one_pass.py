@@ -1,17 +1,20 @@
-"""Classifiers that learn from one pass: a statistic for every class is all they need."""
+"""What classifiers that learn class by class share: one-pass estimator, class priors, warnings by class."""
 
-from collections.abc import Callable
+import sys
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from tractable.base import Estimator, OnePassMixin, all_or_nothing
+from tractable.base import Estimator, NotYetDetermined, OnePassMixin, all_or_nothing
 from tractable.base.labels import check_class_rows, check_labels
+from tractable.covariance.rows import as_reals
 from tractable.engines import fold
 from tractable.statistics import ByClass
 
-__all__ = ["OnePassClassifier"]
+__all__ = ["OnePassClassifier", "check_seen", "class_by_class", "class_priors", "log_priors"]
 
 
 class OnePassClassifier(OnePassMixin, Estimator):
@@ -92,3 +95,86 @@ class OnePassClassifier(OnePassMixin, Estimator):
         if not np.array_equal(known, classes):
             raise ValueError(f"classes={list(classes)} is not what was given before, {list(known)}")
         self.promised_classes_ = classes
+
+
+def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
+    """Return p(C_k): those given, or the shares of the classes by weight.
+
+    Parameters
+    ----------
+    priors : array (K,) or None
+    counts : array (K,)
+        Weight of the rows of each class.
+    classes : array (K,)
+    name : str
+        What users call the priors.
+
+    Examples
+    --------
+    >>> class_priors(None, np.array([3.0, 1.0]), np.array(["a", "b"])).tolist()
+    [0.75, 0.25]
+    """
+    if priors is None:
+        return counts / counts.sum()
+    p = np.asarray(as_reals(name, priors), dtype=np.float64)
+    if p.ndim != 1 or not (np.all(p >= 0.0) and abs(p.sum() - 1.0) <= 1e-9):
+        raise ValueError(f"{name} must not be negative, and one in sum, got {p.tolist()}")
+    if len(p) != len(classes):
+        raise (NotYetDetermined if len(p) > len(classes) else ValueError)(
+            f"{name} must have one entry a class, got {len(p)} and y has {len(classes)}: {classes.tolist()}"
+        )
+    return p / p.sum()
+
+
+def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse to answer for a class that may be and has no rows: they say what it is like."""
+    unseen = (counts <= 0.0) & (priors > 0.0)
+    if np.any(unseen):
+        k = int(np.argmax(unseen))
+        raise NotYetDetermined(
+            f"y has no rows of class {classes[k : k + 1].tolist()[0]!r}, whose prior is {priors[k]:g}"
+        )
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Return log p(C_k); -inf for a class that cannot be."""
+    return np.where(priors > 0, np.log(np.where(priors > 0, priors, 1.0)), -np.inf)
+
+
+T = TypeVar("T")
+
+
+def class_by_class(work: Callable[[Any, Any], T], labels: Sequence[Any], items: Sequence[Any]) -> list[T]:
+    """Return ``work(label, item)`` for each class; each warning is said once, with its classes.
+
+    Warnings point to the first line outside of this library.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     found = class_by_class(lambda k, n: warnings.warn("few rows") or n, ["ash", "birch"], [3, 1])
+    >>> found, [str(warning.message) for warning in said]
+    ([3, 1], ["classes 'ash', 'birch': few rows"])
+    """
+    heard: dict[tuple[type[Warning], str], list[str]] = {}
+    found = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for label, item in zip(labels, items, strict=True):
+            found.append(work(label, item))
+            for kind in dict.fromkeys((warning.category, str(warning.message)) for warning in caught):
+                heard.setdefault(kind, []).append(repr(label))
+            caught.clear()
+    for (category, message), names in heard.items():
+        which = f"class{'es' if len(names) > 1 else ''} {', '.join(names)}"
+        warnings.warn(f"{which}: {message}", category, stacklevel=_outside())
+    return found
+
+
+def _outside() -> int:
+    """Return the `stacklevel` of the first frame that is not of this library, seen from the caller."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tractable."):
+        level, frame = level + 1, frame.f_back
+    return level

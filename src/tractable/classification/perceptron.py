@@ -18,10 +18,10 @@ from tractable.base import (
     check_labels,
     check_number,
 )
-from tractable.classification.discriminant_scores import DiscriminantScores
+from tractable.classification.decision_functions import DiscriminantScores
 from tractable.classification.labelled_rows import LabelledRows, labelled_rows
 from tractable.data import Source
-from tractable.primitives.perceptron_pass import perceptron_pass
+from tractable.primitives.glm import perceptron_pass
 
 __all__ = ["Perceptron"]
 

@@ -86,7 +86,7 @@ def _lines(card: dict[str, Any]) -> list[str]:
 
 def _write(frame: Any, output: Path) -> None:
     from tractable.cli.writing import check_output
-    from tractable.data.atomic import replacing
+    from tractable.data.output import replacing
 
     ending = check_output(output)
     with replacing(output) as file:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tractable.data.nearest import nearest
+from tractable.data.names import nearest
 
 __all__ = ["unknown"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tractable.cli.known_models import model_class, model_classes
-from tractable.data.nearest import nearest
+from tractable.data.names import nearest
 
 __all__ = ["made", "parsed"]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.source import Batch, PassedOn, Source
+from tractable.data.source import Batch, ForwardingSource, Source
 from tractable.value import replace
 
 __all__ = ["MissingEntries", "WatchedRows", "as_whole", "missing_entries", "missing_target"]
 
 
-class WatchedRows(PassedOn):
+class WatchedRows(ForwardingSource):
     """A source whose rows are counted; rows that a model cannot take are left out, or are an error.
 
     Parameters

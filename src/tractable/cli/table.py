@@ -9,8 +9,8 @@ from typing import Any
 from tractable.cli.arrow_files import kind_of, opened
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
+from tractable.data.csv import TextTable, open_text
 from tractable.data.source import Batch, Source, row_slices
-from tractable.data.text_table import TextTable, open_text
 from tractable.value import value
 
 __all__ = ["Table", "bundled_hint", "check_not_stdin", "open_table"]

@@ -63,7 +63,7 @@ class Talk:
     def answer(self, found: dict[str, Any], lines: Sequence[str] = ()) -> None:
         """Give the answer: as JSON, or in lines for people."""
         if self.as_json:
-            from tractable.data.json_values import as_json
+            from tractable.data.output import as_json
 
             told = {"notes": self.notes, "warnings": self.warnings}
             found = {**found, **{name: texts for name, texts in told.items() if texts}}

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-from tractable.data.atomic import replacing
+from tractable.data.output import replacing
 
 __all__ = ["check_output", "write_tables"]
 

@@ -20,7 +20,7 @@ from tractable.distributions.discrete.bernoulli import Bernoulli
 from tractable.distributions.discrete.beta_binomial import BetaBinomial
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.distribution import Distribution
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["BernoulliModel", "BetaModel", "BinomialModel"]

@@ -7,7 +7,7 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.statistics.moments import Moments
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.rows import as_whole_numbers
 
 __all__ = [
     "as_counts",

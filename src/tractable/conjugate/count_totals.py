@@ -4,8 +4,8 @@ from typing import Any
 
 from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_weights, counts, or_one
-from tractable.statistics.totals import Totals
 from tractable.value import value
 
 __all__ = ["CountTotals", "log_best_shares"]

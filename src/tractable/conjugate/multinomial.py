@@ -21,9 +21,8 @@ from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.dirichlet_multinomial import DirichletMultinomial
 from tractable.distributions.discrete.multinomial import Multinomial
 from tractable.distributions.distribution import Distribution
-from tractable.statistics.counts import Counts
-from tractable.statistics.totals import Totals
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.counts import Counts, Totals
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["CategoricalModel", "DirichletModel", "MultinomialModel"]

@@ -20,7 +20,7 @@ from tractable.distributions.discrete.negative_binomial import NegativeBinomial
 from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["PoissonModel"]

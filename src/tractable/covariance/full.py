@@ -9,7 +9,7 @@ from tractable.covariance.checks import check_jitter, checked_factor
 from tractable.covariance.dims import other_dims
 from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block, zero_gain
 from tractable.covariance.structure import Covariance
-from tractable.primitives.mahalanobis import squared_mahalanobis
+from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import value
 
 __all__ = ["Full"]

@@ -1,25 +1,35 @@
-"""What a fold walks: arrays, frames, batches and files, behind one contract."""
+"""Sources of rows: arrays, frames, batches and files behind one contract."""
 
-from tractable.data.arrays import ArraySource
+from tractable.data.arrays import ArraySource, DeviceArraySource
+from tractable.data.blocks import block_rows, map_entries, map_rows, reduce_blocks, tree_sum
 from tractable.data.dispatch import as_source, is_streamed
 from tractable.data.files import scan
 from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
 from tractable.data.sample import sample_rows
-from tractable.data.source import MAX_BATCH_ROWS, Batch, PassedOn, Source
+from tractable.data.source import MAX_BATCH_ROWS, Batch, Composed, ForwardingSource, Prepared, Source, Whole
 from tractable.data.table_columns import TableColumns
 
 __all__ = [
     "MAX_BATCH_ROWS",
     "ArraySource",
     "Batch",
-    "PassedOn",
+    "Composed",
+    "DeviceArraySource",
+    "ForwardingSource",
+    "Prepared",
     "Source",
     "TableColumns",
+    "Whole",
     "as_source",
+    "block_rows",
     "is_frame",
     "is_streamed",
+    "map_entries",
+    "map_rows",
     "predict_to",
+    "reduce_blocks",
     "sample_rows",
     "scan",
+    "tree_sum",
 ]

@@ -1,16 +1,20 @@
 """Arrays in memory, or mapped into it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.data.blocks import tree_sum
 from tractable.data.source import Batch, Source, row_slices
 from tractable.value import replace, value
 
-__all__ = ["ArraySource", "as_floats"]
+__all__ = ["ArraySource", "DeviceArraySource", "as_floats"]
+
+#: Kernels of devices use large blocks best.
+DEVICE_BLOCK_BYTES = 2**28
 
 
 @value
@@ -39,6 +43,7 @@ class ArraySource(Source):
     X: np.ndarray
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
+    in_memory = True
 
     def __post_init__(self) -> None:
         X = _matrix(self.X)
@@ -70,6 +75,54 @@ class ArraySource(Source):
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
         return replace(self, **given)
+
+
+@value
+class DeviceArraySource(Source):
+    """The rows of an array of another library: they stay on their device, in few large blocks.
+
+    Parameters
+    ----------
+    X : (n, d) array of any library that follows the array API
+    y, weights : array, optional
+    """
+
+    X: Any
+    y: Any = None
+    weights: Any = None
+    in_memory = True
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 2 or self.X.shape[0] == 0:
+            shape = tuple(self.X.shape)
+            raise ValueError(f"data must be rows and columns, with at least one row; got shape {shape}")
+        xp = namespace_of(self.X)
+        for name in ("y", "weights"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else xp.asarray(given))
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def feature_names(self) -> None:
+        return None
+
+    def batches(self) -> Iterator[Batch]:
+        step = max(1, DEVICE_BLOCK_BYTES // (8 * max(1, self.n_features)))
+        for start in range(0, self.n_rows, step):
+            rows = slice(start, min(start + step, self.n_rows))
+            y, weights = (None if part is None else part[rows, ...] for part in (self.y, self.weights))
+            yield Batch(X=self.X[rows, ...], y=y, weights=weights)
+
+    def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
+        """See `Source.reduce`: block after block, as the device's own kernels use all of it."""
+        return tree_sum(map(of, self.batches()))
 
 
 def as_floats(x: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from tractable.data.nearest import nearest
+from tractable.data.names import nearest
 from tractable.value import value
 
 __all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_name", "no_column"]

@@ -1,9 +1,10 @@
-"""Whatever holds rows, as a source."""
+"""Arrays, frames, batches and files as sources."""
 
 from os import PathLike
 from typing import Any
 
-from tractable.data.arrays import ArraySource
+from tractable.arrays.namespace import is_foreign_array
+from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.batches import batch_source, holds_batches
 from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Source
@@ -28,6 +29,8 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     """
     if isinstance(X, Source):
         return X.assign(y, weights)
+    if is_foreign_array(X):
+        return DeviceArraySource(X=X, y=y, weights=weights)
     if isinstance(X, str | PathLike):
         raise ValueError(f"X is a path; open it with tractable.scan({str(X)!r})")
     if is_frame(X):

@@ -2,15 +2,16 @@
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tractable.data.columns import Roles, check_numeric
-from tractable.data.prefetch import prefetched
 from tractable.data.source import Batch, Source
 from tractable.value import value
 
-__all__ = ["FileSource"]
+__all__ = ["FileSource", "prefetched"]
 
 
 @value
@@ -75,3 +76,26 @@ class FileSource(Source):
         )
         features = [name for name in self.roles.features if name not in taken.columns]
         return self.open(self.paths, features, target, weight)
+
+
+T = TypeVar("T")
+
+
+def prefetched(items: Generator[T, Any, Any]) -> Iterator[T]:
+    """Yield what a generator yields, one item ahead on a thread of its own.
+
+    An error appears where its item would have; leaving early, or forgetting the iterator, ends the thread and
+    closes the generator.
+
+    Examples
+    --------
+    >>> list(prefetched(n * n for n in range(4)))
+    [0, 1, 4, 9]
+    """
+    end: Any = object()
+    with closing(items), ThreadPoolExecutor(1, thread_name_prefix="tractable-read-ahead") as reader:
+        ahead = reader.submit(next, items, end)
+        while (item := ahead.result()) is not end:
+            ahead = reader.submit(next, items, end)
+            yield item
+            del item  # two batches are alive, not three

@@ -5,11 +5,11 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
+from tractable.data.arrow import ParquetSource
 from tractable.data.csv import CsvSource
 from tractable.data.file_source import FileSource
-from tractable.data.nearest import nearest_file
+from tractable.data.names import nearest_file
 from tractable.data.npy import NpySource
-from tractable.data.parquet import ParquetSource
 
 __all__ = ["expand", "scan"]
 

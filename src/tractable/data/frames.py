@@ -59,6 +59,7 @@ class FrameSource(Source):
     frame: Any
     roles: Roles
     beside: ArraySource  # targets and weights that are no columns of the frame
+    in_memory = True
 
     @property
     def n_rows(self) -> int:

@@ -1,10 +1,12 @@
 """Names of columns that can be told apart."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
-__all__ = ["clean_names", "number_of"]
+__all__ = ["clean_names", "nearest", "nearest_file", "number_of"]
 
 #: More letters than this are a mistake, not a name.
 LONGEST = 120
@@ -60,3 +62,26 @@ def number_of(n: int, thing: str, things: str | None = None) -> str:
     ('1 row', '2,000 entries')
     """
     return f"{n:,} {thing if n == 1 else things or f'{thing}s'}"
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the name that is most like another, small and capital letters alike; None where none is.
+
+    Examples
+    --------
+    >>> nearest("gausianmixture", ["GaussianMixture", "KMeans"])
+    'GaussianMixture'
+    """
+    plain = {other.casefold(): other for other in known}
+    near = get_close_matches(name.casefold(), plain, n=1, cutoff=cutoff)
+    return plain[near[0]] if near else None
+
+
+def nearest_file(path: Path) -> Path | None:
+    """Return the file beside a path that has nearly its name."""
+    try:
+        there = [file.name for file in path.parent.iterdir() if file.is_file()]
+    except OSError:
+        return None
+    near = nearest(path.name, there, cutoff=0.75)
+    return path.parent / near if near else None

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.atomic import replacing
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source
 from tractable.data.file_source import FileSource
+from tractable.data.output import replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
 __all__ = ["predict_to"]

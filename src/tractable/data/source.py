@@ -1,14 +1,30 @@
-"""What a fold walks: a source gives its rows in batches, as often as it is asked."""
+"""Sources of rows: where the rows live decides how they are reduced."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.value import value
+from tractable.data.blocks import BLOCK_BYTES, block_rows, reduce_blocks
+from tractable.primitives.threads import ordered_map
+from tractable.value import replace, value
 
-__all__ = ["MAX_BATCH_ROWS", "Batch", "PassedOn", "Source", "batch_rows", "row_slices"]
+__all__ = [
+    "MAX_BATCH_ROWS",
+    "Batch",
+    "Composed",
+    "ForwardingSource",
+    "Prepared",
+    "Source",
+    "Whole",
+    "batch_rows",
+    "mapped",
+    "row_slices",
+]
+
+S = TypeVar("S")
 
 #: No batch has more rows, whatever the file's row groups are.
 MAX_BATCH_ROWS = 131_072
@@ -28,6 +44,10 @@ class Batch:
     @property
     def n_rows(self) -> int:
         return len(self.X)
+
+    def __getitem__(self, rows: slice) -> "Batch":
+        y, weights = (None if part is None else part[rows] for part in (self.y, self.weights))
+        return Batch(X=self.X[rows], y=y, weights=weights)
 
 
 class Source(ABC):
@@ -66,6 +86,91 @@ class Source(ABC):
     def batches(self) -> Iterator[Batch]:
         """Start a fresh pass over the rows."""
 
+    #: Whether the rows are held in memory, so that what is prepared of them may be stored.
+    in_memory = False
+
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """Start a fresh pass in blocks of at most so many rows; by default, of four caches."""
+        # Handing a block to a thread costs as much as the arithmetic of a small one: four at a time.
+        step = rows or 4 * block_rows(self.n_features)
+        for batch in self.batches():
+            if batch.n_rows <= step:
+                yield batch
+            else:
+                yield from (batch[a : a + step] for a in range(0, batch.n_rows, step))
+
+    def reduce(
+        self,
+        of: Callable[[Batch], Any],
+        *,
+        rows: int | None = None,
+        n_threads: int | None = None,
+        label: str = "reading",
+    ) -> Any:
+        """Return the sum of ``of(block)`` over blocks of rows.
+
+        The blocks and the order of the additions depend on the rows alone, so the sum is the same to the last
+        bit whatever the number of threads. A source whose rows live elsewhere (on a device, on a cluster)
+        overrides this method; models, `fold` and `em` call no other.
+
+        Parameters
+        ----------
+        of : callable
+            Maps a `Batch` to a statistic; statistics are merged with ``+``. It is a module-level function or
+            a value that holds parameters and no rows, so that it can be sent to where the rows are.
+        rows : int, optional
+            Most rows of a block; chosen by the cache, or by ``of.least_rows(n_features)``, when not given.
+        n_threads : int, optional
+            All cores when not given.
+        label : str
+            Shown before the progress bar of a pass that takes more than a second.
+        """
+        if rows is None:
+            least = getattr(of, "least_rows", None)
+            rows = max(4 * block_rows(self.n_features), least(self.n_features) if least else 0)
+        # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
+        small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
+        return reduce_blocks(
+            of, self.blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
+        )
+
+    def map_rows(
+        self, function: Callable[[np.ndarray], np.ndarray], *, n_threads: int | None = None
+    ) -> np.ndarray:
+        """Return one answer a row, in the order of the rows: `function` of the X of every block, stacked."""
+        parts = ordered_map(lambda block: function(block.X), self.blocks(), n_threads)
+        return np.concatenate(list(parts))
+
+    def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
+        """Return ``step(state, block)`` applied to block after block, in order: for online learning.
+
+        Where the order of the rows does not matter, :meth:`reduce` uses every core.
+        """
+        for block in self.batches() if rows is None else self.blocks(rows):
+            state = step(state, block)
+        return state
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """Return all rows at once, in memory, for models that store them; targets are checked before."""
+        batches = list(self.batches())
+        if check_targets is not None:
+            check_targets([b.y for b in batches if b.y is not None])
+        columns: Any = ([getattr(b, name) for b in batches] for name in ("X", "y", "weights"))
+        X, y, weights = (np.concatenate(c) if c and c[0] is not None else None for c in columns)
+        return Batch(X=np.empty((0, self.n_features)) if X is None else X, y=y, weights=weights)
+
+    def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "Source":
+        """Return the source of these rows with `function` applied to every batch."""
+        return _Mapped(source=self, function=function, width=n_features)
+
+    def prepare(self, of: Callable[[Batch], Any], *, rows: int | None = None) -> "Prepared":
+        """Return the blocks passed through `of`: stored if the rows are in memory, else made in every pass.
+
+        For work on a block that is the same in every iteration of a search: encoding, grouping by pattern of
+        missing entries, bounds that later passes reuse.
+        """
+        return Prepared(source=self, of=of, rows=rows)
+
     def assign(self, y: Any = None, weights: Any = None) -> "Source":
         """Return this source with other columns as its target and weights."""
         if y is None and weights is None:
@@ -76,8 +181,59 @@ class Source(ABC):
         )
 
 
-class PassedOn(Source):
-    """Another source's rows, changed on the way: as many and as wide as there unless it is said otherwise."""
+@value
+class Composed:
+    """The function ``block -> outer(inner(block))``, which pickles where its two parts do."""
+
+    outer: Callable[[Any], Any]
+    inner: Callable[[Any], Any]
+
+    def __call__(self, block: Any) -> Any:
+        return self.outer(self.inner(block))
+
+
+@value
+class Prepared:
+    """Blocks of a source passed through a function; see `Source.prepare`."""
+
+    source: Source
+    of: Callable[[Batch], Any]
+    rows: int | None = None
+
+    @cached_property
+    def stored(self) -> tuple[Any, ...]:
+        """The prepared blocks of rows in memory."""
+        return tuple(ordered_map(self.of, self.source.blocks(self.rows)))
+
+    def reduce(
+        self, of: Callable[[Any], Any], *, n_threads: int | None = None, label: str = "reading"
+    ) -> Any:
+        """Return the sum of `of` over the prepared blocks; see `Source.reduce`."""
+        if not self.source.in_memory:
+            composed = Composed(outer=of, inner=self.of)
+            return self.source.reduce(composed, rows=self.rows, n_threads=n_threads, label=label)
+        return reduce_blocks(of, self.stored, n_rows=len(self.stored), n_threads=n_threads, label=label)
+
+
+@value
+class Whole:
+    """Something that is reduced at once: a statistic in the place of rows.
+
+    Examples
+    --------
+    >>> Whole(value=3.0).reduce(lambda x: 2.0 * x)
+    6.0
+    """
+
+    value: Any
+
+    def reduce(self, of: Callable[[Any], Any], **options: Any) -> Any:
+        """Return ``of(value)``."""
+        return of(self.value)
+
+
+class ForwardingSource(Source):
+    """Another source's rows, changed on the way; as many and as wide unless a subclass overrides it."""
 
     source: Source
 
@@ -92,6 +248,42 @@ class PassedOn(Source):
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         return self.source.feature_names
+
+
+def mapped(data: Any, of: Callable[[np.ndarray], np.ndarray]) -> Any:
+    """Return rows, or a source of rows, with a function applied to their columns."""
+    return data.map(_OfColumns(of=of)) if isinstance(data, Source) else of(data)
+
+
+@value
+class _OfColumns:
+    of: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, batch: Batch) -> Batch:
+        return replace(batch, X=self.of(batch.X))
+
+
+@value
+class _Mapped(ForwardingSource):
+    """Rows of which every batch passes through a function."""
+
+    source: Source
+    function: Callable[[Batch], Batch]
+    width: int | None = None
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        return self.source.in_memory
+
+    @property
+    def n_features(self) -> int:
+        return self.source.n_features if self.width is None else self.width
+
+    def batches(self) -> Iterator[Batch]:
+        return map(self.function, self.source.batches())
+
+    def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
+        return self.source.reduce(Composed(outer=of, inner=self.function), **options)
 
 
 def batch_rows(n_features: int) -> int:

@@ -12,8 +12,14 @@ from tractable.data.columns import check_known
 from tractable.data.file_source import FileSource
 from tractable.data.frames import is_frame
 from tractable.data.source import Batch, Source
-from tractable.data.table_columns import MOST_CATEGORIES, TableColumns, many_categories
-from tractable.data.table_reading import as_pandas, coded_frame, type_name
+from tractable.data.table_columns import (
+    MOST_CATEGORIES,
+    TableColumns,
+    as_pandas,
+    coded_frame,
+    many_categories,
+    type_name,
+)
 from tractable.value import replace, value
 
 __all__ = ["CodedSource", "StreamedTables", "streamed_tables"]

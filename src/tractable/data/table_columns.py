@@ -1,23 +1,37 @@
 """What the columns of a table hold, and how their values become numbers and values again."""
 
+import datetime as dt
+import numbers
+import re
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tractable.data.columns import check_known
-from tractable.value import value
+from tractable.data.frames import is_frame
+from tractable.value import replace, value
 
 __all__ = [
     "KINDS",
     "MOST_CATEGORIES",
     "TableColumns",
+    "as_pandas",
+    "check_entries",
+    "coded_frame",
+    "column_names",
     "columns_of",
+    "filled",
     "kinds_of",
+    "learn_columns",
     "many_categories",
+    "met_categories",
+    "table_of",
     "told_of",
+    "type_name",
     "warn_unseen",
 ]
 
@@ -232,3 +246,348 @@ def many_categories(name: Any, number: float) -> ValueError:
 def _dtype(table: tuple[Any, ...]) -> Any:
     alike = {type(v) for v in table}
     return object if len(alike) > 1 or str in alike else None
+
+
+def check_entries(
+    columns: TableColumns,
+    j: int,
+    low: float,
+    high: float,
+    *,
+    whole: bool,
+    argument: str = "X",
+    kind: str | None = None,
+) -> None:
+    """Refuse a counted column whose entries reach from `low` to `high`, unless its kind admits them."""
+    kind, name = kind or columns.kinds[j], columns.label(j)
+    if low < 0:
+        raise ValueError(
+            f"Negative values in data: {argument} has {low:g} in the column {name!r}, which is {kind}"
+        )
+    if not whole:
+        raise ValueError(f"{argument} must have whole numbers in the column {name!r}, which is {kind}")
+    if kind == "bernoulli" and high > 1:
+        raise ValueError(
+            f"{argument} must have zeros and ones in the column {name!r}, which is bernoulli; got {high:g}"
+        )
+
+
+#: Values that tell when, or how long.
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
+
+def learn_columns(
+    frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False, argument: str = "kinds"
+) -> TableColumns:
+    """Return what the columns of a frame are: as told, or else by their types.
+
+    Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
+    not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
+    numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table. What
+    users tell kinds by is called `argument`.
+    """
+    pandas, library = as_pandas(frame)
+    if not pandas.columns.is_unique:
+        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
+    names = tuple(name for name in pandas.columns if name not in set(leave))
+    told = kinds_of(None if codes else kinds, names, len(names))
+    found = [kind or _kind(pandas[name], argument) for name, kind in zip(names, told, strict=True)]
+    numeric = {name for name in names if codes and getattr(pandas[name].dtype, "kind", "O") in "fiub"}
+    found = ["categorical"] * len(names) if codes else found
+    tables = tuple(
+        _table(pandas[name]) if kind == "categorical" and name not in numeric else None
+        for name, kind in zip(names, found, strict=True)
+    )
+    return TableColumns(
+        names=names,
+        kinds=tuple(found),
+        categories=tables,
+        library=library,
+        types=tuple(type_name(frame, library, name) for name in names),
+    )
+
+
+def column_names(frame: Any, leave: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """Return the names of a frame's columns, but for those to leave."""
+    return tuple(name for name in as_pandas(frame)[0].columns if name not in set(leave))
+
+
+def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
+    """Return the columns with what a frame has of new categories, after those that are known."""
+    pandas, _ = as_pandas(frame)
+    tables = list(columns.categories)
+    for j, name in enumerate(columns.names or ()):
+        table = tables[j]
+        if table is not None and name in pandas.columns and pandas[name].notna().any():
+            known = set(table)
+            tables[j] = (*table, *(v for v in _table(pandas[name]) if v not in known))
+            if len(tables[j] or ()) > MOST_CATEGORIES:
+                raise many_categories(name, len(tables[j] or ()))
+    return replace(columns, categories=tuple(tables))
+
+
+def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error", *, strict: bool = False) -> Any:
+    """Return a frame as a pandas frame of floats, by the categories that its columns have.
+
+    Where it is `strict`, columns of text that are not among them are refused.
+    """
+    import pandas as pd
+
+    pandas, _ = as_pandas(frame)
+    known = columns.names or ()
+    odd = [name for name in pandas.columns if name not in known]
+    odd = [name for name in odd if getattr(pandas[name].dtype, "kind", "O") not in "fiub"]
+    if strict and odd and columns.names is not None:
+        raise ValueError(
+            f"X: the column {odd[0]!r} was not in fit, or was its target; the model has the columns "
+            f"{list(known)[:12]}{' and others' if len(known) > 12 else ''}"
+        )
+    coded = {
+        name: _coded(columns, known.index(name), pandas[name], unseen)
+        if name in known
+        else pandas[name]  # scikit-learn will say that it does not belong here
+        for name in pandas.columns
+    }
+    return pd.DataFrame(coded, index=pandas.index)
+
+
+def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarray:
+    """Return a column as numbers; values that occur often are looked up once."""
+    import pandas as pd
+
+    if columns.categories[j] is None:
+        if getattr(column.dtype, "kind", "O") in "fiub":
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    try:
+        places, values = pd.factorize(column)
+    except TypeError:  # values that have no hash
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    codes = columns.code(j, np.asarray(values, dtype=object), unseen)
+    return np.append(codes, np.nan)[places]  # what is missing has the last place
+
+
+def as_pandas(frame: Any) -> tuple[Any, str]:
+    """Return a frame as one of pandas, and whose it was."""
+    if hasattr(frame, "iloc"):
+        return frame, "pandas"
+    assert is_frame(frame)
+    return frame.to_pandas(), type(frame).__module__.split(".")[0]
+
+
+def type_name(frame: Any, library: str, name: Any) -> str:
+    """Return what a library calls the type of a column, and of categories whether they are ordered."""
+    if library == "pyarrow":
+        return str(frame.schema.field(name).type)
+    if library == "polars":
+        return str(frame.schema[name]).split("(")[0]
+    dtype = frame[name].dtype
+    return "category, ordered" if str(dtype) == "category" and dtype.ordered else str(dtype)
+
+
+def _kind(column: Any, argument: str) -> str:
+    kind = getattr(column.dtype, "kind", "O")
+    if hasattr(column.dtype, "categories"):
+        return "categorical"
+    if kind in "bfiu":
+        return "bernoulli" if kind == "b" else "normal"
+    seen = _different(column) if kind == "O" else []
+    if kind in "mM" or _holds(seen, DATES, some=True) or _is_period(column.dtype):
+        raise ValueError(
+            f"X: the column {column.name!r} holds dates or times: give a number instead (days since some "
+            f'day, the hour), or say in {argument} that each is a "categorical" value of its own'
+        )
+    if seen and _holds(seen, (bool, np.bool_)):
+        return "bernoulli"
+    if seen and _holds(seen, (numbers.Real, Decimal)):
+        return "normal"
+    if kind in "OUST" and _holds(seen, (str, bytes, numbers.Real, Decimal)):
+        return "categorical"
+    odd = next(
+        (type(v).__name__ for v in seen if not isinstance(v, (str, bytes, numbers.Real))), column.dtype
+    )
+    raise ValueError(f"X: the column {column.name!r} holds {odd}, neither numbers nor text nor categories")
+
+
+def _different(column: Any) -> list[Any]:
+    """Return the values that occur, each once where that can be told."""
+    try:
+        return list(column.dropna().unique())
+    except TypeError:  # values that have no hash
+        return list(column.dropna())
+
+
+def _holds(values: list[Any], types: tuple[type, ...], *, some: bool = False) -> bool:
+    return (any if some else all)(isinstance(v, types) for v in values)
+
+
+def _is_period(dtype: Any) -> bool:
+    return str(dtype).startswith("period[")
+
+
+def _table(column: Any) -> tuple[Any, ...]:
+    """Return the categories of a column: those of its type, or those that occur, sorted."""
+    if hasattr(column.dtype, "categories"):
+        found = list(column.dtype.categories)
+    else:
+        try:
+            found = _sorted(column.dropna().unique().tolist())
+        except TypeError as error:  # values that have no hash
+            raise ValueError(f"X: the column {column.name!r} holds no categories: {error}") from None
+    if not found:
+        raise ValueError(f"X has no observed value in the column {column.name!r}")
+    if len(found) > MOST_CATEGORIES:
+        raise many_categories(column.name, len(found))
+    return tuple(v.item() if isinstance(v, np.generic) else v for v in found)
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:  # values of several types
+        return sorted(values, key=lambda v: (type(v).__name__, str(v)))
+
+
+def table_of(columns: TableColumns, codes: np.ndarray) -> Any:
+    """Return rows of numbers as a table like the one that was read: a frame, or as they are."""
+    if columns.library is None:
+        return codes
+    names = columns.names or range(codes.shape[1])
+    types = columns.types or ("",) * codes.shape[1]
+    made = {
+        name: _MAKERS[columns.library](columns.values(j, codes[:, j]), columns.categories[j], types[j])
+        for j, name in enumerate(names)
+    }
+    if columns.library == "polars":
+        import polars as pl
+
+        return pl.DataFrame(made)
+    if columns.library == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(made)
+    import pandas as pd
+
+    return pd.DataFrame(made)
+
+
+def filled(table: Any, columns: TableColumns, x: np.ndarray, codes: np.ndarray) -> Any:
+    """Return a table with values in its holes, and all else as it was."""
+    if columns.library is None or isinstance(table, (np.ndarray, list, tuple)):
+        return codes
+    library = type(table).__module__.split(".")[0]
+    fill = {"polars": _fill_polars, "pyarrow": _fill_arrow}.get(library, _fill_pandas)
+    frame = table.copy() if hasattr(table, "iloc") else table
+    for j, name in enumerate(columns.names or ()):
+        holes = np.isnan(x[:, j])
+        if holes.any():
+            frame = fill(frame, name, holes, columns.values(j, codes[holes, j]))
+    return frame
+
+
+def _pandas_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
+    import pandas as pd
+
+    if type_name.startswith("category"):
+        return pd.Categorical(values, categories=list(categories), ordered=type_name.endswith("ordered"))
+    column = pd.Series(values)
+    try:
+        return column.astype(_kept(type_name, values) or column.dtype)
+    except (TypeError, ValueError):  # a type that is not known by its name
+        return column
+
+
+def _polars_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
+    import polars as pl
+
+    if type_name == "Enum":
+        return pl.Series(values.tolist(), dtype=pl.Enum(list(categories)))
+    kind = getattr(pl, _kept(type_name, values) or "", None)
+    return pl.Series(values.tolist(), dtype=kind, strict=False)
+
+
+def _arrow_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
+    import pyarrow as pa
+
+    entries = values.tolist()
+    if type_name.startswith("dictionary"):
+        value, index = (_of_name(re.search(rf"{part}=(\w+)", type_name)) for part in ("values", "indices"))
+        kind = pa.dictionary(
+            index or pa.int32(), value or pa.array(categories).type, ordered="ordered=1" in type_name
+        )
+        place = {category: k for k, category in enumerate(categories)}
+        codes = pa.array([place[v] for v in entries], kind.index_type)
+        return pa.DictionaryArray.from_arrays(
+            codes, pa.array(categories, kind.value_type), ordered=kind.ordered
+        )
+    try:
+        return pa.array(entries, pa.type_for_alias(_kept(type_name, values) or ""))
+    except (ValueError, pa.ArrowException):  # a type that is not known by its name, or does not hold them
+        return pa.array(entries)
+
+
+def _of_name(found: re.Match[str] | None) -> Any:
+    """Return the Arrow type of a name; None where there is no such name."""
+    import pyarrow as pa
+
+    try:
+        return None if found is None else pa.type_for_alias(found.group(1))
+    except ValueError:
+        return None
+
+
+_MAKERS = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}
+
+
+def _kept(type_name: str, values: np.ndarray) -> str | None:
+    """Return the type a column had, unless it was of whole numbers and these are not."""
+    whole = re.match(r"u?int", type_name, re.IGNORECASE) is not None
+    exact = type_name == "object" or "decimal" in type_name.lower()
+    return None if values.dtype.kind == "f" and (whole or exact) else type_name
+
+
+def _fill_pandas(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+    column = frame[name]
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "iu" and values.dtype.kind == "f":
+        column = column.astype("Float64")  # a nullable integer: means are no integers
+    elif values.dtype.kind == "f" and kind == "O":
+        column = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
+    column = column.copy()
+    column[holes] = values.astype(np.int64) if values.dtype.kind == "b" and kind in "fiu" else values
+    frame[name] = column
+    return frame
+
+
+def _fill_polars(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+    import polars as pl
+
+    dtype = frame.schema[name]
+    if values.dtype.kind == "f" and (dtype.is_integer() or dtype.is_decimal()):
+        dtype = pl.Float64
+    entries = _entries(frame[name].to_list(), holes, values)
+    if dtype.is_numeric():
+        entries = [float(v) for v in entries] if dtype.is_float() else [int(v) for v in entries]
+    return frame.with_columns(
+        pl.Series(name, entries, dtype=None if dtype == pl.Null else dtype, strict=False)
+    )
+
+
+def _fill_arrow(table: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+    import pyarrow as pa
+
+    kind = table.schema.field(name).type
+    if values.dtype.kind == "f" and not pa.types.is_floating(kind):
+        kind = pa.float64()
+    entries = _entries(table.column(name).to_pylist(), holes, values)
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        number = float if pa.types.is_floating(kind) else int
+        entries = [number(v) for v in entries]
+    column = pa.array(entries, None if pa.types.is_null(kind) else kind)
+    return table.set_column(table.schema.get_field_index(name), name, column)
+
+
+def _entries(entries: list[Any], holes: np.ndarray, values: np.ndarray) -> list[Any]:
+    for i, v in zip(np.flatnonzero(holes), values.tolist(), strict=True):
+        entries[i] = v
+    return entries

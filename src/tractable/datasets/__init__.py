@@ -1,7 +1,6 @@
 """Small real tables, with source and licence, and made-up ones that show what they are made for."""
 
 from tractable.datasets.growing_up import AGES, HEIGHTS, VOCABULARIES, make_height_vocabulary_age
-from tractable.datasets.shelf import load, names
-from tractable.datasets.table import Table
+from tractable.datasets.table import Table, load, names
 
 __all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "Table", "load", "make_height_vocabulary_age", "names"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.density.bin_columns import Distinct, Inside
 from tractable.engines import fold
-from tractable.primitives.bayesian_blocks import best_blocks
+from tractable.primitives.bins import best_blocks
 
 __all__ = ["block_edges"]
 

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tractable.density.places import Places
-from tractable.primitives.local_windows import log_local_windows
+from tractable.primitives.kernel_sums import log_local_windows, window_blocks
 from tractable.primitives.threads import ordered_map
-from tractable.primitives.window_blocks import window_blocks
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index

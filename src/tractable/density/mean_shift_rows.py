@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.blocks import map_rows
-from tractable.engines.threads import single_threaded_blas
-from tractable.primitives.nearest_centers import assign
+from tractable.data.blocks import map_rows
+from tractable.primitives.kmeans import assign
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["binned", "counted", "named", "nearest"]
 

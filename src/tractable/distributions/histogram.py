@@ -24,7 +24,7 @@ from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only
 from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
 from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping
-from tractable.primitives.bin_counts import find_cells
+from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import value
 

@@ -11,6 +11,7 @@ from tractable.arrays.random import as_generator, uniform
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.covariance import Diagonal
 from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix
+from tractable.data.blocks import map_rows
 from tractable.distributions.distribution import (
     Distribution,
     Univariate,
@@ -24,7 +25,6 @@ from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.normal import Normal
 from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
-from tractable.engines.blocks import map_rows
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import increasing_root, least_whole
 from tractable.value import value

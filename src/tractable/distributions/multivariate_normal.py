@@ -11,6 +11,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, matvec, on_columns, principal_block
+from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.normal import Normal
@@ -22,10 +23,8 @@ from tractable.distributions.vectors import (
     split_mapping,
     taken,
 )
-from tractable.engines.blocks import map_rows
-from tractable.engines.threads import ordered_map
-from tractable.primitives.pattern_rows import group_by_pattern
-from tractable.primitives.pattern_scores import pattern_scores
+from tractable.primitives.em import group_by_pattern, pattern_scores
+from tractable.primitives.threads import ordered_map
 from tractable.statistics.moments import Moments
 from tractable.value import value
 

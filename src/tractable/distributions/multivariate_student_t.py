@@ -12,6 +12,7 @@ from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance, other_dims, resolve_dims
 from tractable.covariance.rows import as_reals, batch_index, diagonal_matrix, matvec
+from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.student_t import StudentT, fit_student_t, found_in_double
@@ -24,7 +25,6 @@ from tractable.distributions.vectors import (
     split_mapping,
     taken,
 )
-from tractable.engines.blocks import map_rows
 from tractable.value import value
 
 __all__ = ["MultivariateStudentT", "expected_distance", "student_t_divergence"]

@@ -11,10 +11,10 @@ from tractable.arrays.constants import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
+from tractable.data.blocks import BLOCK_ENTRIES, map_entries
 from tractable.distributions.checks import check_finite, check_positive, exactly_one, fit_columns
 from tractable.distributions.distribution import Univariate, as_parameters
-from tractable.engines.blocks import BLOCK_ENTRIES, map_entries
-from tractable.statistics.diagonal_moments import DiagonalMoments
+from tractable.statistics.moments import DiagonalMoments
 from tractable.value import value
 
 __all__ = ["Normal"]

@@ -3,12 +3,12 @@
 from tractable.engines.em import EMResult, best_of, em
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
+from tractable.engines.glm import SoftmaxRegression, softmax_regression
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
-from tractable.engines.softmax_regression import SoftmaxRegression, softmax_regression
 
 __all__ = [
     "EMResult",

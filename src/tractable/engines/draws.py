@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.threads import ordered_map
+from tractable.primitives.threads import ordered_map
 
 __all__ = ["map_draws"]
 

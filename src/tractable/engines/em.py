@@ -4,15 +4,23 @@ import math
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from tractable.data.progress import progress
 from tractable.engines.checkpoint import Checkpoint, next_checkpoint
-from tractable.engines.progress import progress
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import parameters, replace, value
 
-__all__ = ["EMResult", "best_of", "em"]
+__all__ = ["EMResult", "Reducible", "best_of", "em"]
 
 P = TypeVar("P")
+
+
+class Reducible(Protocol):
+    """Data that sums a function over its blocks."""
+
+    def reduce(self, of: Callable[[Any], Any], *, label: str = ...) -> Any:
+        """Return the sum of ``of(block)`` over all blocks."""
 
 
 @value
@@ -36,9 +44,10 @@ class EMResult:
 
 
 def em(
-    expect: Callable[[P], Any],
+    expect: Callable[[P], Callable[[Any], Any]],
     maximize: Callable[[Any], P],
     params: P,
+    data: Reducible | None = None,
     *,
     tol: float = 1e-8,
     max_iter: int = 200,
@@ -48,19 +57,23 @@ def em(
 ) -> EMResult:
     """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `unit`.
 
-    An interruption (Ctrl-C) ends the search and is said in the result, so that a model can keep the best so
-    far before it raises KeyboardInterrupt again. Inside :func:`tractable.checkpoint` the search is written
-    down now and then, and taken up where it was.
+    An E-step is a fold over the data: ``data.reduce(expect(params))``. So a model runs on threads, on files
+    and wherever else a source reduces. An interruption (Ctrl-C) ends the search and is said in the result, so
+    that a model can keep the best so far before it raises KeyboardInterrupt again. Inside
+    :func:`tractable.checkpoint` the search is saved now and then, and resumed from where it was.
 
     Parameters
     ----------
     expect : callable
-        ``params -> expected statistics``, with an attribute `objective`: the (penalised) log-likelihood of
-        the parameters they were made with.
+        ``expect(params)`` is the E-step at these parameters: a function of a block of the data, which holds
+        parameters and no rows. It returns the block's expected statistics, which add, and whose sum has an
+        attribute `objective`: the (penalised) log-likelihood of the parameters that they were made with.
     maximize : callable
         ``expected statistics -> params``: the best, or (generalised EM) only better ones.
     params : value
-        Where to begin.
+        The initial parameters.
+    data : source, or anything with a method ``reduce(of)``
+        See :class:`tractable.data.Source`, `Prepared` and `Whole`.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
@@ -68,8 +81,8 @@ def em(
     label : str
         Shown before the progress bar of a search that takes more than a second.
     unit : float, optional
-        What `tol` is a share of, in place of the objective: the weight of the rows, say, where the origin of
-        the objective means nothing.
+        What `tol` is a fraction of, in place of the objective: the weight of the rows, say, where the origin
+        of the objective has no meaning.
     settled : callable, optional
         ``(params, following) -> bool``: whether a step is the last, in place of `tol` where the objective
         has plateaus.
@@ -81,13 +94,14 @@ def em(
     """
     mark, kind = next_checkpoint(), (label, _shapes(params))
     params, trace, done = _resumed(mark, kind, params)
-    expected: Any = None if done else expect(params)
-    trace = trace or (float(expected.objective),)
-    with progress(label, max_iter) as line:
+    # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
+    with single_threaded_blas(), progress(label, max_iter) as line:
+        expected: Any = None if done else _fold(expect(params), data)
+        trace = trace or (float(expected.objective),)
         try:
             while not done and len(trace) <= max_iter:
                 following = maximize(expected)
-                expected = expect(following)
+                expected = _fold(expect(following), data)
                 longer = (*trace, float(expected.objective))
                 last = settled(params, following) if settled else _settled(longer, tol, unit)
                 # All or none, should an interruption fall between.
@@ -99,6 +113,11 @@ def em(
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
     mark.keep(_state(kind, params, trace, done))
     return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
+
+
+def _fold(step: Any, data: Any) -> Any:
+    # TRANSITION: searches whose E-step still folds by itself give no data.
+    return step if data is None else data.reduce(step, label="E-step")
 
 
 def best_of(

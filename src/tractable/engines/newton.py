@@ -1,35 +1,43 @@
-"""Damped Newton minimisation: quadratic near the minimum, downhill everywhere."""
+"""Damped Newton minimisation, and the backtracking line search that quasi-Newton methods share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.engines.halving import halved, improves, inner
 from tractable.value import value
 
-__all__ = ["NewtonResult", "newton"]
+__all__ = ["NewtonResult", "armijo_steps", "backtrack", "newton"]
 
-#: Value, gradient and curvature at a point; the curvature is the Hessian, or a function that solves with it.
-Expansion = tuple[Any, Array, Any]
+#: Value and gradient at a point and, for Newton's method, the Hessian or a function that solves with it.
+Expansion = tuple[Any, ...]
 
-_RECENT = 3  # steps whose gains tell the size of f
+#: Part of the decrease predicted by the slope that a step must achieve.
+ARMIJO = 1e-4
+#: Number of recent steps whose decrease counts to the size of f.
+_RECENT = 3
 
 
 @value
 class NewtonResult:
-    """Where Newton's method stopped, and how it got there."""
+    """The result of a minimisation by `newton`, `lbfgs` or `proximal_newton`."""
 
     x: Array
     value: float
-    gradient: Array
-    curvature: Any  # the Hessian at x, or the function that solves with it
-    gradient_norm: float
+    gradient: Array  # of the smooth part of the objective
     n_iter: int
     converged: bool
     trace: np.ndarray  # (n_iter + 1,) values of the objective, never increasing
+    curvature: Any = None  # the Hessian at x, or the function that solves with it
+    violation: float | None = None  # of the optimality conditions, where the objective has an L1 penalty
+    interrupted: bool = False  # by Ctrl-C: x is the best point so far
+
+    @property
+    def gradient_norm(self) -> float:
+        """The Euclidean norm of the gradient."""
+        return _inner(self.gradient, self.gradient) ** 0.5
 
 
 def newton(
@@ -41,12 +49,12 @@ def newton(
     max_iter: int = 100,
     vanishing: bool = False,
 ) -> NewtonResult:
-    """Minimise a smooth function: x ← x - t H⁻¹ ∇f(x), with t halved until the value falls (Armijo).
+    """Minimise a smooth function by x ← x - t H⁻¹ ∇f(x), with t halved until f falls (Armijo).
 
     Where the Hessian is not positive definite its eigenvalues are replaced by their absolute values, so that
-    the step still leads downhill. It stops when the decrease that a full step promises, ½ ∇fᵀ H⁻¹ ∇f, is at
-    most `tol` times the size of f: its value, and what the last few steps have gained. The rule does not
-    depend on the units of x or f, and a start of enormous value does not make the rest look small.
+    the step is a descent direction. It stops when the decrease that the quadratic model predicts,
+    ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease of the last three steps.
+    The rule does not depend on the units of x or f, nor on how large f is at the start.
 
     Parameters
     ----------
@@ -54,16 +62,16 @@ def newton(
         ``objective(x)`` returns ``(value, gradient, curvature)``: a number, an array like x, and the Hessian
         (d, d), or a function that returns H⁻¹ g for a g like x where H has a structure to exploit.
     start : array
-        Where to begin; d entries in any shape.
+        Initial point; d entries in any shape.
     value : callable, optional
-        The value alone, where that is cheaper: used to try steps.
+        The value alone, where that is cheaper: used by the line search.
     tol : float
         Relative tolerance.
     max_iter : int
-        The most steps to take.
+        Maximum number of steps.
     vanishing : bool
-        Whether f falls to zero, so that it has no size of its own: as a power at its minimum, or a loss that
-        has none. All that has been gained since the start then counts to its size.
+        Whether the infimum of f is zero, so that |f| is no scale: the decrease since the start then counts to
+        its size.
 
     Examples
     --------
@@ -82,37 +90,36 @@ def newton(
     trace, converged = [float(here[0])], False
     while len(trace) <= max_iter and not converged:
         direction = _direction(here)
-        promised = 0.5 * inner(here[1], direction)
-        if promised == 0.0:
+        predicted = 0.5 * _inner(here[1], direction)
+        if predicted == 0.0:
             converged = True
             break
         size = abs(trace[-1]) + trace[0 if vanishing else -min(1 + _RECENT, len(trace))] - trace[-1]
-        stepped = _backtracked(objective, value, x, here, direction)
+        stepped = backtrack(objective, x, here, direction, value=value)
         if stepped is None:
             # No step was lower: at the minimum as far as the value can tell, or stuck.
-            converged = promised <= max(tol, 8.0 * _eps(x)) * size
+            converged = predicted <= max(tol, 8.0 * _eps(x)) * size
             break
         x, here = stepped
         trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
-        converged = promised <= tol * size
+        converged = predicted <= tol * size
     return NewtonResult(
         x=x,
         value=trace[-1],
         gradient=here[1],
-        curvature=here[2],
-        gradient_norm=inner(here[1], here[1]) ** 0.5,
         n_iter=len(trace) - 1,
         converged=converged,
         trace=np.array(trace),
+        curvature=here[2],
     )
 
 
 def _direction(here: Expansion) -> Array:
-    """Return H⁻¹ ∇f, or a downhill stand-in: x moves against it."""
+    """Return H⁻¹ ∇f, or another descent direction; x moves against it."""
     _, gradient, curvature = here
     if callable(curvature):
         direction = curvature(gradient)
-        return direction if inner(gradient, direction) > 0.0 else gradient
+        return direction if _inner(gradient, direction) > 0.0 else gradient
     xp = namespace_of(gradient)
     column = xp.reshape(gradient, (-1, 1))
     try:
@@ -123,7 +130,7 @@ def _direction(here: Expansion) -> Array:
 
 
 def _absolute_solve(xp: Any, hessian: Array, column: Array) -> Array:
-    """Solve with |H|, the Hessian's eigenvalues made positive, in units that make its diagonal ±1."""
+    """Solve with |H|, the Hessian with the absolute values of its eigenvalues, scaled to a diagonal of ±1."""
     diagonal = xp.abs(xp.linalg.diagonal(hessian))[:, None]
     scale = xp.sqrt(xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal)))
     values, vectors = xp.linalg.eigh(symmetrize(hessian / scale / xp.matrix_transpose(scale)))
@@ -133,25 +140,74 @@ def _absolute_solve(xp: Any, hessian: Array, column: Array) -> Array:
     return vectors @ (xp.matrix_transpose(vectors) @ (column / scale) / sizes) / scale
 
 
-def _backtracked(
+def armijo_steps(before: float, decrease: float, rounding: float) -> Iterator[tuple[float, float]]:
+    """Yield step lengths 1, ½, ¼, … with the value that each must reach, while the value can resolve them.
+
+    Parameters
+    ----------
+    before : float
+        The value at the start of the step.
+    decrease : float
+        The decrease of a full step that the slope predicts.
+    rounding : float
+        Changes of the value below this are rounding.
+
+    Examples
+    --------
+    >>> [length for length, _ in armijo_steps(1.0, 0.5, 0.1)]
+    [1.0, 0.5, 0.25]
+    """
+    length = 1.0
+    while length == 1.0 or length * decrease > rounding:
+        yield length, before - ARMIJO * length * decrease
+        length *= 0.5
+
+
+def backtrack(
     objective: Callable[[Array], Expansion],
-    value: Callable[[Array], Any] | None,
     x: Array,
     here: Expansion,
     direction: Array,
+    *,
+    value: Callable[[Array], Any] | None = None,
 ) -> tuple[Array, Expansion] | None:
-    """Return the first point along the step, halving it, that keeps enough of the promised decrease."""
-    before, slope = float(here[0]), inner(here[1], direction)
+    """Return the first point ``x - t direction``, t = 1, ½, ¼, …, of sufficient decrease, and its expansion.
+
+    Where the value cannot resolve the decrease any more, the gradient must become shorter. None where no
+    step length does.
+
+    Parameters
+    ----------
+    objective : callable
+        Returns a tuple that begins with value and gradient.
+    x : array
+    here : tuple
+        ``objective(x)``.
+    direction : array
+    value : callable, optional
+        The value alone, where that is cheaper.
+    """
+    before, slope = float(here[0]), _inner(here[1], direction)
     rounding = 8.0 * _eps(x) * abs(before)
-    for length, bound in halved(before, slope, rounding):
+    for length, bound in armijo_steps(before, slope, rounding):
         candidate = x - length * direction
         with np.errstate(over="ignore", invalid="ignore"):
             if value is not None and not float(value(candidate)) <= bound + rounding:
                 continue
             there = objective(candidate)
-        if _is_finite(*there) and improves(here, there, bound, rounding):
+        if not _is_finite(*there):
+            continue
+        after = float(there[0])
+        level = abs(after - before) <= rounding
+        if after <= bound and after < before:
+            return candidate, there
+        if level and _inner(there[1], there[1]) < _inner(here[1], here[1]):
             return candidate, there
     return None
+
+
+def _inner(a: Array, b: Array) -> float:
+    return float(namespace_of(a).sum(a * b))
 
 
 def _eps(x: Array) -> float:

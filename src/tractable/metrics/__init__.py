@@ -1,25 +1,42 @@
 """Scores of predictions and of predictive distributions."""
 
 from tractable.metrics.bias_variance import BiasVariance, ErrorParts, decompose
-from tractable.metrics.calibration import CalibrationCurve, calibration_curve, pit_values
-from tractable.metrics.calinski_harabasz import calinski_harabasz_score
-from tractable.metrics.class_probabilities import (
+from tractable.metrics.classification import (
     ClassCalibration,
+    ConfusionMatrix,
+    accuracy_score,
     brier_score,
     class_calibration,
+    confusion_matrix,
+    expected_loss,
+    least_loss,
     log_loss,
 )
-from tractable.metrics.cluster_report import ClusterReport, cluster_report
-from tractable.metrics.confusion import ConfusionMatrix, accuracy_score, confusion_matrix
-from tractable.metrics.coverage import Coverage, interval_coverage
-from tractable.metrics.crps import crps, crps_values
-from tractable.metrics.davies_bouldin import davies_bouldin_score
-from tractable.metrics.decision import expected_loss, least_loss
-from tractable.metrics.explained import normalized_rmse, r2_score
-from tractable.metrics.log_predictive_density import log_predictive_density
-from tractable.metrics.mean_absolute_error import mean_absolute_error
-from tractable.metrics.mean_squared_error import mean_squared_error, root_mean_squared_error
-from tractable.metrics.silhouette import silhouette_samples, silhouette_score
+from tractable.metrics.clusters import (
+    ClusterReport,
+    calinski_harabasz_score,
+    cluster_report,
+    davies_bouldin_score,
+    silhouette_samples,
+    silhouette_score,
+)
+from tractable.metrics.predictive import (
+    CalibrationCurve,
+    Coverage,
+    calibration_curve,
+    crps,
+    crps_values,
+    interval_coverage,
+    log_predictive_density,
+    pit_values,
+)
+from tractable.metrics.regression import (
+    mean_absolute_error,
+    mean_squared_error,
+    normalized_rmse,
+    r2_score,
+    root_mean_squared_error,
+)
 
 __all__ = [
     "BiasVariance",

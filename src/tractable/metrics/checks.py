@@ -1,4 +1,4 @@
-"""What scores ask of targets, and how they average."""
+"""Checks of targets and predictions, and weighted averages over rows and targets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count", "un
 
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
-    """Return targets and predictions as floats of one shape, (n,) or (n, t), or say what is wrong."""
+    """Return targets and predictions as floats of one shape, (n,) or (n, t), checked."""
     y_true = as_reals("y_true", y_true)
     y_pred = as_reals("y_pred", y_pred, y_true)
     if y_true.ndim not in (1, 2) or not y_true.shape[0]:
@@ -29,10 +29,10 @@ def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
 
 
 def as_targets(y: Any, shape: Sequence[int], *, like: Array | None = None) -> Array:
-    """Return targets as finite floats of the shape that was predicted, or say what is wrong with y.
+    """Return targets as finite floats of the shape that was predicted, checked.
 
-    One distribution, of shape (), serves targets of any shape; else broadcasting would judge rows by the
-    distributions of others.
+    One distribution, of shape (), serves targets of any shape; other shapes must agree, since broadcasting
+    would compare rows with the distributions of others.
     """
     y = as_reals("y", y, like)
     if tuple(shape) and tuple(y.shape) != tuple(shape):
@@ -83,7 +83,7 @@ def over_targets(x: Array, multioutput: Any) -> Any:
 
 
 def row_count(sample_weight: Any, x: Array) -> float:
-    """Return how many rows there are, counting weights."""
+    """Return the total weight of the rows."""
     if sample_weight is None:
         return float(x.shape[0])
     w = check_weights(sample_weight, x.shape[0], like=x, name="sample_weight", some=True)

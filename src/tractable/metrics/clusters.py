@@ -1,40 +1,55 @@
-"""Rows in groups: what scores of a clustering ask of its labels, and what each cluster is summed up by."""
+"""Scores of a clustering: how compact clusters are, and how far apart."""
 
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.extreme import unit_of_rows
+from tractable.arrays.extreme import squared_units, unit_of_rows
 from tractable.arrays.grouping import tally
-from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.covariance.rows import as_reals
+from tractable.metrics.checks import averaged
+from tractable.primitives import kmeans as distance_sums
+from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
-__all__ = ["Clusters", "Summary", "as_clusters", "summarise"]
+__all__ = [
+    "ClusterReport",
+    "Clusters",
+    "Summary",
+    "as_clusters",
+    "calinski_harabasz_score",
+    "cluster_report",
+    "davies_bouldin_score",
+    "silhouette_samples",
+    "silhouette_score",
+    "summarise",
+]
 
 
 @value
 class Clusters:
-    """The rows that count, those of a cluster side by side.
+    """Rows grouped by cluster.
 
     Parameters
     ----------
     names : array (K,)
         The labels, in order.
     all_rows : array (n, d)
-        The rows as they came, in units of `unit`.
+        The rows in their order, divided by `unit`.
     all_weights : array (n,)
     codes : array (n,)
-        The number of every row's cluster; of rows that alone bear their label and count for nothing, -1.
+        The position of each row's cluster among `names`; -1 for labels that only rows of weight zero have.
     rows : array (m, d)
-        Those of positive weight, by cluster.
+        Rows of positive weight, sorted by cluster.
     weights : array (m,)
     starts : tuple of K + 1 int
-        Cluster k is the rows from ``starts[k]`` up to ``starts[k + 1]``.
+        Cluster k is ``rows[starts[k] : starts[k + 1]]``.
     unit : float
-        1, but where squares of the rows would leave the range of numbers.
+        A power of two, 1 unless squares of the rows would overflow or underflow.
     """
 
     names: Any
@@ -54,9 +69,9 @@ class Clusters:
 
 @value
 class Summary:
-    """What each cluster is summed up by.
+    """Weight, centre, scatter, mean distance and radius of each cluster.
 
-    Centres are told as steps from one of the rows, so that they keep their digits far from the origin.
+    Centres are relative to one of the rows, so that they keep their digits far from the origin.
     """
 
     weights: Array  # (K,)
@@ -91,10 +106,7 @@ class Summary:
 
 
 def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 2) -> Clusters:
-    """Return the rows by cluster, or say what is wrong with the argument that is wrong.
-
-    A score of a clustering compares two clusters at least, and knows nothing where every row is its own.
-    """
+    """Return the rows grouped by cluster, checked: `least` clusters at least, and fewer than rows."""
     x = _finite_rows(X)
     xp, unit = namespace_of(x), unit_of_rows(x)
     x = x if unit == 1.0 else x / unit
@@ -142,7 +154,7 @@ def summarise(clusters: Clusters) -> Summary:
 
 def _one(xp: Any, x: Array, w: Array, origin: Array) -> tuple[Array, ...]:
     first, weight = x[0, :], xp.sum(w)
-    step = x - first  # rows that are all alike have no scatter, not that of a rounded mean
+    step = x - first  # equal rows have a scatter of exactly zero, whatever their mean rounds to
     mean = w @ step / weight
     squares = xp.sum((step - mean) ** 2, axis=1)
     distances = xp.sqrt(squares)
@@ -162,7 +174,7 @@ def _finite_rows(X: Any) -> Array:
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
-    """Return the different labels, in order, and the number of each row's."""
+    """Return the distinct labels, sorted, and the position of each row's label among them."""
     given = labels if is_foreign_array(labels) else np.asarray(labels)
     if tuple(given.shape) != (x.shape[0],):
         raise ValueError(
@@ -180,7 +192,7 @@ def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
 
 
 def _with_weight(names: Any, codes: Array, w: Array) -> tuple[Any, Array, int]:
-    """Forget the labels that only rows of weight zero bear: their rows are numbered -1."""
+    """Drop the labels that only rows of weight zero have; the codes of those rows become -1."""
     xp = namespace_of(codes)
     there = tally(codes, w, names.shape[0]) > 0
     n = int(xp.count_nonzero(there))
@@ -190,3 +202,250 @@ def _with_weight(names: Any, codes: Array, w: Array) -> tuple[Any, Array, int]:
     numbers = xp.where(there, numbers, xp.full_like(numbers, -1))
     kept = namespace_of(names).asarray([k for k in range(names.shape[0]) if bool(there[k])])
     return namespace_of(names).take(names, kept), xp.take(numbers, codes), n
+
+
+def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
+    """Return the scatter between clusters over that within, per degree of freedom; the larger, the better.
+
+    CH = ((N - K) / (K - 1)) · Σ_k n_k |μ_k - x̄|² / Σ_k Σ_{i in k} |x_i - μ_k|², the variance ratio of
+    Calinski and Harabasz (1974).
+
+    Clusters without any scatter score infinity, where scikit-learn says 1; and 0 if their centres coincide
+    too. Everything else is as in scikit-learn's `calinski_harabasz_score`, which takes no weights.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    labels : array (n,)
+        Of 2 clusters at least, and fewer than there are rows.
+    sample_weight : array (n,), optional
+        How often each row counts: N and n_k are total weights.
+
+    Examples
+    --------
+    >>> X = [[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]]
+    >>> round(calinski_harabasz_score(X, [3, 2, 1, 3, 1, 1, 2, 3]), 4)
+    15.0727
+    """
+    clusters = as_clusters(X, labels, sample_weight)
+    found, k = summarise(clusters), clusters.n_clusters
+    if not found.within:
+        return inf if found.between else 0.0
+    return (found.total - k) / (k - 1) * found.between / found.within
+
+
+def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
+    """Return how similar each cluster is to the most similar other one, on average; the smaller, the better.
+
+    DB = (1/K) Σ_k max_{l ≠ k} (s_k + s_l) / |μ_k - μ_l|, with s_k the mean distance of the rows of cluster k
+    from its centre, Davies and Bouldin (1979). Clusters count alike, whatever their size.
+
+    Different clusters with one centre score infinity, where scikit-learn leaves such pairs out; clusters
+    without any scatter score 0. Everything else is as in scikit-learn's `davies_bouldin_score`, which takes
+    no weights.
+
+    Parameters
+    ----------
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
+
+    Examples
+    --------
+    >>> X = [[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]]
+    >>> round(davies_bouldin_score(X, [3, 2, 1, 3, 1, 1, 2, 3]), 4)
+    0.4767
+    """
+    found = summarise(as_clusters(X, labels, sample_weight))
+    xp, gaps = namespace_of(found.centers), found.gaps
+    width = found.distance[:, None] + found.distance[None, :]
+    far = xp.where(gaps > 0, width / xp.where(gaps > 0, gaps, xp.ones_like(gaps)), xp.full_like(gaps, xp.inf))
+    itself = xp.eye(gaps.shape[0], dtype=gaps.dtype, device=device(gaps)) > 0
+    similarity = xp.where((width == 0) | itself, xp.zeros_like(far), far)
+    return float(xp.mean(xp.max(similarity, axis=1)))
+
+
+#: Pairs of rows in a block: at most this many distances are held at once, by a thread.
+BLOCK_PAIRS = 2**21
+
+
+def silhouette_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
+    """Return the mean silhouette, (1/N) Σ (b_i - a_i) / max(a_i, b_i): from -1 to 1, the larger, the better.
+
+    See `silhouette_samples` for the meaning, the cost and the memory. All rows are used: scikit-learn's
+    `sample_size` is a choice of rows.
+
+    Parameters
+    ----------
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
+
+    Examples
+    --------
+    >>> X = [[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]]
+    >>> round(silhouette_score(X, [3, 2, 1, 3, 1, 1, 2, 3]), 4)
+    0.5708
+    """
+    return float(averaged(silhouette_samples(X, labels, sample_weight=sample_weight), sample_weight))
+
+
+def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Array:
+    """Return the silhouette of every row, s = (b - a) / max(a, b), Rousseeuw (1987).
+
+    a is the row's mean distance from the other rows of its cluster, b from those of the nearest other one.
+    A row alone in its cluster scores 0, as in scikit-learn's `silhouette_samples`. Integer weights equal
+    repeated rows: a row that counts w times has w - 1 others at no distance. Of a weight below 1 all is left
+    out, so that a = Σ_j w_j d_ij / (n_k - min(w_i, 1)). Rows of weight zero are judged, and judge no others;
+    those with no counting row in their cluster score 0.
+
+    The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
+    thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
+    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.kmeans`.
+
+    Parameters
+    ----------
+    X, labels, sample_weight
+        As in `calinski_harabasz_score`.
+
+    Returns
+    -------
+    array (n,)
+
+    Examples
+    --------
+    >>> silhouette_samples([[0.0], [1.0], [4.0]], ["a", "a", "b"]).round(4).tolist()
+    [0.75, 0.6667, 0.0]
+    """
+    clusters = as_clusters(X, labels, sample_weight)
+    x, xp = clusters.all_rows, namespace_of(clusters.rows)
+    origin, n = xp.mean(clusters.rows, axis=0), int(x.shape[0])
+    columns = _columns(clusters.rows - origin)
+    totals = xp.stack([xp.sum(clusters.weights[a:b]) for a, b in pairwise(clusters.starts)])
+
+    def judge(start: int) -> Array:
+        rows = slice(start, min(start + step, n))
+        sums = distance_sums(x[rows, :] - origin, columns, clusters.weights, clusters.starts)
+        return _silhouettes(sums, clusters.codes[rows], clusters.all_weights[rows], totals)
+
+    step = max(16, BLOCK_PAIRS // int(columns.shape[1]))
+    return xp.concat(list(ordered_map(judge, range(0, n, step))))
+
+
+def _silhouettes(sums: Array, codes: Array, weights: Array, totals: Array) -> Array:
+    xp = namespace_of(sums)
+    clusters = xp.arange(totals.shape[0], dtype=codes.dtype, device=device(codes))
+    own = codes[:, None] == clusters
+    zero, one = xp.zeros_like(sums), xp.ones_like(weights)
+    others = xp.sum(xp.where(own, totals, zero), axis=1) - xp.minimum(weights, one)
+    alone = (others <= 0) | (codes < 0)
+    a = xp.sum(xp.where(own, sums, zero), axis=1) / xp.where(alone, one, others)
+    b = xp.min(xp.where(own, xp.full_like(sums, xp.inf), sums / totals), axis=1)
+    larger = xp.maximum(a, b)
+    known = ~alone & (larger > 0)
+    return xp.where(known, (b - a) / xp.where(known, larger, one), xp.zeros_like(a))
+
+
+def _columns(rows: Array) -> Array:
+    """Return the rows transposed, each coordinate in one stretch of memory."""
+    return np.ascontiguousarray(rows.T) if is_numpy_array(rows) else rows.T
+
+
+@value
+class ClusterReport:
+    """How compact and how separate the clusters of a clustering are.
+
+    Parameters
+    ----------
+    labels : array (K,)
+        What the clusters are called.
+    sizes : array (K,)
+        Their total weights: numbers of rows where none were given.
+    centers : array (K, d)
+    scatter : array (K,)
+        Compactness: Σ_{i in k} w_i |x_i - μ_k|².
+    spread : array (K,)
+        Its root mean, √(scatter / size), in the units of the data.
+    radius : array (K,)
+        The distance of the farthest row from the centre.
+    separation : array (K,)
+        The distance of the nearest other centre; infinite for one cluster.
+    nearest : array (K,)
+        The position of that cluster; -1 for one cluster.
+    within, between : float
+        The total scatter in its two parts: of rows about their centres, and of centres about the mean.
+    """
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    centers: np.ndarray
+    scatter: np.ndarray
+    spread: np.ndarray
+    radius: np.ndarray
+    separation: np.ndarray
+    nearest: np.ndarray
+    within: float
+    between: float
+
+    @property
+    def explained(self) -> float:
+        """The share of the total scatter that lies between the clusters; 0 where rows do not vary."""
+        total = self.within + self.between
+        return self.between / total if total else 0.0
+
+    def __repr__(self) -> str:
+        lines: list[tuple[str, ...]] = [("cluster", "size", "spread", "radius", "separation", "nearest")]
+        for k, label in enumerate(self.labels):
+            sizes = (self.sizes[k], self.spread[k], self.radius[k], self.separation[k])
+            near = str(self.labels[self.nearest[k]]) if len(self.labels) > 1 else "-"
+            lines.append((str(label), *(f"{x:.4g}" for x in sizes), near))
+        widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
+        table = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines]
+        within, between = f"within {self.within:.6g}", f"between {self.between:.6g}"
+        return "\n".join([*table, f"scatter: {within}, {between} ({self.explained:.1%} of the total)"])
+
+
+def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> ClusterReport:
+    """Return how compact and how separate clusters are: their sizes, widths, and nearest neighbours.
+
+    A clustering is good where rows are near to their own centre and far from the others: where the `radius`
+    of a cluster is below half its `separation`, all its rows are nearer to its centre than to any other.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    labels : array (n,)
+    sample_weight : array (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    ClusterReport
+        Of one line a cluster, on the host; `tractable.plot` draws it.
+
+    Examples
+    --------
+    >>> X = [[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]]
+    >>> cluster_report(X, ["c", "b", "a", "c", "a", "a", "b", "c"])
+    cluster  size  spread  radius  separation  nearest
+          a     3  0.9428   1.054       5.563        b
+          b     2   1.581   1.581       5.563        a
+          c     3   1.491   1.944       5.735        a
+    scatter: within 14.3333, between 86.4167 (85.8% of the total)
+    """
+    clusters = as_clusters(X, labels, sample_weight, least=1)
+    found = summarise(clusters)
+    unit = clusters.unit
+    gaps = unit * to_numpy(found.gaps) + np.diag(np.full(clusters.n_clusters, np.inf))
+    one = clusters.n_clusters == 1
+    sizes, scatter = to_numpy(found.weights), squared_units(to_numpy(found.scatter), unit)
+    return ClusterReport(
+        labels=to_numpy(clusters.names),
+        sizes=sizes,
+        centers=unit * to_numpy(found.origin + found.centers),
+        scatter=scatter,
+        spread=np.sqrt(scatter / sizes),
+        radius=unit * to_numpy(found.radius),
+        separation=gaps.min(axis=1),
+        nearest=np.array([-1]) if one else gaps.argmin(axis=1),
+        within=float(squared_units(found.within, unit)),
+        between=float(squared_units(found.between, unit)),
+    )

@@ -22,9 +22,9 @@ from tractable.mixture.regression_units import RegressionUnits
 from tractable.mixture.regressors import MixtureOfRegressors
 from tractable.mixture.student_t import StudentTMixture
 from tractable.mixture.student_t_steps import StudentTParameters, StudentTSums
-from tractable.mixture.table import TableMixture
-from tractable.mixture.table_steps import TableParameters, TableSums
-from tractable.mixture.table_units import TableUnits
+from tractable.mixture.table.estimator import TableMixture
+from tractable.mixture.table.model import TableUnits
+from tractable.mixture.table.steps import TableParameters, TableSums
 from tractable.mixture.units import Units
 
 __all__ = [

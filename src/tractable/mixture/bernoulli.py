@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import Rows, check_number
-from tractable.data.mapped import mapped
-from tractable.mixture.table_shell import TableShell
+from tractable.data.source import mapped
+from tractable.mixture.table.estimator import TableShell
 from tractable.value import replace
 
 __all__ = ["BernoulliMixture"]

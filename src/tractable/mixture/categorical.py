@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.data import is_frame
-from tractable.data.table_columns import TableColumns
-from tractable.data.table_reading import coded_frame, learn_columns
-from tractable.mixture.table_shell import TableShell
+from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
+from tractable.mixture.table.estimator import TableShell
 from tractable.value import replace
 
 __all__ = ["CategoricalMixture"]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tractable.engines import EMResult, em
-from tractable.engines.threads import single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["climb"]
 

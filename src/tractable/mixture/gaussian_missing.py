@@ -8,11 +8,11 @@ import numpy as np
 from tractable.base import Rows
 from tractable.covariance import Covariance, Diagonal, Isotropic
 from tractable.data import Source
+from tractable.data.blocks import tree_sum
 from tractable.engines import fold
-from tractable.engines.fold import tree_sum
-from tractable.engines.threads import ordered_map, single_threaded_blas
 from tractable.mixture.units import Units
-from tractable.primitives.pattern_pass import PatternRows, group_by_pattern, pattern_pass
+from tractable.primitives.em import PatternRows, group_by_pattern, pattern_pass
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 
 __all__ = ["IncompleteRows", "PassSums"]

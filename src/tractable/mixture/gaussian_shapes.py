@@ -13,7 +13,7 @@ import numpy as np
 from tractable.arrays import jittered_cholesky
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.mixture.factor_analysis import fit_factors
-from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
+from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
 from tractable.value import value
 
 __all__ = ["COVARIANCE_TYPES", "Shape", "collapsed", "shape_of"]

@@ -10,7 +10,7 @@ from tractable.data import sample_rows
 from tractable.mixture.gaussian_sums import GaussianParameters
 from tractable.mixture.kmeans_search import kmeans
 from tractable.mixture.units import Units
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials
+from tractable.primitives.kmeans import kmeans_plus_plus, n_trials
 
 __all__ = ["INIT_PARAMS", "first_rows", "first_shares", "in_units", "out_of_units", "stretched"]
 

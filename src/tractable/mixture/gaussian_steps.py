@@ -17,8 +17,15 @@ from tractable.mixture.gaussian_missing import IncompleteRows, PassSums
 from tractable.mixture.gaussian_shapes import Shape
 from tractable.mixture.gaussian_sums import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.mixture.units import Units
-from tractable.primitives.mixture_pass import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES, mixture_pass
-from tractable.primitives.whitened_pass import whitened_diagonal_pass, whitened_pass
+from tractable.primitives.em import (
+    LINEAR,
+    PRODUCTS,
+    SQUARES,
+    SUM_OF_SQUARES,
+    mixture_pass,
+    whitened_diagonal_pass,
+    whitened_pass,
+)
 from tractable.statistics import Moments
 from tractable.value import replace, value
 

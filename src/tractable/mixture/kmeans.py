@@ -8,13 +8,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, ModelTags, Rows, all_or_nothing, check_choice, check_number
-from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.kmeans_answers import CenterAnswers
 from tractable.mixture.kmeans_frame import frame_of
 from tractable.mixture.kmeans_online import OnlineCenters, followed, passes_over
 from tractable.mixture.kmeans_search import KMeansFit, search
 from tractable.mixture.kmeans_start import Starts, check_init
 from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["KMeans"]
 

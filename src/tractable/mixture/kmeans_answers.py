@@ -14,11 +14,11 @@ from tractable.base import (
     check_rows,
     refuse_foreign,
 )
-from tractable.engines.blocks import map_rows
-from tractable.engines.threads import single_threaded_blas
+from tractable.data.blocks import map_rows
 from tractable.mixture.kmeans_frame import Frame, frame_about
 from tractable.mixture.kmeans_steps import Centers, Clusters, StreamedRows, means
-from tractable.primitives.nearest_centers import assign
+from tractable.primitives.kmeans import assign
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["CenterAnswers"]
 

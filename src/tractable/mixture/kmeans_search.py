@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import EMResult, best_of, em
-from tractable.engines.threads import single_threaded_blas
 from tractable.mixture.kmeans_frame import frame_of
 from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows
-from tractable.primitives.seeding import kmeans_plus_plus, n_trials
+from tractable.primitives.kmeans import kmeans_plus_plus, n_trials
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 __all__ = ["KMeansFit", "kmeans", "random_rows", "search", "seeded_rows"]

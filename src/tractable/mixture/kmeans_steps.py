@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import fold
-from tractable.engines.threads import ordered_map
 from tractable.mixture.kmeans_frame import Frame
-from tractable.primitives.nearest_centers import assign, holdings, movement_of, reassign
+from tractable.primitives.kmeans import assign, holdings, movement_of, reassign
+from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
 
 __all__ = ["Centers", "Clusters", "HeldRows", "StreamedRows", "means"]

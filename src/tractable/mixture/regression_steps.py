@@ -9,10 +9,10 @@ import numpy as np
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.engines.glm.softmax_regression import SoftmaxExpansion, softmax_regression
 from tractable.mixture.regression_model import RegressionMixture
 from tractable.mixture.regression_units import RegressionUnits
-from tractable.primitives.triangle import triangle
+from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import tractable
 
-__all__ = ["Registry", "is_estimator", "is_fitted_name", "is_value", "name_of"]
+__all__ = ["SKLEARN_STATE", "Registry", "is_estimator", "is_fitted_name", "is_value", "name_of"]
 
-#: Packages whose classes reach for files: a saved model has no business making them open one.
-_OUTSIDE = frozenset({"data", "datasets", "testing"})
+#: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
+#: what others are made of.
+_OUTSIDE = frozenset({"base", "cli", "data", "datasets", "persistence", "plotting", "primitives", "testing"})
 
 #: Names of an estimator's state besides those that end in an underscore: scikit-learn's `set_output`, and the
 #: number of output columns of its transformers.
-_STATE = frozenset({"_sklearn_output_config", "_n_features_out"})
+SKLEARN_STATE = frozenset({"_sklearn_output_config", "_n_features_out"})
 
 
 def is_value(cls: type) -> bool:
@@ -30,12 +31,15 @@ def is_estimator(cls: type) -> bool:
 def is_fitted_name(name: str) -> bool:
     """Whether an estimator's attribute of this name is saved and restored.
 
+    Learned attributes end in an underscore; one that users are not meant to read begins with one too.
+
     Examples
     --------
-    >>> [is_fitted_name(name) for name in ("coef_", "_cache", "__class__", "predict")]
-    [True, False, False, False]
+    >>> [is_fitted_name(name) for name in ("coef_", "_params_", "_cache", "__class__", "predict")]
+    [True, True, False, False, False]
     """
-    return name in _STATE or (name.isidentifier() and name.endswith("_") and not name.startswith("_"))
+    learned = name.isidentifier() and name.endswith("_") and not name.startswith("__") and name.strip("_")
+    return name in SKLEARN_STATE or bool(learned)
 
 
 def name_of(cls: type) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tractable.data.entries import is_text
+from tractable.data.text import is_text
 from tractable.report.table import TableError
 
 __all__ = ["arrow_of", "parquet_blocks", "parquet_names", "plain"]

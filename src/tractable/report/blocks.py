@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.entries import is_text
 from tractable.data.names import clean_names
+from tractable.data.text import is_text
 from tractable.report.kinds import judged
 from tractable.report.table import Table, TableError
 from tractable.report.tally import Tally

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.entries import is_text, numbers_of, trimmed
 from tractable.data.names import number_of
-from tractable.data.text_types import dates_of, holds_numbers
+from tractable.data.text import dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.report.table import Column
 from tractable.report.tally import MOST_DISTINCT, Tally
 

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tractable.arrays.random import as_generator
-from tractable.data.dialect import Dialect, sniffed
-from tractable.data.names import number_of
-from tractable.data.nearest import nearest_file
-from tractable.data.text_blocks import UnclosedError, text_blocks
+from tractable.data.csv import UnclosedError, text_blocks
+from tractable.data.names import nearest_file, number_of
+from tractable.data.text import Dialect, sniffed
 from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
 from tractable.report.blocks import gathered
 from tractable.report.column_choice import chosen_columns

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.data.atomic import replacing
-from tractable.data.json_values import as_json
 from tractable.data.names import number_of
+from tractable.data.output import as_json, replacing
 from tractable.report.page import page
 from tractable.report.reading import Progress, read_table, table_of
 from tractable.report.section import Section

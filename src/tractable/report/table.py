@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tractable.data.columns import no_column
-from tractable.data.table_error import TableError
+from tractable.data.text import TableError
 from tractable.value import value
 
 __all__ = ["KINDS", "Column", "Table", "TableError", "unknown_column"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.entries import numbers_of, trimmed
+from tractable.data.text import numbers_of, trimmed
 
 __all__ = ["MOST_DISTINCT", "Tally"]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
 from tractable.data import is_streamed
-from tractable.engines.progress import progress
+from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.component_choice import ComponentChoice
 from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES

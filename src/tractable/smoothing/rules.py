@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.linear_binning import linear_binning
+from tractable.primitives.bins import linear_binning
 from tractable.smoothing.rows import as_rows
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.statistics import DiagonalMoments

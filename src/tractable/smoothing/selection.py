@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.threads import ordered_map
 from tractable.primitives.kernel_sums import left_out_scales, log_kernel_sums
+from tractable.primitives.threads import ordered_map
 from tractable.smoothing.cross_validation import GAUSSIAN, Prepared, loo_slope, lscv_slope, prepared
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.rules import improved_sheather_jones, scott, silverman

@@ -7,12 +7,21 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.engines.threads import ordered_map
-from tractable.primitives.kernel_sums import KINDS, NONE, kernel_spreads, log_kernel_sums
-from tractable.primitives.line_sums import LineSums, line_sums
-from tractable.primitives.near_sums import NearSums, near_sums
-from tractable.primitives.tail_sums import TailSums, tail_sums
-from tractable.primitives.tree_sums import TreeSums, tree_sums
+from tractable.primitives.kernel_sums import (
+    KINDS,
+    NONE,
+    LineSums,
+    NearSums,
+    TailSums,
+    TreeSums,
+    kernel_spreads,
+    line_sums,
+    log_kernel_sums,
+    near_sums,
+    tail_sums,
+    tree_sums,
+)
+from tractable.primitives.threads import ordered_map
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 

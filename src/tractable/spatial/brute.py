@@ -5,8 +5,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.nearest import FORMS, nearest, within
-from tractable.primitives.nearest_filter import SingleRows, filtered_nearest, filtered_within, single_rows
+from tractable.primitives.neighbors import (
+    FORMS,
+    SingleRows,
+    filtered_nearest,
+    filtered_within,
+    nearest,
+    single_rows,
+    within,
+)
 from tractable.spatial.index import Index
 from tractable.spatial.metric import Metric
 from tractable.value import value

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.nearest import distances as all_distances
+from tractable.primitives.neighbors import distances as all_distances
 from tractable.spatial.checks import as_rows
 from tractable.spatial.kept import mean_of
 
@@ -15,11 +15,11 @@ __all__ = ["Metric"]
 class Metric(ABC):
     """A distance between vectors.
 
-    An index keeps ``rows(points)`` and measures these by the elementary distance `form` (one of
-    :data:`tractable.primitives.nearest.FORMS`), from which `outer` makes the metric's own; `inner` goes back.
-    Both rise, so neighbours are the same. A Mahalanobis distance is thus Euclidean between whitened rows, and
-    the cosine distance half the square of the Euclidean between rows of length one. An index serves every
-    metric whose form is among its `forms`.
+    An index stores ``rows(points)`` and measures these by the elementary distance `form` (one of
+    :data:`tractable.primitives.neighbors.FORMS`), from which `outer` makes the metric's own; `inner` inverts.
+    Both increase, so neighbours are the same. A Mahalanobis distance is thus Euclidean between whitened
+    rows, and the cosine distance half the square of the Euclidean between rows of length one. An index
+    serves every metric whose form is among its `forms`.
     """
 
     #: Whether rows are to be taken about the points' mean before anything else.

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.primitives.plane_trees import (
+from tractable.primitives.neighbors import (
     PlaneTrees,
     joined,
     leaves_of,

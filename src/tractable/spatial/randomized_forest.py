@@ -4,9 +4,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
-from tractable.primitives.plane_growth import grow, halve
-from tractable.primitives.plane_trees import PlaneTrees
+from tractable.primitives.neighbors import (
+    NeighbourLists,
+    PlaneTrees,
+    finish_lists,
+    grow,
+    halve,
+    join_leaves,
+    mend_lists,
+)
 from tractable.spatial.checks import as_count, as_threads
 from tractable.spatial.metric import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tractable.primitives.plane_growth import Split, grow, halve, halved_sizes
-from tractable.primitives.plane_trees import PlaneTrees
+from tractable.primitives.neighbors import PlaneTrees, Split, grow, halve, halved_sizes
 from tractable.spatial.metric import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_real, as_seed, as_whole
 from tractable.value import value

@@ -5,10 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.plane_growth import Split, grow
-from tractable.primitives.plane_trees import PlaneTrees
-from tractable.primitives.seeding import n_trials
-from tractable.primitives.two_means import two_means
+from tractable.primitives.kmeans import n_trials
+from tractable.primitives.neighbors import PlaneTrees, Split, grow, two_means
 from tractable.spatial.checks import as_rows
 from tractable.spatial.metric import Metric
 from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole

@@ -2,23 +2,20 @@
 
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges, even_edges
 from tractable.statistics.by_class import ByClass
-from tractable.statistics.counts import Counts
-from tractable.statistics.cross_covariance import cross_covariance
-from tractable.statistics.diagonal_moments import DiagonalMoments
+from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.extremes import Extremes
-from tractable.statistics.fourth_moments import FourthMoments
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.kept_values import KeptValues
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
-from tractable.statistics.moments import Moments
+from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
 from tractable.statistics.side_by_side import SideBySide
-from tractable.statistics.totals import Totals
 
 __all__ = [
     "BinCounts",
     "Bins",
     "ByClass",
+    "ColumnSummary",
     "Counts",
     "DiagonalMoments",
     "Extremes",
@@ -30,9 +27,11 @@ __all__ = [
     "Moments",
     "ReciprocalLogMoments",
     "SideBySide",
+    "Standardizer",
     "Totals",
     "UnitLogMoments",
     "as_edges",
+    "column_varies",
     "cross_covariance",
     "even_edges",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
-from tractable.primitives.bin_counts import bin_counts
+from tractable.primitives.bins import bin_counts
 from tractable.statistics.rows import as_rows, as_weights, check_rate
 from tractable.value import value
 

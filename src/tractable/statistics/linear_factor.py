@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.triangle import centred_triangle, merged_triangle, triangle
+from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
 from tractable.value import replace, value

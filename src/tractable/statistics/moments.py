@@ -5,10 +5,18 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, check_same_width, counts, or_one
+from tractable.statistics.rows import (
+    as_rows,
+    as_weights,
+    check_rate,
+    check_same_width,
+    check_squares,
+    counts,
+    or_one,
+)
 from tractable.value import value
 
-__all__ = ["Moments"]
+__all__ = ["DiagonalMoments", "FourthMoments", "Moments", "cross_covariance"]
 
 
 @value
@@ -112,3 +120,284 @@ class Moments:
 def _column(weight: Any, xp: Any) -> Array:
     """Give a weight (or a batch of them) a last axis of one, to stand beside vectors."""
     return xp.asarray(weight, dtype=xp.float64)[..., None]
+
+
+@value
+class DiagonalMoments:
+    """Weight, mean and scatter of each column: what a diagonal or isotropic Gaussian needs, in linear cost.
+
+    A missing entry (NaN) counts for its column alone, so columns carry their own weights and the statistic
+    of incomplete rows is exact.
+
+    Parameters
+    ----------
+    weight : array of shape (d,)
+        Weight of the observed entries of each column.
+    mean, scatter : arrays of shape (d,)
+    total : float
+        Weight of all rows, observed or not.
+    unseen : float
+        Weight of the rows in which nothing was observed.
+
+    Examples
+    --------
+    >>> s = DiagonalMoments.of([[1.0, float("nan")], [3.0, 5.0]])
+    >>> s.weight.tolist(), s.mean.tolist(), s.scatter.tolist()
+    ([2.0, 1.0], [2.0, 5.0], [2.0, 0.0])
+    """
+
+    weight: Array
+    mean: Array
+    scatter: Array
+    total: Any
+    unseen: Any
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "mean", "scatter"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
+        """Summarise a block of rows; NaN entries count for nothing."""
+        x = as_rows(x)
+        w = as_weights(weights, x)
+        xp = namespace_of(x)
+        one = counts(w, x)
+        total = xp.sum(one)
+        with np.errstate(invalid="ignore", over="ignore"):
+            mean = one @ x / or_one(total, xp)
+            # A missing entry spoils its mean, so complete blocks pay nothing for the question.
+            complete = bool(xp.all(xp.isfinite(mean)))
+            found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
+        check_squares(found.scatter, x, found.mean, w)
+        return found
+
+    @classmethod
+    def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
+        xp = namespace_of(x)
+        centred = x - mean
+        left_over = one @ centred / or_one(total, xp)
+        return cls(
+            weight=total + xp.zeros_like(mean),
+            mean=mean + left_over,
+            scatter=one @ (centred * centred) - total * left_over * left_over,
+            total=total,
+            unseen=total * 0.0,
+        )
+
+    @classmethod
+    def _incomplete(cls, x: Array, one: Array, total: Array) -> "DiagonalMoments":
+        xp = namespace_of(x)
+        seen = ~xp.isnan(x)
+        if bool(xp.any(xp.isinf(x))):
+            raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+        counted = xp.astype(seen, x.dtype)
+        weight = one @ counted
+        safe = or_one(weight, xp)
+        filled = xp.where(seen, x, xp.zeros_like(x))
+        mean = one @ filled / safe
+        centred = xp.where(seen, x - mean, xp.zeros_like(x))
+        left_over = one @ centred / safe
+        return cls(
+            weight=weight,
+            mean=mean + left_over,
+            scatter=one @ (centred * centred) - weight * left_over * left_over,
+            total=total,
+            unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
+        )
+
+    @classmethod
+    def empty(cls, dim: int) -> "DiagonalMoments":
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.mean.shape[-1])
+
+    def __add__(self, other: "DiagonalMoments") -> "DiagonalMoments":
+        """Merge by the pairwise update, column by column."""
+        if not isinstance(other, DiagonalMoments):
+            return NotImplemented
+        check_same_width(self, other)
+        xp = namespace_of(self.mean)
+        weight = self.weight + other.weight
+        share = other.weight / or_one(weight, xp)
+        step = other.mean - self.mean
+        return DiagonalMoments(
+            weight=weight,
+            mean=self.mean + share * step,
+            scatter=self.scatter + other.scatter + self.weight * share * step * step,
+            total=self.total + other.total,
+            unseen=self.unseen + other.unseen,
+        )
+
+    def discount(self, rate: float) -> "DiagonalMoments":
+        """Forget: the same means and variances, believed `rate` times as strongly."""
+        rate = check_rate(rate)
+        return DiagonalMoments(
+            weight=self.weight * rate,
+            mean=self.mean,
+            scatter=self.scatter * rate,
+            total=self.total * rate,
+            unseen=self.unseen * rate,
+        )
+
+
+@value
+class FourthMoments:
+    """Weight, mean, scatter, and the sums of squares times columns and of squares times squares.
+
+    With them the error of a covariance is known from one pass (Ledoit and Wolf, 2004). Powers are of
+    u = (x - mean) / unit with a power of two for each column, so that units do not overflow.
+
+    Parameters
+    ----------
+    moments : Moments
+    unit : array (d,)
+        About the standard deviation of each column; 0 for one that has not varied.
+    third : array (d, d)
+        Σ w u_i² u_j.
+    fourth : array (d, d)
+        Σ w u_i² u_j².
+
+    Examples
+    --------
+    >>> both = FourthMoments.of([[0.0], [2.0]]) + FourthMoments.of([[4.0]])
+    >>> float(both.weight), (both.fourth * both.unit**4).tolist()
+    (3.0, [[32.0]])
+    """
+
+    moments: Moments
+    unit: Array
+    third: Array
+    fourth: Array
+
+    def __post_init__(self) -> None:
+        for name in ("unit", "third", "fourth"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "FourthMoments":
+        """Summarise a block of rows."""
+        x = as_rows(x)
+        w = as_weights(weights, x)
+        with np.errstate(invalid="ignore", over="ignore"):
+            moments = Moments.of(x, w)
+        if not np.all(np.isfinite(moments.mean)):
+            raise ValueError("X contains NaN or infinity")
+        squares = np.diagonal(moments.scatter)
+        check_squares(squares, x, moments.mean, w)
+        unit = power_of_two(_deviations(moments))
+        u = (x - moments.mean) * over(1.0, unit)
+        once = u if w is None else u * w[:, None]
+        return cls(moments=moments, unit=unit, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
+
+    @classmethod
+    def empty(cls, dim: int) -> "FourthMoments":
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    @property
+    def weight(self) -> Any:
+        """Weight of all rows."""
+        return self.moments.weight
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return self.moments.dim
+
+    def __add__(self, other: "FourthMoments") -> "FourthMoments":
+        """Merge: the powers of both about the common mean, by the binomial theorem."""
+        if not isinstance(other, FourthMoments):
+            return NotImplemented
+        check_same_width(self, other)
+        moments = self.moments + other.moments
+        step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
+        counted = self.weight > 0 and other.weight > 0
+        unit = np.maximum(np.maximum(self.unit, other.unit), step if counted else 0.0)
+        parts = [_about(part, moments.mean, unit) for part in (self, other)]
+        third, fourth = (a + b for a, b in zip(*parts, strict=True))
+        return FourthMoments(moments=moments, unit=unit, third=third, fourth=fourth)
+
+    def canonical(self) -> dict[str, Any]:
+        """Return what two statistics of the same rows share: the same sums, of standardised columns."""
+        third, fourth = _about(self, self.moments.mean, _deviations(self.moments))
+        return {"moments": self.moments, "third": third, "fourth": fourth}
+
+    def discount(self, rate: float) -> "FourthMoments":
+        """Forget: everything believed `rate` times as strongly."""
+        rate = check_rate(rate)
+        return FourthMoments(
+            moments=self.moments.discount(rate),
+            unit=self.unit,
+            third=self.third * rate,
+            fourth=self.fourth * rate,
+        )
+
+
+def _about(part: FourthMoments, mean: Array, unit: Array) -> tuple[Array, Array]:
+    """Return Σ w v_i² v_j and Σ w v_i² v_j² of v = (x - mean) / unit."""
+    if not part.weight > 0:
+        return np.zeros_like(part.third), np.zeros_like(part.fourth)
+    a = (part.moments.mean - mean) * over(1.0, unit)
+    scatter = part.moments.scatter * over(1.0, unit)[:, None] * over(1.0, unit)
+    ratio = over(part.unit, unit)
+    t = part.third * (ratio**2)[:, None] * ratio
+    f = part.fourth * (ratio**2)[:, None] * ratio**2
+    s, i, j = np.diagonal(scatter), a[:, None], a[None, :]
+    w = part.weight
+    third = t + s[:, None] * j + 2.0 * i * scatter + w * i * i * j
+    fourth = f + 2.0 * (t * j + t.T * i) + s[:, None] * j * j + i * i * s + 4.0 * i * j * scatter
+    return third, fourth + w * (i * j) ** 2
+
+
+def _deviations(moments: Moments) -> np.ndarray:
+    # The scatter of few rows may be a rounding below zero.
+    return np.sqrt(np.maximum(np.diagonal(moments.scatter), 0.0) / (moments.weight or 1.0))
+
+
+def power_of_two(size: np.ndarray) -> np.ndarray:
+    """Return the power of two at or below each size; 0 for 0."""
+    return np.where(size > 0, np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1), 0.0)
+
+
+def over(a: Any, b: np.ndarray) -> np.ndarray:
+    """Return a / b, and 0 where b is 0."""
+    return np.where(b > 0, a / np.where(b > 0, b, 1.0), 0.0)
+
+
+def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: float = 0.0) -> Array:
+    """Return cov[x, y] = E[(x - E x)(y - E y)ᵀ] = E[x yᵀ] - E[x] E[y]ᵀ over the rows of X and Y.
+
+    It is divided by the number of rows, 1/N: maximum likelihood; ``ddof=1`` divides by N - 1: unbiased. The
+    first form is computed, in two passes; the second would lose its digits far from the origin.
+
+    Parameters
+    ----------
+    X : array (n, p)
+    Y : array (n, q), optional
+        X itself when not given: the covariance matrix.
+    sample_weight : array (n,), optional
+        How often each row counts.
+    ddof : float
+
+    Returns
+    -------
+    array (p, q)
+
+    Examples
+    --------
+    >>> cross_covariance([[0.0], [2.0]], [[1.0, 5.0], [3.0, 1.0]])
+    array([[ 1., -2.]])
+    """
+    X = as_rows(X)
+    if Y is None:
+        return Moments.of(X, sample_weight).covariance(ddof)
+    Y = as_rows(Y)
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(f"Y must have as many rows as X, {X.shape[0]}, got {Y.shape[0]}")
+    both = namespace_of(X, Y).concat([X, Y], axis=1)
+    return Moments.of(both, sample_weight).covariance(ddof)[: X.shape[1], X.shape[1] :]

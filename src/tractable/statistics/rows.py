@@ -7,7 +7,16 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
 
-__all__ = ["as_rows", "as_weights", "check_rate", "check_same_width", "check_squares", "counts", "or_one"]
+__all__ = [
+    "as_rows",
+    "as_weights",
+    "as_whole_numbers",
+    "check_rate",
+    "check_same_width",
+    "check_squares",
+    "counts",
+    "or_one",
+]
 
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100
@@ -77,3 +86,18 @@ def check_rate(rate: Any) -> float:
     if not (isinstance(rate, (int, float)) and 0.0 < rate <= 1.0):
         raise ValueError(f"rate must be in (0, 1], got {rate!r}")
     return float(rate)
+
+
+def as_whole_numbers(x: Any) -> Array:
+    """Return a block of counts or labels as float64, rows on the first axis: 0, 1, 2, … and nothing else."""
+    xp = namespace_of(x)
+    x = xp.asarray(x)
+    if x.ndim < 1:
+        raise ValueError("X must be a block of rows, got a single number")
+    if not xp.isdtype(x.dtype, ("bool", "numeric")):
+        raise ValueError(f"X must be whole numbers, got an array of {x.dtype}")
+    x = x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+    # Written so that NaN is rejected too.
+    if not bool(xp.all((x >= 0) & (x == xp.floor(x)) & xp.isfinite(x))):
+        raise ValueError("X must be whole numbers from 0 on, with no NaN")
+    return x

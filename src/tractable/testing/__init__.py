@@ -5,18 +5,16 @@ kind of object has a tuple of its laws, and ``check_*`` runs them all.
 """
 
 from tractable.testing.array_laws import check_array_function
-from tractable.testing.cluster_score_laws import check_cluster_score
 from tractable.testing.conjugate_laws import check_conjugate_model
 from tractable.testing.covariance_laws import check_covariance
 from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.em_laws import check_em
 from tractable.testing.estimator_laws import check_estimator
-from tractable.testing.gaussian_laws import check_gaussian
-from tractable.testing.joint_laws import check_joint
+from tractable.testing.joint_laws import check_gaussian, check_joint, check_product
 from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
-from tractable.testing.product_laws import check_product
+from tractable.testing.score_laws import check_cluster_score
 from tractable.testing.statistic_laws import check_statistic
 
 __all__ = [

@@ -1,13 +1,14 @@
 """Laws of classifiers: probabilities, decisions and labels tell one story."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from tractable.testing.estimator_answers import N_COLUMNS, cloned, learn, quiet, refused
+from tractable.testing.assertions import Law
+from tractable.testing.estimator_laws import N_COLUMNS, cloned, learn, quiet, refusal
 
 __all__ = ["CLASSIFIER_LAWS"]
 
@@ -130,9 +131,9 @@ def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> N
     doubtful = fitted.predict_proba(X).max(axis=1) < 1.0
     assert all(label is None for label in undecided[doubtful])
     for shape in ((1, 1), (0, 1)):  # of other classes, and of decisions that are for no class
-        with refused("loss", fitted):
+        with refusal("loss", fitted):
             fitted.decide(X, loss=np.ones(np.add(len(fitted.classes_), shape)))
-    with refused("reject_loss", fitted):
+    with refusal("reject_loss", fitted):
         fitted.decide(X, reject_loss=np.nan)
 
 
@@ -191,7 +192,7 @@ def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> 
 
 @contextmanager
 def _refused_labels(fitted: Any) -> Iterator[None]:
-    with quiet(), refused("y", fitted):
+    with quiet(), refusal("y", fitted):
         try:
             yield
         except ValueError as error:
@@ -275,8 +276,6 @@ def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
 def _places(fitted: Any, labels: np.ndarray) -> np.ndarray:
     return np.searchsorted(fitted.classes_, labels)
 
-
-Law = Callable[[Any, np.random.Generator], None]
 
 #: Laws of every classifier.
 CLASSIFIER_LAWS: tuple[Law, ...] = (

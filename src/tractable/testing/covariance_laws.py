@@ -1,7 +1,6 @@
 """Laws of covariance structures: every method equals its dense counterpart."""
 
 import pickle
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,8 +8,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal, other_dims
-from tractable.testing.monte_carlo import assert_mean
-from tractable.testing.refusals import refused
+from tractable.testing.assertions import Law, assert_mean, refused
 from tractable.value import parameters, replace
 
 __all__ = ["COVARIANCE_LAWS", "check_covariance"]
@@ -208,7 +206,7 @@ def _assert_matrix(found: np.ndarray, expected: np.ndarray) -> None:
     assert np.all(np.abs(found - expected) <= within), f"{found} is not {expected}"
 
 
-COVARIANCE_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+COVARIANCE_LAWS: tuple[Law, ...] = (
     dense_is_symmetric_positive_definite,
     diagonal_and_log_det_are_those_of_dense,
     solve_and_multiply_are_those_of_dense,

@@ -3,25 +3,102 @@
 Laws compare answers (densities, predictions, transformed rows), never how a model stores what it learned.
 """
 
-from collections.abc import Callable, Iterator
+import copy
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.estimator_answers import (
-    N_COLUMNS,
-    N_ROWS,
-    answers,
-    assert_close,
-    assert_same_answers,
-    example,
-    learn,
-    refused,
-)
-from tractable.testing.streaming_laws import STREAMING_LAWS
+from tractable.testing.assertions import Law, refused
 
-__all__ = ["ESTIMATOR_LAWS", "check_estimator"]
+__all__ = [
+    "ESTIMATOR_LAWS",
+    "N_COLUMNS",
+    "N_ROWS",
+    "ONE_PASS_LAWS",
+    "PREDICTIVE_LAWS",
+    "SEVERAL_PASS_LAWS",
+    "STREAMING_LAWS",
+    "answers",
+    "assert_close",
+    "assert_same_answers",
+    "check_estimator",
+    "cloned",
+    "example",
+    "learn",
+    "quiet",
+    "refusal",
+]
+
+N_ROWS, N_COLUMNS = 60, 3
+
+
+def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return rows, and a target where the estimator needs one."""
+    X = rng.standard_normal((N_ROWS, N_COLUMNS)) @ rng.standard_normal((N_COLUMNS, N_COLUMNS)) + 3.0
+    tags = estimator.__sklearn_tags__()
+    if tags.input_tags.positive_only:  # codes of categories, or counts
+        X = np.round(X - X.min())
+    if not tags.target_tags.required:
+        return X, None
+    y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(N_ROWS)
+    return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y
+
+
+def answers(estimator: Any, X: Any) -> np.ndarray:
+    """Return what a fitted estimator says about rows, one line a row."""
+    asked = ("score_samples", "predict_proba", "predict", "transform")
+    found = [getattr(estimator, name)(X) for name in asked if hasattr(estimator, name)]
+    found = found or [estimator.kneighbors(X)[0]]  # a search says how far neighbours are
+    return np.column_stack([np.asarray(part, dtype=float) for part in found])
+
+
+def assert_same_answers(a: Any, b: Any, X: Any, rtol: float = 1e-7) -> None:
+    """Raise unless two fitted estimators agree on the rows."""
+    assert_close(answers(a, X), answers(b, X), rtol)
+
+
+def assert_close(a: np.ndarray, b: np.ndarray, rtol: float = 1e-7) -> None:
+    # An impossible row has a score of -inf under both.
+    size = np.abs(b[np.isfinite(b)]).max(initial=1.0)
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * float(size))
+
+
+def cloned(estimator: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(estimator)
+
+
+def learn(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+    with quiet():
+        return cloned(estimator).fit(X, y, **options)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Degenerate rows may be warned about; whether they are answered is the question here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+@contextmanager
+def refusal(named: str, fitted: Any) -> Iterator[None]:
+    """Expect one ValueError that names the argument and leaves the estimator as it was."""
+    before = copy.copy(vars(fitted))
+    try:
+        yield
+    except ValueError as error:
+        assert named in str(error), f"the error does not name {named}: {error}"
+    else:
+        raise AssertionError(f"bad {named or 'input'} was accepted")
+    assert vars(fitted).keys() == before.keys(), "a failed call left attributes behind"
+    assert all(vars(fitted)[name] is kept for name, kept in before.items()), "a failed call changed the model"
 
 
 def rows_may_be_stored_anyhow(estimator: Any, rng: np.random.Generator) -> None:
@@ -49,14 +126,14 @@ def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> No
     fitted = learn(estimator, X, y)
     takes = estimator.__sklearn_tags__().input_tags
     for bad in _bad_rows(X, allow_nan=takes.allow_nan, text=takes.string):
-        with refused("X", fitted):
+        with refusal("X", fitted):
             fitted.fit(bad, y)
     spoiled = X.copy()
     spoiled[3, 1] = np.inf
     for name in ("score_samples", "predict", "predict_proba", "transform"):
         for bad in (X[:, :-1], X[0], spoiled, np.asarray(X, dtype=str)[:, :1].astype(object) + "a"):
             if hasattr(fitted, name):
-                with refused("X", fitted):
+                with refusal("X", fitted):
                     getattr(fitted, name)(bad)
 
 
@@ -66,7 +143,7 @@ def bad_weights_are_one_clear_error(estimator: Any, rng: np.random.Generator) ->
     fitted, good = learn(estimator, X, y), np.ones(len(X))
     bad = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, ["a"] * len(X))
     for weights in bad:
-        with refused("sample_weight", fitted):
+        with refusal("sample_weight", fitted):
             fitted.fit(X, y, sample_weight=weights)
 
 
@@ -135,7 +212,7 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
     fitted = learn(estimator, frame, y)
     assert list(getattr(fitted, "feature_names_in_", ())) == ["a", "b", "c"]
     assert_close(answers(fitted, frame), answers(learn(estimator, X, y), X))
-    with refused("", fitted):
+    with refusal("", fitted):
         answers(fitted, frame.rename(columns={"a": "z"}))
 
 
@@ -175,7 +252,129 @@ def _bad_rows(X: np.ndarray, *, allow_nan: bool, text: bool) -> Iterator[Any]:
     yield np.full_like(X, np.nan)
 
 
-Law = Callable[[Any, np.random.Generator], None]
+def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
+    """`partial_fit` over pieces, in any order, is `fit` on all rows."""
+    X, y = example(estimator, rng)
+    whole = learn(estimator, X, y)
+    pieces = np.array_split(np.arange(len(X)), [1, 2, 9, 30])
+    for order in (pieces, pieces[::-1]):
+        streamed = cloned(estimator)
+        with quiet():
+            for piece in order:
+                streamed.partial_fit(X[piece], None if y is None else y[piece])
+        assert_same_answers(streamed, whole, X)
+
+
+def merging_is_fitting_both(estimator: Any, rng: np.random.Generator) -> None:
+    """`merge` makes a new model of both models' rows and leaves both alone."""
+    X, y = example(estimator, rng)
+    a, b = (
+        learn(estimator, X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
+    )
+    before = answers(a, X), answers(b, X)
+    with quiet():
+        both = a.merge(b)
+    assert_same_answers(both, learn(estimator, X, y), X)
+    assert both is not a
+    np.testing.assert_array_equal(answers(a, X), before[0])
+    np.testing.assert_array_equal(answers(b, X), before[1])
+    with refusal("", a):
+        a.merge(object())
+
+
+def statistics_are_values(estimator: Any, rng: np.random.Generator) -> None:
+    """`summarize` changes nothing; `from_statistic` of a sum is `fit` on all rows."""
+    X, y = example(estimator, rng)
+    fresh = cloned(estimator)
+    halves = [
+        fresh.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
+    ]
+    assert vars(fresh).keys() == vars(cloned(estimator)).keys()
+    with quiet():
+        assert_same_answers(fresh.from_statistic(halves[0] + halves[1]), learn(estimator, X, y), X)
+
+
+def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
+    """A re-iterable of batches is walked like the array it came from."""
+    X, y = example(estimator, rng)
+    if y is not None:
+        batches: Any = [(X[:20], y[:20]), (X[20:], y[20:])]
+    else:
+        batches = [X[:20], X[20:]]
+    with quiet():
+        assert_same_answers(cloned(estimator).fit(batches), learn(estimator, X, y), X)
+
+
+def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
+    """`summarize` of pieces adds up to an E-step of the whole; `from_statistic` is an M-step that climbs."""
+    X, y = example(estimator, rng)
+    fitted = learn(estimator, X, y)
+    if not hasattr(fitted, "summarize"):
+        return
+    before = answers(fitted, X)
+    whole = fitted.summarize(X, y)
+    halves = [
+        fitted.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
+    ]
+    np.testing.assert_array_equal(answers(fitted, X), before)
+    with quiet():
+        one, other = (copy.copy(fitted).from_statistic(s) for s in (whole, halves[0] + halves[1]))
+    assert_same_answers(other, one, X)
+    rise = one.summarize(X, y).objective - whole.objective
+    assert rise >= -1e-9 * abs(whole.objective), f"an iteration lowered the objective by {-rise}"
+
+
+def _fitted(estimator: Any, rng: np.random.Generator) -> tuple[Any, np.ndarray]:
+    X, y = example(estimator, rng)
+    return estimator.fit(X, y), X[:7]
+
+
+def summaries_come_from_the_distribution(estimator: Any, rng: np.random.Generator) -> None:
+    """`predict`, its standard deviation and `predict_var` are the distribution's own."""
+    fitted, X = _fitted(estimator, rng)
+    dist = fitted.predict_dist(X)
+    mean, stddev = fitted.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, dist.mean)
+    np.testing.assert_allclose(fitted.predict(X), dist.mean)
+    np.testing.assert_allclose(stddev, dist.stddev)
+    np.testing.assert_allclose(fitted.predict_var(X), dist.variance)
+
+
+def quantiles_invert_the_cdf(estimator: Any, rng: np.random.Generator) -> None:
+    """`predict_quantiles` is (n, len(alpha)), and the cdf at a quantile is its level."""
+    fitted, X = _fitted(estimator, rng)
+    levels = [0.05, 0.5, 0.9]
+    quantiles = fitted.predict_quantiles(X, levels)
+    assert quantiles.shape == (len(X), 3)
+    for level, column in zip(levels, quantiles.T, strict=True):
+        np.testing.assert_allclose(fitted.predict_dist(X).cdf(column), level, rtol=1e-9)
+
+
+def intervals_are_equal_tailed(estimator: Any, rng: np.random.Generator) -> None:
+    """`predict_interval` is (n, 2), holds its coverage, and leaves as much above as below."""
+    fitted, X = _fitted(estimator, rng)
+    interval = fitted.predict_interval(X, coverage=0.8)
+    assert interval.shape == (len(X), 2)
+    np.testing.assert_allclose(fitted.predict_quantiles(X, [0.1, 0.9]), interval)
+    wide = fitted.predict_interval(X, coverage=0.99)
+    assert np.all((wide[:, 0] < interval[:, 0]) & (interval[:, 1] < wide[:, 1]))
+
+
+def noise_widens_the_prediction(estimator: Any, rng: np.random.Generator) -> None:
+    """A new observation is less certain than the function behind it, and is the default."""
+    fitted, X = _fitted(estimator, rng)
+    noisy, smooth = fitted.predict_var(X), fitted.predict_var(X, include_noise=False)
+    assert np.all(noisy > smooth)
+    np.testing.assert_allclose(fitted.predict_var(X, include_noise=True), noisy)
+
+
+def levels_are_checked(estimator: Any, rng: np.random.Generator) -> None:
+    """Coverages and levels outside (0, 1) are one clear error."""
+    fitted, X = _fitted(estimator, rng)
+    for bad in (0.0, 1.0, -1.0, float("nan")):
+        refused(partial(fitted.predict_interval, X, coverage=bad), "coverage")
+        refused(partial(fitted.predict_quantiles, X, [0.5, bad]), "alpha")
+
 
 #: Laws of every estimator.
 ESTIMATOR_LAWS: tuple[Law, ...] = (
@@ -189,6 +388,35 @@ ESTIMATOR_LAWS: tuple[Law, ...] = (
     asking_changes_nothing,
     column_names_are_remembered,
     density_questions_agree,
+)
+
+
+#: Laws of the estimators that are exact in one pass.
+ONE_PASS_LAWS: tuple[Law, ...] = (
+    pieces_make_the_whole,
+    merging_is_fitting_both,
+    statistics_are_values,
+    batches_are_rows,
+)
+
+
+#: Laws of the estimators that are exact over several passes.
+SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
+
+
+#: Laws that hold by how exact a model is over a stream.
+STREAMING_LAWS: dict[str, tuple[Law, ...]] = {
+    "exact in one pass": ONE_PASS_LAWS,
+    "exact over several passes": SEVERAL_PASS_LAWS,
+}
+
+
+PREDICTIVE_LAWS: tuple[Law, ...] = (
+    summaries_come_from_the_distribution,
+    quantiles_invert_the_cdf,
+    intervals_are_equal_tailed,
+    noise_widens_the_prediction,
+    levels_are_checked,
 )
 
 

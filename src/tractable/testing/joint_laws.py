@@ -1,13 +1,13 @@
-"""Laws of joint distributions: closed under marginals and conditioning, and exact about missing entries."""
+"""Laws of joint distributions, of Gaussians and of products of independent columns."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.random import as_generator
+from tractable.testing.assertions import Law, assert_mean
 
-__all__ = ["JOINT_LAWS", "check_joint"]
+__all__ = ["GAUSSIAN_LAWS", "JOINT_LAWS", "PRODUCT_LAWS", "check_gaussian", "check_joint", "check_product"]
 
 
 def chain_rule_holds_for_columns(d: Any, rng: np.random.Generator) -> None:
@@ -96,7 +96,193 @@ def _assert_close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
-JOINT_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+def chain_rule_holds(d: Any, rng: np.random.Generator) -> None:
+    """The chain rule, log p(x) = log p(x_g) + log p(x_r | x_g), for several ways to part coordinates."""
+    x = d.sample(3, rng=rng)
+    for given, rest in _splits(d.dim):
+        parts = d.marginal(given).log_prob(x[..., given]) + d.condition(given, x[..., given]).log_prob(
+            x[..., rest]
+        )
+        _assert_within(parts, d.log_prob(x), d)
+
+
+def conditioning_in_steps_is_conditioning_at_once(d: Any, rng: np.random.Generator) -> None:
+    """Conditioning on a coordinate and then on another is conditioning on both."""
+    if d.dim < 3:
+        return
+    x = d.sample(1, rng=rng)[0]
+    at_once = d.condition([0, d.dim - 1], x[..., [0, d.dim - 1]])
+    steps = d.condition([0], x[..., [0]]).condition([-1], x[..., [-1]])
+    _assert_same(steps, at_once, d)
+
+
+def condition_on_nothing_changes_nothing(d: Any, rng: np.random.Generator) -> None:
+    """p(x | nothing) = p(x)."""
+    _assert_same(d.condition([], np.empty(0)), d, d)
+
+
+def marginal_of_marginal_is_marginal(d: Any, rng: np.random.Generator) -> None:
+    """Marginals compose, in any order of coordinates."""
+    order = np.arange(d.dim)[::-1]
+    keep = order[: max(1, d.dim - 1)]
+    _assert_same(d.marginal(order).marginal(range(len(keep))), d.marginal(keep), d)
+    np.testing.assert_array_equal(d.marginal(keep).mean, d.mean[..., keep])
+    np.testing.assert_allclose(d.marginal(keep).variance, d.variance[..., keep], rtol=1e-14)
+
+
+def missing_entries_are_marginalised(d: Any, rng: np.random.Generator) -> None:
+    """A NaN entry is integrated out; where nothing is observed the log probability is 0."""
+    x = d.sample(6, rng=rng)
+    holes = rng.random((6,) + (1,) * len(d.batch_shape) + (d.dim,)) < 0.4
+    holes[0], holes[1] = True, False
+    broken = np.where(holes, np.nan, x)
+    scored = d.log_prob(broken)
+    np.testing.assert_array_equal(scored[0], 0.0)
+    for row, hole in enumerate(holes.reshape(6, d.dim)):
+        seen = np.flatnonzero(~hole)
+        if len(seen):
+            _assert_within(scored[row], d.marginal(seen).log_prob(x[row][..., seen]), d)
+    _assert_within(d.mahalanobis(broken, squared=True)[1], d.mahalanobis(x[1], squared=True), d)
+
+
+def affine_maps_move_the_density(d: Any, rng: np.random.Generator) -> None:
+    """Change of variables, log p_y(Ax + b) = log p_x(x) - log |det A|; A may also drop dimensions."""
+    size = _typical(d)
+    A = size[:, None] * (rng.standard_normal((d.dim, d.dim)) + 2.0 * np.eye(d.dim)) / size
+    b = size * rng.standard_normal(d.dim)
+    x = d.sample(4, rng=rng)
+    moved = d.affine(A, b)
+    _assert_within(moved.log_prob(x @ A.T + b), d.log_prob(x) - np.linalg.slogdet(A)[1], d, 1e2)
+    row = d.affine(A[:1])
+    np.testing.assert_allclose(row.variance[..., 0], A[0] @ d.covariance @ A[0], rtol=_slack(d))
+
+
+def products_hold_pointwise(d: Any, rng: np.random.Generator) -> None:
+    """Pointwise, log p(x) + log q(x) = log scale + log r(x), where r is the product."""
+    size = _typical(d)
+    other = d.affine(size[:, None] * (0.5 * np.eye(d.dim) + 0.1) / size, 0.3 * size)
+    both, log_scale = d.product(other)
+    x = both.sample(4, rng=rng)
+    _assert_within(both.log_prob(x) + log_scale, d.log_prob(x) + other.log_prob(x), d, 1e3)
+    squared, log_scale = d.product(d)
+    _assert_within(squared.log_prob(x) + log_scale, 2.0 * d.log_prob(x), d, 1e3)
+
+
+def sums_add_means_and_covariances(d: Any, rng: np.random.Generator) -> None:
+    """The sum of independent vectors has the sum of the means and of the covariances."""
+    other = d.affine(2.0 * np.eye(d.dim))
+    total = d + other
+    np.testing.assert_allclose(total.mean, d.mean + other.mean, rtol=1e-14)
+    _assert_matrix(total.covariance, 5.0 * d.covariance)
+
+
+def principal_axes_decorrelate(d: Any, rng: np.random.Generator) -> None:
+    """Σ = Uᵀ diag(λ) U with orthonormal rows; U (x - μ) has covariance diag(λ), not its inverse."""
+    axes, variances = d.principal_axes()
+    turned = np.swapaxes(axes, -1, -2)
+    np.testing.assert_allclose(axes @ turned, np.broadcast_to(np.eye(d.dim), axes.shape), atol=1e-12)
+    np.testing.assert_allclose(
+        (turned * variances[..., None, :]) @ axes, d.covariance, atol=1e-12 * np.max(d.variance)
+    )
+    assert np.all(np.diff(variances, axis=-1) <= 1e-12 * np.max(variances))
+    y = np.einsum("...ij,n...j->n...i", axes, d.sample(20_000, rng=rng) - d.mean)
+    if np.all(variances > 1e-10 * np.max(variances)):
+        assert_mean(y * (y / variances), 1.0, "squares along the principal axes")
+
+
+def mahalanobis_is_in_the_density(d: Any, rng: np.random.Generator) -> None:
+    """The exponent is -½ Δ², and Δ² is chi-square with d degrees of freedom."""
+    x = d.sample(20_000, rng=rng)
+    squared = d.mahalanobis(x, squared=True)
+    np.testing.assert_allclose(d.mahalanobis(x) ** 2, squared, rtol=1e-12)
+    _assert_within(d.log_prob(x) - d.log_prob(d.mean), -0.5 * squared, d)
+    assert_mean(squared, float(d.dim), "squared Mahalanobis distances")
+    inside = d.mahalanobis(x) <= d.credible_radius(0.8)
+    assert_mean(inside, 0.8, "share of draws within the credible radius")
+
+
+def precision_inverts_covariance(d: Any, rng: np.random.Generator) -> None:
+    """Λ Σ = I."""
+    left, right = d.stddev[..., :, None], d.stddev[..., None, :]
+    product = (left * d.precision * right) @ (d.covariance / left / right)
+    np.testing.assert_allclose(product, np.broadcast_to(np.eye(d.dim), product.shape), atol=_slack(d))
+
+
+def _typical(d: Any) -> np.ndarray:
+    """A scale for each coordinate, the same for the whole batch."""
+    return np.exp(np.log(d.stddev).reshape(-1, d.dim).mean(axis=0))
+
+
+def _splits(dim: int) -> list[tuple[list[int], list[int]]]:
+    """Some ways to part the coordinates in two, out of order on purpose."""
+    if dim < 2:
+        return []
+    last = list(range(dim - 1, 0, -1))
+    parts = [([0], list(range(1, dim))), (last, [0])]
+    return parts if dim < 4 else [*parts, ([2, 0], [i for i in range(dim) if i not in (0, 2)])]
+
+
+def _slack(d: Any) -> float:
+    """Return how far rounding may reach: machine epsilon times the condition of the correlations."""
+    correlation = d.covariance / d.stddev[..., :, None] / d.stddev[..., None, :]
+    return float(100.0 * d.dim * np.finfo(np.float64).eps * np.max(np.linalg.cond(correlation)))
+
+
+def _assert_within(found: Any, expected: Any, d: Any, factor: float = 1.0) -> None:
+    slack = factor * _slack(d) + 1e-12 + 4e-16 * np.max(np.abs(d.mean) / d.stddev)
+    size = 1.0 + np.max(np.abs(expected)) + np.max(np.abs(d.structure.log_det))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=slack * size * 10)
+
+
+def _assert_matrix(found: np.ndarray, expected: np.ndarray) -> None:
+    scale = np.sqrt(np.einsum("...ii->...i", expected))
+    within = 1e-13 * scale[..., :, None] * scale[..., None, :]
+    assert np.all(np.abs(found - expected) <= within), f"{found} is not {expected}"
+
+
+def _assert_same(a: Any, b: Any, d: Any) -> None:
+    np.testing.assert_allclose(a.mean, b.mean, rtol=_slack(d), atol=_slack(d) * np.max(d.stddev))
+    scale = b.stddev
+    within = _slack(d) * scale[..., :, None] * scale[..., None, :]
+    assert np.all(np.abs(a.covariance - b.covariance) <= within), f"{a.covariance} is not {b.covariance}"
+
+
+def density_is_the_product_of_the_parts(d: Any, rng: np.random.Generator) -> None:
+    """The log density of a row is the sum of its columns'."""
+    x = d.sample(5, rng=rng)
+    total, start = np.zeros((5, *d.batch_shape)), 0
+    for part in d.parts:
+        width = part.event_shape[0] if part.event_shape else 1
+        columns = x[..., start : start + width] if part.event_shape else x[..., start]
+        total, start = total + part.log_prob(columns), start + width
+    assert start == d.event_shape[0]
+    np.testing.assert_allclose(d.log_prob(x), total, rtol=1e-13, atol=1e-13)
+
+
+def surprises_of_parts_add_up(d: Any, rng: np.random.Generator) -> None:
+    """Entropies and divergences are sums over the parts."""
+    np.testing.assert_allclose(d.entropy(), sum(part.entropy() for part in d.parts), rtol=1e-13)
+    if d.batch_shape:
+        other = d[np.roll(np.arange(d.batch_shape[0]), 1)]
+        parts = zip(d.parts, other.parts, strict=True)
+        np.testing.assert_allclose(
+            d.kl_divergence(other), sum(p.kl_divergence(q) for p, q in parts), rtol=1e-13, atol=1e-13
+        )
+
+
+def a_part_says_nothing_of_the_others(d: Any, rng: np.random.Generator) -> None:
+    """Given the columns of one part, the others are distributed as before."""
+    if len(d.parts) < 2:
+        return
+    width = d.parts[0].event_shape[0] if d.parts[0].event_shape else 1
+    given, rest = list(range(width)), list(range(width, d.event_shape[0]))
+    x = d.sample(3, rng=rng)
+    conditional = d.condition(given, x[0][..., given])
+    np.testing.assert_array_equal(conditional.log_prob(x[..., rest]), d.marginal(rest).log_prob(x[..., rest]))
+    assert np.all(d.covariance[..., given, :][..., rest] == 0)
+
+
+JOINT_LAWS: tuple[Law, ...] = (
     chain_rule_holds_for_columns,
     conditioning_twice_is_conditioning_once,
     conditioning_on_nothing_is_idle,
@@ -104,6 +290,28 @@ JOINT_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
     marginals_compose,
     missing_columns_are_integrated_out,
     names_are_positions,
+)
+
+
+GAUSSIAN_LAWS: tuple[Law, ...] = (
+    chain_rule_holds,
+    conditioning_in_steps_is_conditioning_at_once,
+    condition_on_nothing_changes_nothing,
+    marginal_of_marginal_is_marginal,
+    missing_entries_are_marginalised,
+    affine_maps_move_the_density,
+    products_hold_pointwise,
+    sums_add_means_and_covariances,
+    principal_axes_decorrelate,
+    mahalanobis_is_in_the_density,
+    precision_inverts_covariance,
+)
+
+
+PRODUCT_LAWS: tuple[Law, ...] = (
+    density_is_the_product_of_the_parts,
+    surprises_of_parts_add_up,
+    a_part_says_nothing_of_the_others,
 )
 
 
@@ -117,3 +325,27 @@ def check_joint(distribution: Any, rng: Any = 0) -> None:
     """
     for law in JOINT_LAWS:
         law(distribution, as_generator(rng))
+
+
+def check_gaussian(distribution: Any, rng: Any = 0) -> None:
+    """Run every law of Gaussians on one.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> check_gaussian(tractable.MultivariateNormal(mean=[0.0, 1.0], covariance=[[2.0, 1.0], [1.0, 2.0]]))
+    """
+    for law in GAUSSIAN_LAWS:
+        law(distribution, as_generator(rng))
+
+
+def check_product(product: Any, rng: Any = 0) -> None:
+    """Run every law of products on one.
+
+    Examples
+    --------
+    >>> from tractable import Normal, Product
+    >>> check_product(Product(parts=[Normal(mean=0.0, variance=1.0), Normal(mean=1.0, variance=2.0)]))
+    """
+    for law in PRODUCT_LAWS:
+        law(product, as_generator(rng))

@@ -1,12 +1,11 @@
 """Laws of mixtures: the sum that they are, and what follows from it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.monte_carlo import assert_mean, standardized
+from tractable.testing.assertions import Law, assert_mean, standardized
 from tractable.value import parameters, replace
 
 __all__ = ["MIXTURE_LAWS", "check_mixture"]
@@ -152,7 +151,7 @@ def distinct_hills_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(found, places, rtol=1e-9, atol=atol * size)
 
 
-MIXTURE_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+MIXTURE_LAWS: tuple[Law, ...] = (
     density_is_the_weighted_sum,
     responsibilities_are_bayes_rule,
     order_of_components_is_immaterial,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.refusals import refused
+from tractable.testing.assertions import Law, refused
 from tractable.value import value
 
 __all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
@@ -156,7 +156,7 @@ def other_widths_do_not_merge(statistic: Any, rng: np.random.Generator) -> None:
     refused(lambda: statistic.of(x) + statistic.of(x[:, :2]), "columns")
 
 
-STATISTIC_LAWS: tuple[Callable[[Any, np.random.Generator], None], ...] = (
+STATISTIC_LAWS: tuple[Law, ...] = (
     empty_is_neutral,
     addition_is_associative,
     addition_is_commutative,

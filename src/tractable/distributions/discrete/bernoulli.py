@@ -10,7 +10,7 @@ from tractable.distributions.checks import check_finite, check_probability, exac
 from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Bernoulli"]

@@ -16,7 +16,7 @@ from tractable.distributions.discrete.counting import (
 )
 from tractable.distributions.discrete.polya import category_term, fitted_concentrations, whole_term
 from tractable.distributions.distribution import as_parameters
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["BetaBinomial"]

@@ -12,7 +12,7 @@ from tractable.distributions.checks import check_probability
 from tractable.distributions.discrete.bernoulli import Bernoulli
 from tractable.distributions.discrete.counting import Counting, as_counts, check_whole
 from tractable.distributions.distribution import as_parameters
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Binomial"]

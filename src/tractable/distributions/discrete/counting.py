@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.engines.roots import least_whole
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 
 __all__ = [
     "CountVectors",

@@ -16,8 +16,8 @@ from tractable.distributions.discrete.counting import (
 )
 from tractable.distributions.discrete.multinomial import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.discrete.polya import category_term, fitted_concentrations, whole_term
-from tractable.statistics.totals import Totals
-from tractable.statistics.whole_numbers import as_whole_numbers
+from tractable.statistics.counts import Totals
+from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
 __all__ = ["DirichletMultinomial"]

@@ -17,7 +17,7 @@ from tractable.distributions.discrete.counting import (
     one_total,
 )
 from tractable.distributions.probabilities import as_shares
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Multinomial", "apportioned"]

@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.special import gammainc, gammaincc
 from tractable.distributions.checks import check_nonnegative
 from tractable.distributions.discrete.counting import Counting, as_counts
-from tractable.statistics.totals import Totals
+from tractable.statistics.counts import Totals
 from tractable.value import value
 
 __all__ = ["Poisson"]

@@ -1,10 +1,9 @@
 """Basis functions: columns φ(x) in which a model that is curved in x is linear in its weights."""
 
 from tractable.linear_model.basis.fourier import FourierBasis
-from tractable.linear_model.basis.function import FunctionBasis
-from tractable.linear_model.basis.gaussian import GaussianBasis
+from tractable.linear_model.basis.functions import FunctionBasis
+from tractable.linear_model.basis.local import GaussianBasis, SigmoidBasis
 from tractable.linear_model.basis.polynomial import PolynomialBasis, n_monomials
-from tractable.linear_model.basis.sigmoid import SigmoidBasis
 from tractable.linear_model.basis.spline import SplineBasis
 
 __all__ = [

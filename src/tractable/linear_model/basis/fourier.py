@@ -4,8 +4,7 @@ from math import inf, pi
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
-from tractable.linear_model.basis.mapping import Basis
-from tractable.linear_model.basis.places import column_range
+from tractable.linear_model.basis.base import Basis, column_range
 
 __all__ = ["FourierBasis"]
 

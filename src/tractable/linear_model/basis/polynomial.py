@@ -8,8 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
-from tractable.linear_model.basis.mapping import Basis
-from tractable.linear_model.basis.places import column_range, standardised
+from tractable.linear_model.basis.base import Basis, column_range, standardised
 
 __all__ = ["PolynomialBasis", "n_monomials"]
 

@@ -2,8 +2,7 @@
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.linear_model.basis.mapping import Basis
-from tractable.linear_model.basis.places import check_placement, column_range, spread_over, standardised
+from tractable.linear_model.basis.base import Basis, check_placement, column_range, spread_over, standardised
 
 __all__ = ["SplineBasis", "b_splines"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
-from tractable.linear_model.basis.mapping import Basis
+from tractable.linear_model.basis.base import Basis
 from tractable.plotting.labels import legend_name
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import box_of, column_names, rows_like

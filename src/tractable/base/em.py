@@ -1,0 +1,234 @@
+"""Models fitted by expectation-maximisation: what their `fit` has in common."""
+
+import copy
+import warnings
+from abc import abstractmethod
+from typing import Any, Protocol, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.arrays.random import as_generator
+from tractable.base.estimator import Estimator, FitInterrupted, all_or_nothing, check_fitted
+from tractable.base.parameters import check_number
+from tractable.base.validation import Rows, check_rows, refuse_foreign
+from tractable.engines import EMResult, best_of, em
+from tractable.engines.em import Reducible
+
+__all__ = ["EMEstimator", "EMProblem"]
+
+
+class EMProblem(Protocol):
+    """The data of a search and its two steps; what `_em_problem` returns.
+
+    Attributes
+    ----------
+    data : source, `Prepared` or `Whole`
+        What an E-step reduces.
+    total : float
+        Weight of the rows.
+    """
+
+    data: Reducible
+    total: float
+
+    def initial(self, rng: np.random.Generator) -> Any:
+        """Return initial parameters."""
+
+    def expect(self, params: Any) -> Any:
+        """Return the E-step at these parameters: a function of a block that holds no rows."""
+
+    def maximize(self, statistic: Any) -> Any:
+        """Return the parameters that maximise the expected log-likelihood."""
+
+
+class EMEstimator(Estimator):
+    """`fit`, restarts, warm start, one step at a time, and streams, of a model fitted by EM.
+
+    A model supplies the steps of its life:
+
+    - `_check_parameters()` refuses constructor parameters that make no sense;
+    - `_validate_rows(X, y, sample_weight, reset=…)` checks rows;
+    - `_em_problem(rows, fitted=…)` standardizes and returns the `EMProblem`; with `fitted`, in the scale of
+      the fit, for `summarize`, `from_statistic` and `partial_fit`;
+    - `_fitted_params(problem)` returns the fitted parameters as the problem's steps take them;
+    - `_set_fitted(params, problem)` sets what users read;
+    - `_is_regular(params, problem)` says whether a solution may win over others (no component collapsed);
+    - `_warn_fitted()` warns of what a user should know of a finished fit, besides convergence.
+    """
+
+    n_init: int
+    tol: float
+    max_iter: int
+    random_state: Any
+    #: Whether the model learns from targets as well.
+    _supervised = False
+    #: What a search, and what a stream, leave behind; untrue once parameters came another way.
+    _SEARCH_ATTRIBUTES = ("lower_bound_", "objective_trace_", "n_iter_", "converged_")
+    _STREAM_ATTRIBUTES = ("statistic_", "n_batches_", "weight_seen_")
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before any work."""
+        check_number("n_init", self.n_init, least=1, whole=True)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_number("tol", self.tol, least=0.0)
+
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        """Check rows to learn from, or (not `reset`) rows like those of the fit."""
+        refuse_foreign(X)
+        return check_rows(
+            self,
+            X,
+            y,
+            sample_weight,
+            reset=reset,
+            min_rows=self._min_rows() if reset else 1,
+            supervised=self._supervised,
+        )
+
+    def _min_rows(self) -> int:
+        """Return the fewest rows that `fit` accepts."""
+        return 1
+
+    @abstractmethod
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> Any:
+        """Return the `EMProblem` of rows, scaled anew or (`fitted`) as in the fit; of no rows where None."""
+
+    @abstractmethod
+    def _fitted_params(self, problem: Any) -> Any:
+        """Return the fitted parameters in the scale of a problem."""
+
+    @abstractmethod
+    def _set_fitted(self, params: Any, problem: Any) -> None:
+        """Set the attributes that users read."""
+
+    def _is_regular(self, params: Any, problem: Any) -> bool:
+        """Whether a solution may win over others: a collapsed component has an unbounded likelihood."""
+        return True
+
+    def _warn_fitted(self) -> None:
+        """Warn of what a user should know of a finished fit, besides convergence."""
+
+    @all_or_nothing(afresh=False)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit by expectation-maximisation to rows in memory, in files, or in a stream that can be repeated.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or column name
+            The targets, where the model has any; ignored elsewhere.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        earlier = copy.copy(self)
+        self._forget(*[name for name in vars(self) if name.endswith("_")])
+        rows = self._validate_rows(X, y, sample_weight, reset=True)
+        problem = self._em_problem(rows, fitted=False)
+        result = self._search(problem, earlier)
+        self._set_fitted(result.params, problem)
+        self._set_search(result, problem.total)
+        if result.interrupted:
+            raise FitInterrupted
+        if not result.converged:
+            warnings.warn(_not_converged(result, self.max_iter), ConvergenceWarning, stacklevel=4)
+        self._warn_fitted()
+        return self
+
+    def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Return the rows' expected statistics under the fitted model: one E-step; the model is not changed.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or column name
+            The targets, where the model has any; ignored elsewhere.
+        sample_weight : array of shape (n_samples,) or column name, optional
+
+        Returns
+        -------
+        statistic
+            Merge two with ``+``; `from_statistic` takes the M-step. Its `objective` is the (penalised) log
+            likelihood of the rows.
+        """
+        check_fitted(self)
+        rows = self._validate_rows(X, y, sample_weight, reset=False)
+        problem = self._em_problem(rows, fitted=True)
+        return problem.data.reduce(problem.expect(self._fitted_params(problem)), label="E-step")
+
+    @all_or_nothing(afresh=False)
+    def from_statistic(self, statistic: Any) -> Self:
+        """Learn from expected statistics: one M-step.
+
+        Parameters
+        ----------
+        statistic
+            What `summarize` returned, or a sum of such.
+
+        Returns
+        -------
+        self
+        """
+        check_fitted(self)
+        self._check_statistic(statistic)
+        problem = self._em_problem(None, fitted=True)
+        self._set_fitted(problem.maximize(statistic), problem)
+        self._forget(*self._SEARCH_ATTRIBUTES, *self._STREAM_ATTRIBUTES)
+        return self
+
+    def _search(self, problem: Any, earlier: Any) -> EMResult:
+        """Run EM from the earlier fit (`warm_start`), or from `n_init` starts, and return the best."""
+        if getattr(self, "warm_start", False) and hasattr(earlier, "n_iter_"):
+            return self._run_em(problem, earlier._fitted_params(problem))  # noqa: SLF001
+        rng = as_generator(self.random_state)
+        return best_of(
+            lambda _: self._run_em(problem, problem.initial(rng)),
+            self.n_init,
+            sound=lambda params: self._is_regular(params, problem),
+        )
+
+    def _run_em(self, problem: Any, params: Any) -> EMResult:
+        return em(
+            problem.expect,
+            problem.maximize,
+            params,
+            problem.data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            unit=problem.total,
+            label=self._label(),
+        )
+
+    def _label(self) -> str:
+        """Return what the progress line of a search shows."""
+        n = getattr(self, "n_components", None)
+        return type(self).__name__ if n is None else f"{type(self).__name__}, {n} components"
+
+    def _check_statistic(self, statistic: Any) -> None:
+        """Refuse what is no expected statistic of this model."""
+        if not hasattr(statistic, "objective"):
+            raise ValueError(f"statistic must be what summarize returns, got {type(statistic).__name__}")
+
+    def _set_search(self, result: EMResult, total: float) -> None:
+        self.objective_trace_ = np.asarray(result.trace) / total
+        self.lower_bound_ = float(self.objective_trace_[-1])
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
+
+
+def _not_converged(result: EMResult, max_iter: int) -> str:
+    if result.n_iter < max_iter:
+        return (
+            f"EM stopped after {result.n_iter} iterations, where rounding lowered the objective: a component "
+            "is singular; use fewer components or a larger reg_covar"
+        )
+    return f"EM did not converge in {max_iter} iterations; raise max_iter or tol, or try more starts (n_init)"

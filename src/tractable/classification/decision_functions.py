@@ -1,0 +1,254 @@
+"""The geometry of linear classifiers: planes, distances to them, and what lies between two classes."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from tractable.arrays.namespace import freeze
+from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
+from tractable.covariance.rows import as_reals
+from tractable.value import value
+
+__all__ = ["DiscriminantScores", "LinearDiscriminantFunction", "discriminant_functions"]
+
+
+@value
+class LinearDiscriminantFunction:
+    """Scores that are planes, y_k(x) = w_kᵀx + w_k0: the class of the largest is decided for.
+
+    Two classes need one plane, y(x) = wᵀx + w₀, which is positive for the second. Its surface y(x) = 0 has
+    D - 1 dimensions and w stands on it: wᵀ(x_a - x_b) = 0 for any two of its points. The regions of several
+    classes are convex: with two points, all that lies between them has their class.
+
+    Parameters
+    ----------
+    coef : array (D,) or (1, D) for two classes, (K, D) for K
+        w_k.
+    intercept : float or array (K,)
+        w_k0.
+    classes : array (K,), optional
+        Labels; 0, 1, … when not given.
+
+    Examples
+    --------
+    >>> plane = LinearDiscriminantFunction(coef=[3.0, 4.0], intercept=-10.0, classes=["left", "right"])
+    >>> plane.plane_offset, plane.signed_distance([[0.0, 0.0], [3.0, 4.0]])
+    (2.0, array([-2.,  3.]))
+    >>> plane.project_to_boundary([3.0, 4.0]), plane.decide([[0.0, 0.0], [3.0, 4.0]])
+    (array([1.2, 1.6]), array(['left', 'right'], dtype='<U5'))
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    classes: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        coef = np.atleast_2d(np.array(as_reals("coef", self.coef), dtype=np.float64))
+        intercept = np.atleast_1d(np.array(as_reals("intercept", self.intercept), dtype=np.float64))
+        if coef.ndim != 2 or not coef.size or not np.isfinite(coef).all():
+            raise ValueError(f"coef must be finite, of shape (n_planes, n_features), got shape {coef.shape}")
+        if intercept.shape != coef.shape[:1] or not np.isfinite(intercept).all():
+            raise ValueError(f"intercept must be {len(coef)} finite numbers, got shape {intercept.shape}")
+        if np.any(np.all(coef == 0.0, axis=1)) and len(coef) == 1:
+            raise ValueError("coef must not be zero: there is no plane")
+        n_classes = max(len(coef), 2)
+        classes = np.arange(n_classes) if self.classes is None else np.asarray(self.classes)
+        if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
+            raise ValueError(f"classes must be {n_classes} different labels, got {classes.tolist()}")
+        object.__setattr__(self, "coef", freeze(coef))
+        object.__setattr__(self, "intercept", freeze(intercept))
+        object.__setattr__(self, "classes", freeze(classes.copy()))
+
+    @property
+    def n_planes(self) -> int:
+        """One for two classes, else one for each class."""
+        return len(self.coef)
+
+    def scores(self, x: Any) -> np.ndarray:
+        """Return wᵀx + w₀ of points (..., D): (...) for one plane, else (..., K)."""
+        x = self._points(x)
+        found = x @ self.coef.T + self.intercept
+        return found[..., 0] if self.n_planes == 1 else found
+
+    def decide(self, x: Any) -> np.ndarray:
+        """Return the class of each point (..., D): of the largest score, the first of tied ones."""
+        scores = self.scores(x)
+        labels = np.asarray(self.classes)
+        if self.n_planes == 1:
+            return labels[(scores > 0.0).astype(int)]
+        return labels[np.argmax(scores, axis=-1)]
+
+    @property
+    def normal(self) -> np.ndarray:
+        """The unit vector w/‖w‖ that stands on the surface, towards the second class, (D,)."""
+        w, _ = self._one_plane()
+        return w / _length(w)
+
+    @property
+    def plane_offset(self) -> float:
+        """Where the surface cuts the line through the origin along w: at -w₀/‖w‖ times the unit vector.
+
+        The signed distance of the origin to the surface is the negative of it, +w₀/‖w‖.
+        """
+        w, w0 = self._one_plane()
+        return -float(w0 / _length(w)) + 0.0
+
+    def signed_distance(self, x: Any) -> np.ndarray:
+        """Return r = (wᵀx + w₀)/‖w‖ of points (..., D): positive on the side of the second class."""
+        self._one_plane()
+        # Along the normal and not by the score: far from the origin both terms of a score may overflow.
+        return self._points(x) @ self.normal - self.plane_offset
+
+    def project_to_boundary(self, x: Any) -> np.ndarray:
+        """Return the nearest point of the surface to each of (..., D): x - r w/‖w‖."""
+        return self._points(x) - self.signed_distance(x)[..., None] * self.normal
+
+    def surface(self, t: Any) -> np.ndarray:
+        """Return points of the surface with coordinates t (..., D - 1) in it, from its point next to 0."""
+        w, _ = self._one_plane()
+        t = np.asarray(as_reals("t", t), dtype=np.float64)
+        if t.ndim < 1 or t.shape[-1] != len(w) - 1:
+            raise ValueError(f"t must have {len(w) - 1} coordinates on its last axis, got shape {t.shape}")
+        # The last D - 1 right singular vectors of one row are what is orthogonal to it.
+        across = np.linalg.svd(self.normal[None, :])[2][1:]
+        return self.plane_offset * self.normal + t @ across
+
+    def pairwise_boundary(self, k: Any, j: Any) -> "LinearDiscriminantFunction":
+        """Return the plane between two classes, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k.
+
+        Parameters
+        ----------
+        k, j : labels
+        """
+        first, second = (self._place(name, label) for name, label in (("k", k), ("j", j)))
+        if first == second:
+            raise ValueError(f"k and j must be two classes, got {k!r} twice")
+        coef, intercept = self._contrast(first, second)
+        labels = np.asarray(self.classes)[[second, first]]
+        return LinearDiscriminantFunction(coef=coef, intercept=intercept, classes=labels)
+
+    def _contrast(self, k: int, j: int) -> tuple[np.ndarray, np.ndarray]:
+        if self.n_planes == 1:
+            sign = 1.0 if k else -1.0
+            return sign * self.coef, sign * self.intercept
+        return self.coef[[k]] - self.coef[[j]], self.intercept[[k]] - self.intercept[[j]]
+
+    def _one_plane(self) -> tuple[np.ndarray, float]:
+        if self.n_planes > 1:
+            raise ValueError(
+                f"there are {self.n_planes} planes: pairwise_boundary(k, j) gives the one between two classes"
+            )
+        return self.coef[0], float(self.intercept[0])
+
+    def _points(self, x: Any) -> np.ndarray:
+        x = np.asarray(as_reals("x", x), dtype=np.float64)
+        if x.ndim < 1 or x.shape[-1] != self.coef.shape[1]:
+            raise ValueError(f"x must have {self.coef.shape[1]} columns on its last axis, got {x.shape}")
+        return x
+
+    def _place(self, name: str, label: Any) -> int:
+        labels = np.asarray(self.classes).tolist()
+        if label not in labels:
+            raise ValueError(f"{name} must be one of the classes {labels}, got {label!r}")
+        return labels.index(label)
+
+
+def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
+    """Return the planes of a fitted linear classifier, as a value with their geometry.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With `coef_`, `intercept_` and `classes_`: this library's, or any that follows scikit-learn. A class
+        of prior 0 is never decided for, and has no plane.
+
+    Returns
+    -------
+    LinearDiscriminantFunction
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 3.0], [5.0, 3.0]]), ["a", "a", "b", "b"]
+    >>> planes = discriminant_functions(tractable.Perceptron().fit(X, y))
+    >>> planes.decide(X).tolist(), bool(np.all(planes.signed_distance(X[2:]) > 0.0))
+    (['a', 'a', 'b', 'b'], True)
+    """
+    check_fitted(estimator)
+    if not all(hasattr(estimator, name) for name in ("coef_", "intercept_", "classes_")):
+        raise ValueError(
+            "estimator must be a linear classifier, with coef_, intercept_ and classes_; "
+            f"{type(estimator).__name__} is none"
+        )
+    coef = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
+    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
+    classes = np.asarray(estimator.classes_)
+    if np.isinf(intercept).any():
+        coef, intercept, classes = _possible(coef, intercept, classes)
+    return LinearDiscriminantFunction(coef=coef, intercept=intercept, classes=classes)
+
+
+def _possible(
+    coef: np.ndarray, intercept: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Leave out the planes of classes that cannot be: of prior 0, they are at minus infinity."""
+    some = intercept > -np.inf
+    if len(coef) == 1 or np.count_nonzero(some) < 2:
+        never = classes[[int(intercept[0] < 0)]] if len(coef) == 1 else classes[~some]
+        raise ValueError(f"estimator has no plane: the prior of {never.tolist()} is 0, and one class is left")
+    coef, intercept, classes = coef[some], intercept[some], classes[some]
+    if len(classes) == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    return coef, intercept, classes
+
+
+def _length(w: np.ndarray) -> float:
+    """Return ‖w‖; in units of its largest entry, whose square may be no number."""
+    size = float(np.abs(w).max())
+    return size * float(np.linalg.norm(w / size))
+
+
+class DiscriminantScores(ClassifierMixin):
+    """`predict` and `decision_function` of a model that supplies `_scores(rows)`, one column a class."""
+
+    classes_: np.ndarray
+
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must say how it scores classes")
+
+    def _rows(self, X: Any) -> np.ndarray:
+        """Return checked rows in double precision."""
+        check_answerable(self)
+        refuse_foreign(X)
+        return np.asarray(check_columns(self, X), dtype=np.float64)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the largest score of each row; of tied ones the first.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0.0).astype(int)]
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes; of two, that of the second less that of the first.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
+        """
+        scores = self._scores(self._rows(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores

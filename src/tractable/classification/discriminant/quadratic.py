@@ -1,0 +1,145 @@
+"""Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import check_number
+from tractable.classification.discriminant.gaussian_classes import GaussianClasses
+from tractable.classification.discriminant.moments import LEAST_SHARE, own_covariances
+from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_of_each
+from tractable.covariance import Full
+from tractable.covariance.regular import regular
+from tractable.distributions import MultivariateNormal
+from tractable.statistics import Moments
+
+__all__ = ["QuadraticDiscriminant"]
+
+
+class QuadraticDiscriminant(GaussianClasses):
+    """Gaussian classes with covariances of their own: p(x | C_k) = N(x | μ_k, Σ_k).
+
+    The log odds of two classes are quadratic, and so are the boundaries between them. By maximum likelihood
+    each class has the mean and covariance of its rows. Exact in one pass: rows may be streamed, merged, and
+    read from files larger than memory. Missing entries (NaN) are marginalised, in learning by maximum
+    likelihood (EM on the statistic of each class) and in every answer.
+
+    A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
+    within all classes is added, which is said, and kept in `jitter_`. ``shrinkage="auto"`` or
+    ``estimate="bayes"`` are the better answers there.
+
+    Parameters
+    ----------
+    shrinkage : None, float or "auto"
+        A number s from 0 to 1 makes each covariance (1 - s) Σ_k + s (tr Σ_k / d) I. "auto" shrinks the
+        correlations of each class by the share of least expected error (Ledoit and Wolf), which is found in
+        the same pass from sums of products of squares; it needs complete rows.
+    priors : array of shape (n_classes,), optional
+        p(C_k); the shares of the classes by weight when not given.
+    reg_param : float
+        r from 0 to 1 makes each covariance (1 - r) Σ_k + r I, after any shrinkage; in the units of X.
+    estimate : {"ml", "bayes"}
+        "bayes" integrates means and covariances out: classes are Student-t distributions.
+    prior : NormalWishart, optional
+        With "bayes", what is believed of the mean and precision of each class, independently of the others.
+        By default as strong as one row for the mean and n_features rows for the precision; it expects the
+        mean of all rows, and uncorrelated columns with their variances within classes.
+    ddof : float
+        Covariances are scatter / (n_k - ddof): 0 is maximum likelihood, 1 is unbiased.
+    tol, max_iter : float, int
+        With missing values: relative growth of the log-likelihood that ends EM, and the most iterations.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_prior_, class_count_ : arrays of shape (n_classes,)
+        A class that was promised to `partial_fit` and has no rows has prior 0 and the mean and covariance
+        of all rows. Given another prior, it leaves the model open until rows of it come; with "bayes" it is
+        what the belief says.
+    means_ : array of shape (n_classes, n_features)
+    covariance_ : array of shape (n_classes, n_features, n_features)
+        With "bayes" the posterior expectation of each precision, inverted.
+    class_distributions_ : MultivariateNormal or MultivariateStudentT of batch n_classes
+    distribution_ : Mixture
+        p(x) = Σ_k p(C_k) p(x | C_k).
+    posterior_, log_evidence_ : NormalWishart of batch n_classes, float
+        With "bayes": the belief about each class, and log p(X | y).
+    shrinkage_ : float or array of shape (n_classes,)
+        How far covariances were shrunk; one for each class with "auto".
+    jitter_ : array of shape (n_classes, n_features)
+        What was added to variances because a covariance was singular; zeros where it was not.
+    statistic_ : ByClass
+    n_iter_, converged_ : int, bool
+        Rounds of EM over missing entries, 1 where there were none; whether they settled.
+    n_unseen_ : float
+        Weight of the rows in which every entry was missing. They count for the priors alone.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.LinearDiscriminant : one covariance for all classes.
+    tractable.GenerativeClassifier : classes of any density.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.standard_normal((200, 2)), 4.0 * rng.standard_normal((200, 2))])
+    >>> y = np.repeat(["narrow", "wide"], 200)
+    >>> model = tractable.QuadraticDiscriminant().fit(X, y)
+    >>> model.predict([[0.0, 0.0], [6.0, 0.0], [np.nan, -6.0]]).tolist()
+    ['narrow', 'wide', 'wide']
+    """
+
+    _shared = False
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        estimate: str = "ml",
+        prior: Any = None,
+        ddof: float = 0.0,
+        tol: float = 1e-12,
+        max_iter: int = 1000,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.estimate = estimate
+        self.prior = prior
+        self.ddof = ddof
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("reg_param", self.reg_param, least=0.0, most=1.0)
+        if self.estimate == "bayes" and self.reg_param:
+            raise ValueError("reg_param is for estimate='ml'; the prior of 'bayes' does its work")
+
+    def _adopt(self, moments: Moments) -> None:
+        matrices, self.shrinkage_ = own_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
+        identity = np.eye(moments.dim)
+        matrices = (1.0 - self.reg_param) * matrices + self.reg_param * identity
+        # The same for all classes: a column that follows from others then says nothing of the class.
+        within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
+        found = [
+            regular(matrix, mean, added=LEAST_SHARE * within)
+            for matrix, mean in zip(matrices, moments.mean, strict=True)
+        ]
+        self.jitter_ = np.stack([jitter for _, jitter in found])
+        structure = Full.from_cholesky(np.stack([each.cholesky for each, _ in found]))
+        self.covariance_ = np.stack([each.dense() for each, _ in found])
+        self.class_distributions_ = MultivariateNormal(
+            mean=moments.mean, covariance=structure, names=self._names()
+        )
+
+    def _believe(self, prior: Any, moments: Moments) -> ClassBeliefs:
+        beliefs = beliefs_of_each(prior, moments)
+        belief = beliefs.posterior
+        self.covariance_ = Full.from_precision(belief.scale * belief.dof[:, None, None]).dense()
+        return beliefs

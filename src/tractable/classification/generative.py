@@ -1,0 +1,267 @@
+"""Bayes' rule over any densities."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+
+from tractable.arrays.random import as_generator
+from tractable.base import (
+    GenerativeClasses,
+    ModelTags,
+    all_or_nothing,
+    check_answerable,
+    check_class_rows,
+    check_columns,
+    check_count,
+    refuse_foreign,
+)
+from tractable.base.validation import check_names
+from tractable.classification.labelled_rows import (
+    column_names,
+    joined,
+    plain_labels,
+    rows_of_block,
+    rows_of_classes,
+)
+from tractable.classification.one_pass import (
+    OnePassClassifier,
+    check_seen,
+    class_by_class,
+    class_priors,
+    log_priors,
+)
+from tractable.data import Batch, is_frame
+from tractable.data.blocks import tree_sum
+from tractable.distributions import Distribution, Mixture, Stacked
+from tractable.statistics import ByClass
+
+__all__ = ["GenerativeClassifier"]
+
+
+def _one_pass(estimator: Any) -> bool:
+    """Whether the densities learn from statistics."""
+    return bool(estimator.model_tags.streaming == "exact in one pass")
+
+
+class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
+    """Any density for the rows of each class: p(C_k | x) ∝ p(C_k) p(x | C_k).
+
+    A copy of the density is fitted to the rows of each class. What the density can do, the classifier can:
+    weights, missing values, sources; where the density is exact in one pass, so is the classifier, with
+    `partial_fit`, `merge`, `summarize` and `from_statistic`. For two classes the posterior is σ(a) with the
+    log odds a = log p(x | C₂) p(C₂) - log p(x | C₁) p(C₁), which `decision_function` returns.
+
+    Parameters
+    ----------
+    density : estimator, or mapping from class to estimator
+        With `fit` and `score_samples`: `GaussianDensity`, `GaussianMixture`, `KernelDensity`, `Histogram`,
+        `TableMixture` for tables with words, or another library's.
+    priors : array of shape (n_classes,), optional
+        p(C_k); the shares of the classes by weight when not given.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_prior_, class_count_ : arrays of shape (n_classes,)
+    estimators_ : tuple of n_classes fitted densities
+        None for a class that was promised to `partial_fit` and has no rows, whose prior is 0.
+    class_distributions_ : tuple of n_classes distributions, where the densities have them
+    distribution_ : Mixture
+        p(x) = Σ_k p(C_k) p(x | C_k), where the densities have distributions.
+    statistic_ : ByClass, where the density is exact in one pass
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.QuadraticDiscriminant : Gaussian classes, faster.
+    tractable.NaiveBayes : columns independent within classes.
+
+    Examples
+    --------
+    A class in two parts, and one between them:
+
+    >>> import numpy as np, tractable
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-4.0, 1.0, 100), rng.normal(4.0, 1.0, 100), rng.normal(0.0, 1.0, 100)])
+    >>> y = np.repeat(["outer", "outer", "inner"], 100)
+    >>> model = tractable.GenerativeClassifier(tractable.KernelDensity()).fit(X[:, None], y)
+    >>> model.predict([[-4.0], [0.0], [4.0]]).tolist()
+    ['outer', 'inner', 'outer']
+    """
+
+    def __init__(self, density: Any, *, priors: Any = None) -> None:
+        self.density = density
+        self.priors = priors
+
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """See `tractable.tags`: what the densities are."""
+        each = [getattr(density, "model_tags", None) for density in self._densities()]
+        streams = {"no" if t is None else t.streaming for t in each}
+        streaming: Any = streams.pop() if len(streams) == 1 else "no"
+        return ModelTags(
+            kind="generative",
+            parametric=bool(each) and all(t is not None and t.parametric for t in each),
+            streaming=streaming,
+            missing_values=bool(each) and all(t is not None and t.missing_values for t in each),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        for density in self._densities():
+            if hasattr(density, "__sklearn_tags__"):
+                takes = density.__sklearn_tags__().input_tags
+                for name in ("string", "categorical", "positive_only"):
+                    setattr(found.input_tags, name, getattr(takes, name))
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit a density to the rows of each class.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        if _one_pass(self):
+            self._learn(self._fold(self, X, y, sample_weight, reset=True))
+            return self
+        parts = rows_of_classes(self, X, y, sample_weight, reset=True, words=self._words())
+        classes = np.concatenate([part.name for part in parts]) if parts else np.zeros(0)
+        labels = [part.label for part in parts]
+        fitted = class_by_class(lambda k, part: self._new(k).fit(part.X, **part.options), labels, parts)
+        self._adopt(classes, fitted, np.array([part.weight for part in parts]))
+        return self
+
+    @available_if(_one_pass)
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """See `OnePassClassifier.partial_fit`: where the density is exact in one pass."""
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    @available_if(_one_pass)
+    def merge(self, other: Any) -> Self:
+        """See `OnePassMixin.merge`: where the density is exact in one pass."""
+        return super().merge(other)
+
+    @available_if(_one_pass)
+    def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> ByClass:
+        """See `OnePassMixin.summarize`: where the density is exact in one pass."""
+        return super().summarize(X, y, sample_weight)
+
+    @available_if(_one_pass)
+    def from_statistic(self, statistic: ByClass) -> Self:
+        """See `OnePassMixin.from_statistic`: where the density is exact in one pass."""
+        return super().from_statistic(statistic)
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
+        """Draw classes, and rows from their densities.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+
+        Returns
+        -------
+        X : array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        """
+        check_answerable(self)
+        rng = as_generator(random_state)
+        n = check_count("n_samples", n_samples, least=1)
+        codes = rng.choice(len(self.classes_), size=n, p=self.class_prior_)
+        parts = []
+        for k in np.unique(codes):
+            found = self.estimators_[k].sample(int(np.sum(codes == k)), random_state=rng)
+            parts.append(found[0] if isinstance(found, tuple) else found)  # mixtures label what they draw
+        return joined(parts, codes), self.classes_[codes]
+
+    def _densities(self) -> list[Any]:
+        given = list(self.density.values()) if isinstance(self.density, Mapping) else [self.density]
+        return [density for density in given if not isinstance(density, type)]
+
+    def _words(self) -> bool:
+        return bool(self.__sklearn_tags__().input_tags.string)
+
+    def _new(self, label: Any) -> Any:
+        """Return a fresh density for a class."""
+        if isinstance(self.density, Mapping):
+            if label not in self.density:
+                raise ValueError(
+                    f"density has no estimator for the class {label!r} of y: {list(self.density)}"
+                )
+            found = self.density[label]
+        else:
+            found = self.density
+        if isinstance(found, type):
+            raise ValueError(f"density must be an estimator and not its class: {found.__name__}()")
+        if not (hasattr(found, "fit") and hasattr(found, "score_samples")):
+            raise ValueError(
+                f"density must be an estimator with fit and score_samples, got {type(found).__name__}"
+            )
+        return clone(found)
+
+    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
+        rows, classes = check_class_rows(subject, X, y, sample_weight, reset=options["reset"])
+        if classes is None:
+            return tree_sum(self._summary(batch) for batch in rows.data.batches())
+        return self._summary(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
+
+    def _summary(self, batch: Batch) -> ByClass:
+        parts = rows_of_block(batch)
+        return ByClass(
+            labels=np.concatenate([part.name for part in parts]) if parts else np.zeros(0),
+            parts=tuple(self._new(part.label).summarize(part.X, **part.options) for part in parts),
+            dim=batch.X.shape[1],
+        )
+
+    def _require_kind(self, statistic: Any) -> None:
+        if not isinstance(statistic, ByClass):
+            raise ValueError(f"statistic must be ByClass, got {type(statistic).__name__}")
+
+    def _learn(self, statistic: ByClass) -> None:
+        classes = self._known_classes(statistic)
+        fitted: list[Any] = [None] * len(classes)
+        labels = plain_labels(statistic.labels)
+        learned = class_by_class(lambda k, part: self._new(k).from_statistic(part), labels, statistic.parts)
+        for k, density in zip(np.searchsorted(classes, statistic.labels), learned, strict=True):
+            fitted[k] = density
+        self.statistic_ = statistic
+        self._adopt(classes, fitted, self._class_weights(statistic, classes))
+
+    def _adopt(self, classes: np.ndarray, fitted: list[Any], counts: np.ndarray) -> None:
+        self.classes_, self.class_count_ = classes, counts
+        self.class_prior_ = class_priors(self.priors, counts, classes)
+        check_seen(self.class_prior_, counts, classes)
+        self.estimators_: tuple[Any, ...] = tuple(fitted)
+        found = [getattr(density, "distribution_", None) for density in self.estimators_]
+        seen = [k for k, density in enumerate(self.estimators_) if density is not None]
+        members: list[Any] = [found[k] for k in seen if isinstance(found[k], Distribution)]
+        if len(members) == len(seen):
+            self.class_distributions_ = tuple(found)
+            self.distribution_ = Mixture(weights=self.class_prior_[seen], components=Stacked(members=members))
+
+    def _log_scores(self, X: Any) -> np.ndarray:
+        if self._words() and is_frame(X):
+            names = column_names(X)
+            check_names(self, names, len(names), reset=False)
+            rows = X
+        else:
+            refuse_foreign(X)
+            rows = np.asarray(check_columns(self, X), dtype=np.float64)
+        scores = np.full((len(rows), len(self.classes_)), -np.inf)
+        for k, log_prior in enumerate(log_priors(self.class_prior_)):
+            if log_prior > -np.inf:
+                scores[:, k] = log_prior + np.asarray(self.estimators_[k].score_samples(rows))
+        return scores

@@ -1,0 +1,127 @@
+"""Planes fitted to one-of-K codes by least squares."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.base import ModelTags, NotYetDetermined, check_number
+from tractable.classification.decision_functions import DiscriminantScores
+from tractable.classification.one_pass import OnePassClassifier
+from tractable.data.blocks import tree_sum
+from tractable.distributions import one_hot
+from tractable.engines import LeastSquares, least_squares
+from tractable.statistics import ByClass, LinearFactor
+
+__all__ = ["LeastSquaresClassifier"]
+
+
+class LeastSquaresClassifier(DiscriminantScores, OnePassClassifier):
+    """The planes nearest to one-of-K codes of the classes: y(x) = Wᵀx + w₀, of which the largest decides.
+
+    Bishop (4.16). Exact in one pass, with the digits of a QR of all rows: rows may be streamed, merged, and
+    read from files larger than memory. The outputs of a row are one in sum, as the codes are; they are no
+    probabilities, may be negative or above one, and are not offered as such. Rows far on the right side pull
+    the planes as hard as mistakes do, and of three classes in a line the middle one may never be decided for
+    (masking): :class:`tractable.LinearDiscriminant` and :class:`tractable.LogisticRegression` do not fail so.
+
+    Parameters
+    ----------
+    rank_tol : float, optional
+        A direction in which the columns vary less than this, relative to their lengths about the origin, is
+        taken for rounding; 10 n_features ε by default. Where directions are lacking the shortest
+        coefficients are taken.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_count_ : array of shape (n_classes,)
+    coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
+        The planes; of two classes one, the second less the first, whose sign decides.
+    solution_ : LeastSquares
+        The planes of all classes, and how well they fit.
+    rank_ : int
+        Rank of the centred columns.
+    statistic_ : ByClass
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.distributions.LabelCoding : one-of-K and the other codes of classes.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> X, y = [[0.0], [1.0], [2.0], [10.0], [11.0]], ["a", "a", "a", "b", "b"]
+    >>> model = tractable.LeastSquaresClassifier().fit(X, y)
+    >>> model.predict([[3.0], [9.0]]).tolist(), model.outputs([[3.0]]).sum().round(12)
+    (['a', 'b'], np.float64(1.0))
+    """
+
+    model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")
+    solution_: LeastSquares
+
+    def __init__(self, *, rank_tol: float | None = None) -> None:
+        self.rank_tol = rank_tol
+
+    def outputs(self, X: Any) -> np.ndarray:
+        """Return y_k(x) of every class, one in sum: the codes as they are predicted.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return self._outputs(self._rows(X))
+
+    def _outputs(self, rows: np.ndarray) -> np.ndarray:
+        fit = self.solution_
+        return fit.offset + (rows - fit.centre) @ fit.coef.T
+
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        # A class that was promised and has no rows is never decided for.
+        return np.where(self.class_count_ > 0, self._outputs(rows), -np.inf)
+
+    def _class_statistic(self) -> Callable[..., Any]:
+        if self.rank_tol is not None:
+            check_number("rank_tol", self.rank_tol, above=0.0, below=1.0)
+        return _columns
+
+    def _learn(self, statistic: ByClass) -> None:
+        classes = self._known_classes(statistic)
+        if len(statistic.labels) < 2:
+            raise NotYetDetermined(f"y must have two classes at least, got {len(statistic.labels)} class")
+        fit = least_squares(with_codes(statistic, classes), rank_tol=self.rank_tol)
+        self.statistic_, self.classes_, self.solution_ = statistic, classes, fit
+        self.class_count_ = self._class_weights(statistic, classes)
+        two = len(classes) == 2
+        self.coef_ = fit.coef[1:] - fit.coef[:1] if two else fit.coef
+        self.intercept_ = fit.intercept[1:] - fit.intercept[:1] if two else fit.intercept
+        self.rank_ = fit.rank
+
+
+def with_codes(statistic: ByClass, classes: np.ndarray) -> LinearFactor:
+    """Return the factor of all rows with the one-of-K codes of their classes as targets.
+
+    Within a class codes do not vary, so that the factors of the columns alone say all: classes need not be
+    known before the pass.
+    """
+    codes = one_hot(np.searchsorted(classes, statistic.labels), len(classes))
+    return tree_sum(
+        LinearFactor(
+            weight=part.weight,
+            mean=np.concatenate([part.mean, code]),
+            factor=np.pad(part.triangular(), ((0, len(classes)), (0, len(classes)))),
+            n_targets=len(classes),
+            flat=False,
+        )
+        for part, code in zip(statistic.parts, codes, strict=True)
+    )
+
+
+def _columns(x: np.ndarray, weights: Any = None) -> LinearFactor:
+    return LinearFactor.of(x, np.zeros((len(x), 0)), weights)

@@ -1,0 +1,6 @@
+"""Logistic regression: maximum likelihood, penalties, standard errors, separable classes."""
+
+from tractable.classification.logistic.estimator import LogisticRegression
+from tractable.classification.logistic.inference import SeparableClassesWarning
+
+__all__ = ["LogisticRegression", "SeparableClassesWarning"]

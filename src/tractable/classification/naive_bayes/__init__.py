@@ -1,0 +1,12 @@
+"""Naive Bayes: the columns of a table are independent given the class, each with a likelihood of its own."""
+
+from tractable.classification.naive_bayes.estimator import NaiveBayes
+from tractable.classification.naive_bayes.named import (
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
+    KernelNB,
+    MultinomialNB,
+)
+
+__all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "KernelNB", "MultinomialNB", "NaiveBayes"]

@@ -1,0 +1,162 @@
+"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one answer a row."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from tractable.data.progress import progress
+from tractable.primitives.threads import ordered_map, single_threaded_blas
+
+__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "tree_sum"]
+
+#: A block, and the copy a step makes of it, stay in a core's second-level cache.
+BLOCK_BYTES = 2**20
+
+#: Entries of a block: the arrays that a formula makes on the way stay in the cache.
+BLOCK_ENTRIES = 2**14
+
+#: Blocks that a thread is handed at a time.
+BLOCKS_A_TASK = 16
+
+#: Entries that are worth waking threads for.
+LEAST_SHARED = 2**22
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows of float64 make a block: the same whatever the number of threads."""
+    return max(64, BLOCK_BYTES // (8 * max(1, n_columns)))
+
+
+def reduce_blocks(
+    of: Callable[[Any], Any],
+    blocks: Iterable[Any],
+    *,
+    n_rows: float | None = None,
+    guard: bool = True,
+    n_threads: int | None = None,
+    label: str = "reading",
+) -> Any:
+    """Return the sum of ``of(block)`` over blocks on all cores, added in a tree that their order gives.
+
+    Parameters
+    ----------
+    of : callable
+    blocks : iterable
+    n_rows : float, optional
+        Number of rows of all blocks, for the progress line.
+    guard : bool
+        Whether BLAS is held to one thread even where there is a single block: several gain nothing on blocks
+        that fit in the cache.
+    n_threads : int, optional
+    label : str
+    """
+
+    def counted(block: Any) -> tuple[int, Any]:
+        return getattr(block, "n_rows", 1), of(block)
+
+    def parts() -> Iterator[Any]:
+        for n, part in ordered_map(counted, blocks, n_threads):
+            line.advance(n)
+            yield part
+
+    with progress(label, n_rows) as line, single_threaded_blas() if guard else nullcontext():
+        return tree_sum(parts())
+
+
+def tree_sum(parts: Iterable[Any]) -> Any:
+    """Add in a balanced tree, in order: rounding errors grow with the logarithm of the number of parts.
+
+    Examples
+    --------
+    >>> tree_sum(["a", "b", "c", "d", "e"])
+    'abcde'
+    """
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        height, total = 0, part
+        while waiting and waiting[-1][0] == height:
+            total = waiting.pop()[1] + total
+            height += 1
+        waiting.append((height, total))
+    if not waiting:
+        raise ValueError("data has no rows")
+    total = waiting.pop()[1]
+    while waiting:
+        total = waiting.pop()[1] + total
+    return total
+
+
+def map_rows(function: Callable[[Any], np.ndarray], x: Any, *, n_threads: int | None = None) -> np.ndarray:
+    """Apply a row-wise function to blocks of rows on all cores and stack what it returns.
+
+    Parameters
+    ----------
+    function : callable
+        Maps rows (n, ...) to an array (n, ...).
+    x : array or source
+        A source applies the function where its rows are.
+    n_threads : int, optional
+
+    Examples
+    --------
+    >>> map_rows(lambda rows: rows.sum(axis=1), np.ones((5, 2))).tolist()
+    [2.0, 2.0, 2.0, 2.0, 2.0]
+    """
+    if hasattr(x, "map_rows"):
+        return x.map_rows(function, n_threads=n_threads)
+    step = 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
+    if len(x) <= step:
+        return function(x)
+    first = function(x[:step])
+    out = np.empty((len(x), *first.shape[1:]), dtype=first.dtype)
+    out[:step] = first
+
+    def fill(start: int) -> None:
+        out[start : start + step] = function(x[start : start + step])
+
+    for _ in ordered_map(fill, range(step, len(x), step), n_threads):
+        pass
+    return out
+
+
+def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+    """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis.
+
+    A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
+    would pass through.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(*blocks, out)`` writes its result to a block of the answer. Floating-point warnings are off.
+    arrays : array
+    n_threads : int, optional
+        All cores when not given, if there are millions of entries.
+
+    Examples
+    --------
+    >>> map_entries(np.add, np.arange(3.0), np.array(1.0)).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    out = np.empty(shape, dtype=np.result_type(*arrays))
+    step = max(1, BLOCK_ENTRIES // max(1, int(np.prod(shape[1:]))))
+    walked = [len(shape) > 0 and a.ndim == len(shape) and len(a) > 1 for a in arrays]
+
+    def several(first: int) -> None:
+        with np.errstate(all="ignore"):
+            for start in range(first, min(first + BLOCKS_A_TASK * step, shape[0]), step):
+                part = slice(start, start + step)
+                fill(*(a[part] if walks else a for a, walks in zip(arrays, walked, strict=True)), out[part])
+
+    if not shape:
+        with np.errstate(all="ignore"):
+            fill(*arrays, out)
+        return out
+    if n_threads is None and out.size < LEAST_SHARED:
+        n_threads = 1
+    for _ in ordered_map(several, range(0, shape[0], BLOCKS_A_TASK * step), n_threads):
+        pass
+    return out

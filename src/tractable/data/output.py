@@ -1,0 +1,67 @@
+"""Output: files that appear whole or not at all, and values as JSON has them."""
+
+import math
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+__all__ = ["as_json", "replacing"]
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write that takes the target's place when the block ends well, else vanishes."""
+    draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    try:
+        with draft.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        _removed(draft)
+        if error.filename == str(draft):
+            error.filename = str(target)  # nobody asked for the draft
+        raise
+    except BaseException:
+        _removed(draft)
+        raise
+    _sync_folder(target.parent)
+
+
+def _removed(draft: Path) -> None:
+    with suppress(OSError):  # the first error is the one to hear of
+        draft.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    # The rename itself survives a power cut where a folder can be synced (not on Windows).
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def as_json(x: Any) -> Any:
+    """Return text, numbers, lists and dicts: numbers that are none are null, what JSON does not know is text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_json({"scores": np.array([0.5, np.nan]), 3: ("a", None)})
+    {'scores': [0.5, None], '3': ['a', None]}
+    """
+    if isinstance(x, dict):
+        return {str(name): as_json(part) for name, part in x.items()}
+    if hasattr(x, "tolist"):
+        return as_json(x.tolist())
+    if isinstance(x, list | tuple):
+        return [as_json(part) for part in x]
+    if isinstance(x, float):
+        return x if math.isfinite(x) else None  # JSON has no word for it
+    return x if isinstance(x, str | int | None) else str(x)

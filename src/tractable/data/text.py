@@ -1,0 +1,363 @@
+"""Text files: how they are written (encoding, delimiter, header) and what their entries stand for."""
+
+import codecs
+import csv
+import io
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tractable.value import value
+
+__all__ = [
+    "MISSING",
+    "MOST",
+    "Dialect",
+    "NoRowsError",
+    "TableError",
+    "dates_of",
+    "holds_numbers",
+    "is_text",
+    "numbers_of",
+    "sniffed",
+    "text_type",
+    "trimmed",
+]
+
+
+class TableError(ValueError):
+    """What is wrong with a table, in one sentence."""
+
+
+#: What people write where they have nothing to write.
+MISSING = (
+    "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-nan", "NULL", "null", "Null", "None", "none", "nil",
+    "#N/A", "#NA", "<NA>", "?", "-", "--", ".", "missing", "Missing",
+)  # fmt: skip
+
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|Inf|INF|infinity|Infinity)$"
+
+
+def trimmed(texts: Any) -> Any:
+    """Return text without blanks around it, missing where it says nothing."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = pc.utf8_trim_whitespace(texts)
+    nothing = pc.is_in(texts, value_set=pa.array(MISSING, texts.type))
+    return pc.if_else(nothing, pa.scalar(None, texts.type), texts)
+
+
+def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
+    """Return entries as floats, NaN where one is missing or is no number."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    if pa.types.is_temporal(entries.type):
+        return np.full(len(entries), np.nan)
+    if not is_text(entries.type):
+        return _floats(entries)
+    if decimal == ",":
+        entries = pc.replace_substring(entries, ",", ".")
+    try:
+        return _floats(entries)
+    except pa.ArrowInvalid:  # not all of them are numbers
+        readable = pc.match_substring_regex(entries, NUMBER)
+        numbers = pc.if_else(readable, entries, pa.scalar(None, entries.type))
+        return _floats(pc.replace_substring_regex(numbers, r"^\+", ""))
+
+
+def is_text(kind: Any) -> bool:
+    """Tell text of any width from other types of Arrow's."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _floats(entries: Any) -> np.ndarray:
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    numbers = pc.cast(entries, pa.float64(), safe=False)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+#: How much of a file is looked at before it is read.
+HEAD_BYTES = 2**20
+
+DELIMITERS = ",;\t|"
+
+#: How other kinds of files begin, and what they are.
+OTHERS = (
+    (b"PK\x03\x04", "a spreadsheet or a ZIP archive; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet; save the sheet as CSV"),
+    (b"\x1f\x8b", "compressed; give it a name that ends in .gz"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3", "a database"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"ARROW1", "an Arrow file; save it as Parquet"),
+)
+
+
+class NoRowsError(TableError):
+    """A file that has a line of names, or nothing at all."""
+
+
+@value
+class Dialect:
+    """How a text file is written."""
+
+    names: tuple[str, ...]
+    header: bool
+    delimiter: str
+    encoding: str
+    decimal: str
+    quoted: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> Dialect:
+    """Find out how a file is written by how it begins; not `quoted`, quotation marks are letters."""
+    head, whole = _first_bytes(path)
+    _refuse_bytes(head, path)
+    encoding = encoding or _encoding(head, path)
+    text = head.decode(encoding, errors="replace")
+    _refuse_markup(text, path)
+    lines = _lines(text, whole=whole)
+    delimiter = _delimiter(lines, quoted)
+    if quoted and whole and _is_unclosed(lines, delimiter):
+        return sniffed(path, encoding, quoted=False)
+    rows = _fields(lines[:200], delimiter, quoted)
+    if whole and len(rows) == 1:
+        raise NoRowsError(f"{path} has no rows")
+    first = [field.strip() for field in rows[0]] if rows else []
+    header = not (len(rows) > 1 and all(_is_number(field) for field in first))
+    names = tuple(first) if header else tuple("" for _ in first)
+    notes = [] if header else ["The first line holds numbers only, so the columns have no names."]
+    if encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(f"The file is not UTF-8; it was read as {encoding}.")
+    if not quoted:
+        notes.append("A quotation mark is never closed; quotation marks were taken as letters.")
+    decimal = "," if delimiter != "," and _comma_decimals(rows[header:]) else "."
+    if decimal == ",":
+        notes.append("Numbers in the file have a comma before their fractions.")
+    return Dialect(
+        names=names,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        quoted=quoted,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_bytes(head: bytes, path: Path) -> None:
+    for magic, what in OTHERS:
+        if head.startswith(magic):
+            raise TableError(f"{path} is not a table but {what}")
+    if not head.strip():
+        raise NoRowsError(f"{path} is empty")
+
+
+def _refuse_markup(text: str, path: Path) -> None:
+    start = text.lstrip("\ufeff \r\n\t")[:5].lower()
+    if start.startswith(("{", "[")):
+        raise TableError(f"{path} is not a table but JSON, as it seems; save it as CSV or Parquet")
+    if start in ("<html", "<!doc", "<?xml"):
+        raise TableError(f"{path} is not a table but a web page or XML; save it as CSV or Parquet")
+
+
+def _first_bytes(path: Path) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, unpacked, and whether they are all."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            head = stream.read(HEAD_BYTES + 1)
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {str(error).strip().splitlines()[0][:200]}") from None
+    return head[:HEAD_BYTES], len(head) <= HEAD_BYTES
+
+
+def _encoding(head: bytes, path: Path) -> str:
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as UTF-16 does
+        (codecs.BOM_UTF32_BE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    if b"\x00" in head:
+        wide = _unmarked(head)
+        if wide is not None:
+            return wide
+        raise TableError(f"{path} is not a table: it holds bytes that are no text")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return _eight_bits(head)
+    return "utf-8"
+
+
+def _unmarked(head: bytes) -> str | None:
+    """Return which UTF-16 it is that does not say so: in most languages every other byte is zero."""
+    zeros = [part.count(0) / max(len(part), 1) for part in (head[::2], head[1::2])]
+    if min(zeros) > 0.01 or max(zeros) < 0.7:
+        return None
+    return "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
+
+
+def _eight_bits(head: bytes) -> str:
+    try:
+        head.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def _lines(text: str, *, whole: bool) -> list[str]:
+    """Return the lines that are complete, without blank ones."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    lines = io.StringIO(text).readlines()
+    if not whole and len(lines) > 1:
+        lines = lines[:-1]
+    return [line for line in lines if line.strip()]
+
+
+def _delimiter(lines: list[str], quoted: bool) -> str:
+    """Return the sign that cuts the most lines into as many fields as the first has, and into several."""
+
+    def agreement(sign: str) -> tuple[float, int]:
+        widths = [len(row) for row in _fields(lines[:100], sign, quoted) if row]
+        first = widths[0] if widths else 1
+        return (sum(w == first for w in widths) / len(widths) if first > 1 else 0.0, first)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _fields(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
+    """Cut lines into fields, as far as that goes."""
+    rows = []
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    with suppress(csv.Error):  # a field of more letters than a page
+        for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
+            rows.append(row)  # noqa: PERF402  (those before the mistake are kept)
+    return rows
+
+
+def _is_unclosed(lines: list[str], delimiter: str) -> bool:
+    """Tell whether a quotation mark opens a field and none closes it."""
+    try:
+        for _ in csv.reader(lines, delimiter=delimiter, strict=True):
+            pass
+    except csv.Error as error:
+        return "unexpected end of data" in str(error)
+    return False
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _comma_decimals(rows: list[list[str]]) -> bool:
+    """Tell whether numbers are written with a comma: some fields are numbers only if it is a point."""
+    fields = [field.strip() for row in rows for field in row]
+    commas = sum(field.count(",") == 1 and _is_number(field.replace(",", ".")) for field in fields)
+    points = sum("." in field and _is_number(field) for field in fields)
+    return commas > points
+
+
+#: How many of the entries must be readable for a column to hold numbers, or dates.
+MOST = 0.95
+
+#: Of fewer entries than this, all must be.
+FEW = 20
+
+#: Texts that other programs write for truth values.
+TRUTH = ("true", "false", "True", "False", "TRUE", "FALSE")
+
+#: How people write dates.
+DATES = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
+
+
+def holds_numbers(n_numbers: int, n_valid: int) -> bool:
+    """Say whether a column of text holds numbers: nearly all of its entries, of few entries all.
+
+    Examples
+    --------
+    >>> holds_numbers(99, 100), holds_numbers(9, 10), holds_numbers(90, 100)
+    (True, False, False)
+    """
+    return n_numbers >= (n_valid if n_valid < FEW else MOST * n_valid)
+
+
+def text_type(texts: Any, decimal: str = ".") -> Any:
+    """Return the Arrow type of what some entries of text stand for.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [str(text_type(pa.array(texts))) for texts in (["1", "?", " 2"], ["1.5", "2"], ["red", "1"])]
+    ['int64', 'double', 'string']
+    >>> [str(text_type(pa.array(texts))) for texts in (["true"], ["2020-01-31"], ["31.1.2020"], [""])]
+    ['bool', 'date32[day]', 'timestamp[s]', 'null']
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = trimmed(texts).drop_null()
+    if not len(texts):
+        return pa.null()
+    if pc.all(pc.is_in(texts, value_set=pa.array(TRUTH))).as_py():
+        return pa.bool_()
+    numbers = numbers_of(texts, decimal)
+    read = numbers[~np.isnan(numbers)]
+    if holds_numbers(len(read), len(texts)):
+        whole = len(read) == len(texts) and bool((np.abs(read) < 2**53).all() and (read % 1 == 0).all())
+        return pa.int64() if whole else pa.float64()
+    for kind in (pa.date32(), pa.timestamp("s")):
+        if _is_castable(texts, kind):
+            return kind
+    return pa.string() if dates_of(texts) is None else pa.timestamp("s")
+
+
+def dates_of(texts: Any) -> Any:
+    """Return texts as a pandas series of dates where nearly all can be read as such; None elsewhere."""
+    import pandas as pd
+
+    if not is_text(texts.type):
+        return None
+    some = texts.drop_null()
+    first = str(some[0]) if len(some) else ""
+    if not re.search(r"\d[-/. ,]|[-/. ]\d", first) or len(first) < 6:
+        return None
+    series = pd.Series(texts.to_pylist(), dtype=object)
+    for form in DATES:
+        dates = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
+        if dates.notna().sum() >= MOST * series.notna().sum():
+            return dates
+    return None
+
+
+def _is_castable(texts: Any, kind: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        texts.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True

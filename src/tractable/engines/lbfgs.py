@@ -1,0 +1,136 @@
+"""L-BFGS with an optional estimate of the curvature as its initial matrix."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.engines.newton import NewtonResult, backtrack
+
+__all__ = ["lbfgs"]
+
+#: Value and gradient at a point.
+ValueAndGradient = tuple[float, np.ndarray]
+#: Solves a linear system with a curvature.
+Solve = Callable[[np.ndarray], np.ndarray]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def lbfgs(
+    objective: Callable[[np.ndarray], ValueAndGradient],
+    start: np.ndarray,
+    *,
+    curvature: Callable[[np.ndarray], Solve] | None = None,
+    exact: bool = False,
+    refresh: tuple[int, ...] | None = (0, 2, 4),
+    memory: int = 10,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    extra_step: bool = False,
+    settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+) -> NewtonResult:
+    """Minimise a smooth convex function whose value and gradient are expensive, by limited-memory BFGS.
+
+    The curvature, for instance the Hessian of a sample of the data, is the initial matrix of the two-loop
+    recursion and is recomputed in the first steps, where it changes most; differences of gradients correct
+    it. With an exact curvature, recomputed in every step, the search is Newton's method. Step lengths are
+    halved until the value falls (Armijo). It stops when the decrease that the quadratic model predicts,
+    ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease since the start.
+
+    SciPy's L-BFGS-B has no initial matrix and no refresh: with the variables transformed by the same
+    curvature it needs half as many passes again over the rows of a logistic regression.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x)`` returns value and gradient.
+    start : array
+    curvature : callable, optional
+        ``curvature(x)`` returns a function that solves with the Hessian at x, or an estimate of it. Without
+        it the initial matrix is a multiple of the identity, by the last difference of gradients.
+    exact : bool
+        Whether the curvature is the Hessian.
+    refresh : tuple of int, or None
+        Steps before which an estimate is recomputed, as it is when the memory is full; None where it is the
+        same everywhere, and the oldest pair is dropped instead.
+    memory : int
+        Number of pairs of differences that are stored.
+    tol : float
+    max_iter : int
+    extra_step : bool
+        Whether one more step is taken after convergence: of Newton's method, it squares the error.
+    settled : callable, optional
+        ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
+
+    Examples
+    --------
+    >>> A, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
+    >>> objective = lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)
+    >>> found = lbfgs(objective, np.zeros(2), curvature=lambda x: lambda g: g / np.diag(A))
+    >>> found.x.round(6), found.converged
+    (array([ 0.4, -0.2]), True)
+    """
+    x = np.asarray(start, dtype=np.float64)
+    here = objective(x)
+    if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
+        raise ValueError("start must have a finite value and gradient")
+    trace, pairs, solve = [float(here[0])], [], None  # type: ignore[var-annotated]
+    converged = interrupted = False
+    try:
+        while len(trace) <= max_iter:
+            stale = refresh is not None and (len(trace) - 1 in refresh or len(pairs) == memory)
+            if curvature is not None and (solve is None or exact or stale):
+                solve, pairs = curvature(x), []
+            direction = _two_loop(here[1], solve or _scaled_identity(here[1], pairs), pairs)
+            predicted = 0.5 * float(np.vdot(here[1], direction))
+            size = abs(trace[-1]) + trace[0] - trace[-1]
+            stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
+            if stepped is None:
+                # No step is lower: at the minimum as far as the value can resolve it, or stuck.
+                small = 0.0 <= predicted <= max(tol, 8.0 * _EPS) * size
+                converged = converged or (small and (settled is None or settled(x, here[1])))
+                break
+            difference, change = stepped[0] - x, stepped[1][1] - here[1]
+            product = float(np.vdot(difference, change))
+            if product > 0.0:
+                pairs = [*pairs, (difference, change, product)][-memory:]
+            x, here = stepped  # type: ignore[assignment]
+            trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
+            before, small = converged, predicted <= tol * size
+            converged = small and (settled is None or settled(x, here[1]))
+            if converged and (before or not extra_step):
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    return NewtonResult(
+        x=x,
+        value=trace[-1],
+        gradient=here[1],
+        n_iter=len(trace) - 1,
+        converged=bool(converged),
+        trace=np.array(trace),
+        interrupted=interrupted,
+    )
+
+
+def _two_loop(gradient: np.ndarray, solve: Solve, pairs: list[Any]) -> np.ndarray:
+    """Return H⁻¹ ∇f by the two-loop recursion (Nocedal 1980); x moves against it."""
+    q, coefficients = gradient, []
+    for difference, change, product in reversed(pairs):
+        coefficients.append(np.vdot(difference, q) / product)
+        q = q - coefficients[-1] * change
+    found = solve(q)
+    for (difference, change, product), a in zip(pairs, reversed(coefficients), strict=True):
+        found = found + (a - np.vdot(change, found) / product) * difference
+    return found
+
+
+def _scaled_identity(gradient: np.ndarray, pairs: list[Any]) -> Solve:
+    """Return the inverse initial matrix sᵀy / yᵀy I; before the first step, one of unit step length."""
+    if not pairs:
+        length = float(np.linalg.norm(gradient))
+        return lambda g: g / (length or 1.0)
+    _, change, product = pairs[-1]
+    scale = product / float(np.vdot(change, change))
+    return lambda g: scale * g

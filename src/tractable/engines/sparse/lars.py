@@ -1,0 +1,419 @@
+"""Least-angle regression: the whole lasso path, exactly, from knot to knot."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.engines.sparse.problem import GramProblem, SparseProblem
+from tractable.engines.sparse.working_set import WorkingSet
+from tractable.primitives.sparse import append_row, first_to_meet, remove_row, solve_rows
+from tractable.primitives.threads import single_threaded_blas
+from tractable.value import value
+
+__all__ = ["TIE", "Knots", "LarsWalk", "lars"]
+
+
+#: With no more columns than this all are looked at from knot to knot.
+FEW = 1000
+#: Knots found on the working set before the columns left out are asked whether they agree.
+AHEAD = 16
+#: Share of the penalty that it is expected to fall by, at most, when columns are chosen for what comes.
+FORESIGHT = 0.2
+#: Columns looked at from the beginning.
+FIRST = 64
+#: Share of its length that a column may add to those in use and still be passed over: the root of what
+#: `append_row` takes for rounding. Its correlation with the residual may be above the penalty by as much.
+PASSED = 3.2e-7
+#: Multiple of what rounding leaves unknown by which a correlation shows that the walk went astray.
+STRAY = 100.0
+#: Knots after which correlations are computed anew, so that rounding does not gather in them.
+RENEW = 32
+#: Correlations that differ by less, relative to the lengths of column and target, are one.
+TIE = 1e-13
+#: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
+FALLEN = 0.1
+#: A correlation at the penalty rises above it where it falls more slowly by this.
+RISING = 1e-9
+
+
+@value
+class Knots:
+    """The penalties at which columns come and go, and the coefficients there; between knots all is linear.
+
+    Parameters
+    ----------
+    penalties : array (m,)
+        Decreasing.
+    coefs : array (p, m)
+    active : tuple of m tuples
+        The columns in use below each knot, in order of entry.
+    complete : bool
+        False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+        before that are minima all the same: each is checked.
+    """
+
+    penalties: np.ndarray
+    coefs: np.ndarray
+    active: tuple[tuple[int, ...], ...]
+    complete: bool = True
+
+
+def lars(
+    problem: SparseProblem,
+    *,
+    least: float = 0.0,
+    drop: bool = True,
+    positive: bool = False,
+    max_knots: int | None = None,
+) -> Knots:
+    """Follow the minima of ½|y - Xw|² + penalty Σ|w_j| from the penalty that allows none to `least`.
+
+    On the support A with signs s all correlations fall together as w_A moves along (X_Aᵀ X_A)⁻¹ s. The next
+    knot is where another column's correlation catches up and it enters, or where a coefficient reaches zero
+    and its column leaves: with that drop step the path is the lasso's, exactly; without, it is least-angle
+    regression proper (Efron, Hastie, Johnstone and Tibshirani 2004).
+
+    A column that follows from those in use, but for 3e-7 of its length, gives the fit nothing that they do
+    not: it is passed over as long as they stay. Of equal columns one is used.
+
+    Parameters
+    ----------
+    problem : GramProblem or ColumnProblem
+    least : float
+        The penalty to stop at.
+    drop : bool
+    positive : bool
+        Whether negative coefficients are forbidden.
+    max_knots : int, optional
+
+    Examples
+    --------
+    >>> from tractable.engines.sparse.problem import ColumnProblem
+    >>> knots = lars(ColumnProblem(X=np.eye(3), y=np.array([3.0, -2.0, 0.5])))
+    >>> knots.penalties
+    array([3. , 2. , 0.5, 0. ])
+    >>> knots.coefs.T
+    array([[ 0. ,  0. ,  0. ],
+           [ 1. ,  0. ,  0. ],
+           [ 2.5, -1.5,  0. ],
+           [ 3. , -2. ,  0.5]])
+    """
+    with single_threaded_blas():
+        work, walk = _follow(problem, least, np.inf if max_knots is None else max_knots + 1, drop, positive)
+    coefs = np.zeros((problem.n_columns, len(walk.penalties)))
+    coefs[work.which] = walk.coefs()
+    return Knots(
+        penalties=np.array(walk.penalties),
+        coefs=coefs,
+        active=tuple(tuple(work.which[list(used)].tolist()) for used in walk.used),
+        complete=not walk.stuck,
+    )
+
+
+class LarsWalk:
+    """Where the path has got to: coefficients, correlations, columns in use, the factor of their products."""
+
+    def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
+        self.problem, self.positive, self.drop = problem, positive, drop
+        self.stuck = False
+        self._measure()
+        p = problem.n_columns
+        self.q = problem.moment.copy()
+        sizes = self.q if positive else np.abs(self.q)
+        self.penalty = self.renewed = max(float(sizes.max(initial=0.0)), 0.0)
+        self.w, self.sign = np.zeros(p), np.zeros(p)
+        self.active: list[int] = []
+        self.factor = np.zeros((16, 16))
+        self.towards = np.zeros(p)
+        self.dependent = np.zeros(p, dtype=bool)
+        self.penalties = [self.penalty]
+        self.used: list[tuple[int, ...]] = [()]
+        self.kept: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
+        if self.penalty > 0.0:
+            self._enter(int(np.argmax(sizes)))
+
+    def run(self, least: float, n_knots: float) -> bool:
+        """Go on until there are so many knots; say whether the path has ended, or is `stuck`."""
+        limit = 10 * (len(self.w) + len(self.penalties)) + 100
+        for _ in range(limit):
+            if self._ends(least):
+                return True
+            if len(self.penalties) >= n_knots:
+                return False
+            self._step(least)
+            if self.stuck:
+                return True
+        self.stuck = True
+        return True
+
+    def _ends(self, least: float) -> bool:
+        """Say whether the path has come to `least`, to rounding."""
+        sizes = self.q if self.positive else np.abs(self.q)
+        if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
+            self.penalty = self.penalties[-1] = least
+        return self.penalty <= least
+
+    def _step(self, least: float) -> None:
+        """Go on to the next knot, where a column enters or leaves, or to the end."""
+        direction, along = self._aim()
+        if self.stuck:
+            return
+        free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
+        entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
+        leaving, exit_ = self._next_exit(direction)
+        left = self.penalty - least
+        if min(entry, exit_) >= left:
+            self._move(direction, along, left)
+            self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
+        elif exit_ <= entry:
+            self._move(direction, along, exit_, leaving)
+            self._leave(leaving)
+        elif self._joins(entering):
+            side = np.copysign(1.0, self.q[entering] - entry * along[entering])
+            if entry > TIE * self.penalty and not self._tied(side)[entering]:
+                self._move(direction, along, entry)
+            self._admit(entering)
+
+    def _tied(self, side: Any) -> np.ndarray:
+        """Say which correlations are at the penalty, or at its negative, to rounding."""
+        return np.asarray(self.penalty - side * self.q <= self.ties)
+
+    def _at_zero(self) -> np.ndarray:
+        """Say which coefficients in use are zero, to rounding."""
+        return self._is_zero(self.w[self.active])
+
+    def _is_zero(self, w: np.ndarray) -> np.ndarray:
+        return np.abs(w) * self.lengths[self.active] <= TIE * self.problem.square**0.5
+
+    def _aim(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the direction of the coefficients in use, and how all correlations fall along it.
+
+        Where several columns come at once, those at zero may only set out with their sign, and none that
+        is left out may rise above the rest: the minimum of ½ dᵀGd - sᵀd under signs, found as Lawson and
+        Hanson do, by one exchange after the other. As a rule the first try is the answer.
+        """
+        now = self.towards
+        for _ in range(10 * len(now) + 10):
+            active, sign = self.active, self.sign[self.active]
+            aim = solve_rows(self.factor, sign, len(active))
+            wrong = np.flatnonzero(self._at_zero() & (aim * sign <= 0.0))
+            if self.drop and len(wrong):
+                length = np.maximum(now[active] * sign, 0.0)[wrong]
+                share = length / np.maximum(length - (aim * sign)[wrong], np.finfo(float).tiny)
+                now[active] += share.min() * (aim - now[active])
+                self._leave(int(wrong[np.argmin(share)]))
+                continue
+            now[active] = aim
+            along = self.problem.along(active, aim)
+            side = np.where(self.q < 0.0, -1.0, 1.0)
+            slack = RISING + TIE * self.lengths * max(float(aim @ sign), 0.0) ** 0.5  # |Xd|² = sᵀd
+            rising = self._tied(side) & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - slack)
+            rising &= (side > 0.0) | (not self.positive)
+            if not rising.any():
+                break
+            self._enter(int(np.argmin(np.where(rising, side * along, np.inf))))
+        else:
+            self.stuck = True  # the exchanges go round in circles, by rounding
+        return aim, along
+
+    def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:
+        """Return the place of the first coefficient to reach zero, and after which fall of the penalty."""
+        if not self.drop or not self.active:
+            return 0, np.inf
+        shrinking = direction * self.sign[self.active] < 0.0
+        ways = np.full(len(direction), np.inf)
+        ways[shrinking] = -self.w[self.active][shrinking] / direction[shrinking]
+        i = int(np.argmin(ways))
+        return i, float(ways[i])
+
+    def _move(
+        self, direction: np.ndarray, along: np.ndarray, length: float, leaving: int | None = None
+    ) -> None:
+        """Go along the direction to a knot; one that cannot be told from the last takes its place."""
+        if length <= TIE * self.penalty and len(self.penalties) > 1:
+            del self.penalties[-1], self.used[-1], self.kept[-1]
+        self.used[-1] = tuple(self.active)
+        self.penalty -= length
+        self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
+        if len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed:
+            self._renew()
+        else:
+            self.q -= length * along
+        self.penalties.append(self.penalty)
+        self.used.append(tuple(self.active))
+        self.kept.append((list(self.active), self.w[self.active]))
+
+    def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
+        """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
+
+        Rounding moves a solution along directions in which the correlations hardly change. One coefficient
+        that is set to zero changes them, if it was not zero before: w, which came here step by step, is.
+        """
+        sign, moment = self.sign[self.active], self.problem.moment[self.active]
+        if leaving is not None:
+            w[leaving] = 0.0
+        fresh = solve_rows(self.factor, moment - self.penalty * sign, len(self.active))
+        if not self.drop:
+            return fresh
+        beyond = fresh * sign < 0.0
+        beyond[[] if leaving is None else leaving] = True
+        if np.all(~beyond | self._is_zero(fresh)):
+            return np.where(beyond, 0.0, fresh)
+        return np.where(w * sign > 0.0, w, 0.0)
+
+    def _enter(self, j: int) -> None:
+        if self._joins(j):
+            self._admit(j)
+
+    def _admit(self, j: int) -> None:
+        self.active.append(j)
+        self.sign[j] = np.sign(self.q[j])
+
+    def _joins(self, j: int) -> bool:
+        """Say whether a column is independent of those in use, and give it the next row of the factor."""
+        k = len(self.active)
+        if k + 1 > len(self.factor):
+            larger = np.zeros((2 * k, 2 * k))
+            larger[:k, :k] = self.factor
+            self.factor = larger
+        cross, own = self.problem.products_with(j, self.active)
+        self.dependent[j] = not (k < self.problem.rank and append_row(self.factor, k, cross, own))
+        return not self.dependent[j]
+
+    def _leave(self, at: int) -> None:
+        j = self.active.pop(at)
+        remove_row(self.factor, len(self.active) + 1, at)
+        self.w[j] = self.sign[j] = self.towards[j] = 0.0
+        columns, values = self.kept[-1]
+        values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
+        self.dependent[:] = False
+
+    def coefs(self, since: int = 0) -> np.ndarray:
+        """Return the coefficients (p, knots) at the knots from number `since` on."""
+        found = np.zeros((self.problem.n_columns, len(self.kept) - since))
+        for i, (columns, values) in enumerate(self.kept[since:]):
+            found[columns, i] = values
+        return found
+
+    def widen(self, problem: SparseProblem) -> None:
+        """Go on with more columns: those so far, and others after them."""
+        self.problem = problem
+        self._measure()
+        more = (0, problem.n_columns - len(self.w))
+        self.w, self.sign, self.towards, self.dependent = (
+            np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent)
+        )
+        self._renew()
+
+    def rewind(self, knot: int) -> None:
+        """Stand at an earlier knot again."""
+        self.stuck = False
+        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.kept[knot + 1 :]
+        self.penalty, active = self.penalties[knot], list(self.used[knot])
+        for part in (self.w, self.sign, self.towards):
+            part[:] = 0.0
+        self.dependent[:] = False
+        columns, values = self.kept[knot]
+        self.w[columns] = values
+        self.active = columns
+        self._renew()
+        self.active = []
+        for j in active:
+            self._enter(j)
+
+    def _measure(self) -> None:
+        """Find what rounding leaves unknown of the correlation of each column."""
+        self.lengths = self.problem.lengths
+        self.ties = TIE * self.problem.square**0.5 * self.lengths
+
+    def _renew(self) -> None:
+        """Compute the correlations anew."""
+        self.renewed = self.penalty
+        self.q = self.problem.moment - self.problem.along(self.active, self.w[self.active])
+
+
+def _follow(
+    problem: SparseProblem, least: float, most: float, drop: bool, positive: bool
+) -> tuple[WorkingSet, LarsWalk]:
+    """Follow the path on a working set of columns, and certify it piece by piece.
+
+    Between knots a correlation and the penalty are both linear: a column that is below the penalty at two
+    knots is below it between them. So one pass over all columns certifies many knots; where a column that was
+    left out had to come in, the walk is taken up from the knot before. So it is, once, where rounding led it
+    astray; the second time the path ends there.
+    """
+    size = (lambda x: x) if positive else np.abs
+    work = WorkingSet(problem, ridged=False)
+    work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
+    walk = LarsWalk(_view(work), positive=positive, drop=drop)
+    astray = -1
+    while True:
+        since = len(walk.penalties) - 1
+        ended = walk.run(least, min(since + 1 + AHEAD, most)) or len(walk.penalties) >= most
+        levels, found = np.array(walk.penalties[since:]), walk.coefs(since)
+        left, rest = problem.correlations(work.some, work.which, found)
+        above = size(left) - levels > _unknown(problem, work, found, levels)
+        above[work.which] = _astray(problem, work, left, found, rest, levels, size, drop=drop)
+        wrong = above.any(axis=0)
+        if wrong.any():
+            good = max(since - 1 + int(np.argmax(wrong)), 0)
+            missed = work.take(above.any(axis=1))
+            walk.widen(_view(work))
+            walk.rewind(good)
+            if good == astray and not missed:
+                walk.stuck = True
+                return work, walk
+            astray = good
+        elif ended:
+            return work, walk
+        elif len(work.which) < problem.n_columns:
+            work.take(_expected(size, left, levels))
+            walk.widen(_view(work))
+
+
+def _unknown(problem: SparseProblem, work: WorkingSet, found: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return what rounding leaves unknown of correlations, given the lengths of all that they add up."""
+    added = problem.square**0.5 + problem.lengths[work.which] @ np.abs(found)
+    return TIE * problem.lengths[:, None] * added + 1e-11 * levels
+
+
+def _astray(
+    problem: SparseProblem,
+    work: WorkingSet,
+    left: np.ndarray,
+    found: np.ndarray,
+    rest: np.ndarray,
+    levels: np.ndarray,
+    size: Callable[[np.ndarray], np.ndarray],
+    *,
+    drop: bool,
+) -> np.ndarray:
+    """Say where a column of the working set does not meet the conditions of the minimum, at some knots.
+
+    The correlation of one in use is the penalty, with its sign; that of another is not larger, unless it is
+    one that was passed over.
+    """
+    left = left[work.which]
+    slack = STRAY * _unknown(problem, work, found, levels)[work.which]
+    passed = PASSED * np.sqrt(rest) * problem.lengths[work.which, None]
+    side = np.sign(found) if drop else np.sign(left)
+    return np.where(found == 0.0, size(left) - levels > slack + passed, np.abs(left - levels * side) > slack)
+
+
+def _largest(sizes: np.ndarray, count: int) -> np.ndarray:
+    chosen = np.zeros(len(sizes), dtype=bool)
+    chosen[np.argsort(-sizes)[:count]] = True
+    return chosen
+
+
+def _expected(size: Callable[[np.ndarray], np.ndarray], left: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Say which columns catch up if penalty and correlations go on to fall as they did."""
+    fall = max(float(levels[0] - levels[-1]), TIE * float(levels[0]))
+    share = min(1.5, FORESIGHT * float(levels[-1]) / fall)
+    return size(left[:, -1] + share * (left[:, -1] - left[:, 0])) >= levels[-1] - share * fall
+
+
+def _view(work: WorkingSet) -> GramProblem:
+    """Return the working set as a problem of its own."""
+    return GramProblem(gram=work.gram, moment=work.moment, square=work.problem.square, rank=work.problem.rank)

@@ -1,0 +1,162 @@
+"""What a sparse linear fit asks of its data: correlations with the target, of a few columns or of all."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.primitives.sparse import row_products, weighted_rows
+from tractable.primitives.threads import ordered_map
+from tractable.value import value
+
+__all__ = ["ColumnProblem", "GramProblem"]
+
+#: Numbers in the panel of columns that a thread multiplies at a time.
+PANEL = 2**20
+
+
+@value
+class GramProblem:
+    """½ wᵀGw - cᵀw + ½ square: least squares by its Gram matrix.
+
+    Parameters
+    ----------
+    gram : array (p, p)
+    moment : array (p,)
+    square : float
+        |y|².
+    rank : int
+        The most columns that can be independent.
+    """
+
+    gram: Array
+    moment: Array
+    square: float
+    rank: int
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.moment.shape[0])
+
+    @property
+    def lengths(self) -> Array:
+        """Lengths (p,) of the columns."""
+        xp = namespace_of(self.gram)
+        return xp.sqrt(xp.linalg.diagonal(self.gram))
+
+    def gather(self, some: Array | None, new: Array) -> Array:
+        """Return what the other methods need of some columns, once `new` ones are among them."""
+        columns = self.gram[:, new]
+        return columns if some is None else np.concatenate([some, columns], axis=1)
+
+    def products(self, some: Array, which: Array, others: Array) -> Array:
+        """Return the inner products of all of `which` with the columns `others`."""
+        return self.gram[np.ix_(which, others)]
+
+    def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
+        """Return the correlations (p,) of all columns with a sum of some of them."""
+        return weighted_rows(self.gram, np.asarray(which, dtype=np.int64), weights)
+
+    def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
+        """Return the inner products of column j with others, and with itself."""
+        return self.gram[j, others], float(self.gram[j, j])
+
+    def correlations(self, some: Array, which: Array, coefs: Array) -> tuple[Array, Array]:
+        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
+        xp = namespace_of(self.gram)
+        c = self.moment[which]
+        left = self.moment[:, None] - some @ coefs
+        rest = self.square - c @ coefs - xp.sum(coefs * left[which, :], axis=0)
+        return left, xp.where(rest > 0, rest, xp.zeros_like(rest))
+
+
+@value
+class ColumnProblem:
+    """½ |y - Xw|²: least squares by its columns, of which most are never multiplied with each other.
+
+    Parameters
+    ----------
+    X : array (n, p)
+        In column order, where it is to be fast.
+    y : array (n,)
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.X.shape[1]
+
+    @property
+    def rank(self) -> int:
+        """The most columns that can be independent."""
+        return min(self.X.shape)
+
+    @cached_property
+    def square(self) -> float:
+        """|y|²."""
+        return float(self.y @ self.y)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths (p,) of the columns."""
+        return np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
+
+    @cached_property
+    def moment(self) -> np.ndarray:
+        """Correlations of the columns with y."""
+        return self._all_with(self.y)
+
+    def gather(self, some: np.ndarray | None, new: np.ndarray) -> np.ndarray:
+        """Return what the other methods need of some columns, once `new` ones are among them."""
+        m = 0 if some is None else some.shape[1]
+        columns = np.empty((len(self.y), m + len(new)), order="F")
+        if some is not None:
+            columns[:, :m] = some
+        columns[:, m:] = self.X[:, new]
+        return columns
+
+    def products(self, some: np.ndarray, which: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""
+        del which
+        return some.T @ some[:, some.shape[1] - len(others) :]
+
+    def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
+        """Return the correlations (p,) of all columns with a sum of some of them."""
+        fitted = weighted_rows(self.X.T, np.asarray(which, dtype=np.int64), weights)
+        return self._all_with(fitted)
+
+    def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
+        """Return the inner products of column j with others, and with itself."""
+        column = self.X[:, j]
+        return row_products(self.X.T, np.asarray(others, dtype=np.int64), column), float(column @ column)
+
+    def correlations(
+        self, some: np.ndarray, which: np.ndarray, coefs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
+        del which
+        used = np.flatnonzero(coefs.any(axis=1))
+        residuals = np.asfortranarray(self.y[:, None] - some[:, used] @ coefs[used])
+        return self._all_with(residuals), np.einsum("ij,ij->j", residuals, residuals)
+
+    def _all_with(self, vectors: np.ndarray) -> np.ndarray:
+        """Return Xᵀ vectors, (n,) or (n, m), a panel of columns at a time on every core."""
+        step = max(1, PANEL // max(1, len(self.y)))
+        out = np.empty((self.n_columns, *vectors.shape[1:]))
+
+        def multiply(start: int) -> None:
+            part = slice(start, start + step)
+            out[part] = self.X[:, part].T @ vectors
+
+        for _ in ordered_map(multiply, range(0, self.n_columns, step)):
+            pass
+        return out
+
+
+#: Either of the two.
+SparseProblem = Any

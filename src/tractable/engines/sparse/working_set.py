@@ -1,0 +1,267 @@
+"""The lasso along a path of penalties: few columns are worked on, all are certified."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.engines.sparse.problem import SparseProblem
+from tractable.primitives.sparse import SignedSupport, settle
+from tractable.primitives.threads import single_threaded_blas
+from tractable.value import value
+
+__all__ = ["SparsePath", "WorkingSet", "sparse_path"]
+
+#: With no more columns than this the Gram matrix of all of them is at hand, and all are worked on.
+FEW = 1000
+#: The most penalties solved before the columns left out are asked whether they agree.
+AHEAD = 16
+#: Ratio of the penalties that lead from the largest to the first that was asked for.
+LADDER = 0.7
+
+Size = Callable[[np.ndarray], np.ndarray]
+#: Correlations at a penalty.
+Point = tuple[np.ndarray, float]
+
+
+@value
+class SparsePath:
+    """Minima of ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j², one for each penalty.
+
+    Parameters
+    ----------
+    coefs : array (p, m)
+    gaps : array (m,)
+        Duality gaps: no coefficients whatever have an objective lower by more.
+    n_iter : array (m,)
+        Newton steps on signed supports.
+    """
+
+    coefs: np.ndarray
+    gaps: np.ndarray
+    n_iter: np.ndarray
+
+
+def sparse_path(
+    problem: SparseProblem,
+    penalties: Any,
+    ridges: Any = 0.0,
+    *,
+    tol: float = 1e-8,
+    positive: bool = False,
+    max_iter: int = 1000,
+) -> SparsePath:
+    """Solve the lasso, or the elastic net, for decreasing penalties.
+
+    Several penalties ahead are solved on a working set of columns. Then one pass over the data gives the
+    correlations of all columns with all of those residuals: a matrix product, where one penalty at a time
+    would be as many passes. They certify the answers by their duality gaps, and their trend along the path
+    foretells which columns will be needed next. Where a gap is too large, the columns to blame enter, and the
+    path is taken up from there.
+
+    Parameters
+    ----------
+    problem : GramProblem or ColumnProblem
+    penalties : array (m,)
+        Positive, decreasing.
+    ridges : float or array (m,)
+    tol : float
+        Largest duality gap, relative to |y|².
+    positive : bool
+    max_iter : int
+        Most Newton steps a penalty.
+
+    Examples
+    --------
+    >>> from tractable.engines.sparse.problem import ColumnProblem
+    >>> path = sparse_path(ColumnProblem(X=np.eye(3), y=np.array([3.0, -2.0, 0.5])), [2.0, 1.0])
+    >>> path.coefs.T
+    array([[ 1.,  0.,  0.],
+           [ 2., -1.,  0.]])
+    """
+    asked = np.asarray(penalties, dtype=np.float64)
+    springs = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
+    size = _positive if positive else np.abs
+    ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
+    steps = _Steps(
+        penalties=np.concatenate([ladder, asked]),
+        ridges=np.concatenate([ladder * (springs[0] / asked[0]), springs]),
+        tols=np.concatenate([np.full(len(ladder), np.inf), np.full(len(asked), tol * problem.square)]),
+    )
+    with single_threaded_blas():
+        path = _walk(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
+    return SparsePath(
+        coefs=path.coefs[:, len(ladder) :], gaps=path.gaps[len(ladder) :], n_iter=path.n_iter[len(ladder) :]
+    )
+
+
+def _positive(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def _ladder(top: float, first: float) -> np.ndarray:
+    """Return penalties from the largest that matters to the first one asked for."""
+    if first >= LADDER * top:
+        return np.empty(0)
+    return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(LADDER))))[:-1]
+
+
+@value
+class _Steps:
+    """Penalties, ridges, and the duality gaps that are allowed."""
+
+    penalties: np.ndarray
+    ridges: np.ndarray
+    tols: np.ndarray
+
+
+def _walk(
+    problem: SparseProblem, steps: _Steps, tol: float, positive: bool, max_iter: int, size: Size
+) -> SparsePath:
+    penalties, last = steps.penalties, len(steps.penalties) - 1
+    path = SparsePath(
+        coefs=np.zeros((problem.n_columns, last + 1), order="F"),
+        gaps=np.zeros(last + 1),
+        n_iter=np.zeros(last + 1, dtype=np.int64),
+    )
+    few = problem.n_columns <= FEW
+    here, ahead = 0, AHEAD if few else 2
+    before = problem.moment, penalties[0]
+    work = WorkingSet(problem, ridged=bool(steps.ridges.any()))
+    sizes = size(problem.moment)
+    # The sequential strong rule of Tibshirani et al. (2012); the largest is always here.
+    work.take((sizes >= min(2.0 * penalties[min(1, last)] - penalties[0], sizes.max())) | few)
+    while here <= last:
+        part = slice(here, min(here + ahead, last + 1))
+        found, n_iter = work.solve(penalties[part], steps.ridges[part], tol, positive, max_iter)
+        left, gaps = work.certify(found, penalties[part], steps.ridges[part], size)
+        good = _leading(gaps <= steps.tols[part])
+        failed = good < len(gaps)
+        ahead = max(2, (good + ahead) // 2) if failed else min(AHEAD, ahead + 2)
+        at = good if failed else good - 1
+        now = left[:, at], penalties[here + at]
+        before = (left[:, at - 1], penalties[here + at - 1]) if at > 0 else before
+        wanted = _foretold(before, now, penalties[min(here + at + ahead, last)], size)
+        wanted |= size(now[0]) >= penalties[min(here + at + 1, last)]
+        if failed:
+            wanted |= (size(left[:, at:]) > penalties[here + at : part.stop]).any(axis=1)
+        mended = work.take(wanted) and failed
+        done = good + (failed and not mended)
+        path.coefs[work.which[: len(found)], here : here + done] = found[:, :done]
+        path.gaps[here : here + done], path.n_iter[here : here + done] = gaps[:done], n_iter[:done]
+        work.resume(found[:, at], steps.ridges[here + at], afresh=failed)
+        here, before = here + done, now
+    return path
+
+
+def _leading(good: np.ndarray) -> int:
+    """Return how many are good before the first that is not."""
+    return len(good) if good.all() else int(np.argmin(good))
+
+
+def _foretold(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
+    """Say which columns reach the penalty if their correlations go on as they did between two others."""
+    (earlier, high), (latest, low) = before, now
+    trend = (latest - earlier) / (low - high) if low < high else 0.0
+    return size(latest + trend * (penalty - low)) >= penalty
+
+
+class WorkingSet:
+    """Columns in order of entry, their products with each other, and coefficients on the way.
+
+    Not a value: a path works in it, and it grows.
+    """
+
+    def __init__(self, problem: SparseProblem, *, ridged: bool) -> None:
+        self.problem, self.ridged = problem, ridged
+        self.which = np.empty(0, dtype=np.int64)
+        self.inside = np.zeros(problem.n_columns, dtype=bool)
+        self.some: np.ndarray | None = None
+        self.store = np.empty((0, 0))
+        self.state = SignedSupport(0, 0)
+
+    @property
+    def gram(self) -> np.ndarray:
+        m = len(self.which)
+        return self.store[:m, :m]
+
+    @property
+    def moment(self) -> np.ndarray:
+        return self.problem.moment[self.which]
+
+    def take(self, wanted: np.ndarray) -> bool:
+        """Take in the columns that are wanted and not here yet; say whether there were any."""
+        new = np.flatnonzero(wanted & ~self.inside)
+        if len(new) == 0:
+            return False
+        m, grown = len(self.which), len(self.which) + len(new)
+        self.which = np.concatenate([self.which, new])
+        self.inside[new] = True
+        self.some = self.problem.gather(self.some, new)
+        if grown > len(self.store):
+            store = np.empty((2 * grown, 2 * grown))  # pages are touched as they are used
+            store[:m, :m] = self.store[:m, :m]
+            self.store = store
+        products = self.problem.products(self.some, self.which, new)
+        self.store[:grown, m:grown], self.store[m:grown, :m] = products, products[:m].T
+        self._grow(len(new))
+        return True
+
+    def _grow(self, n_new: int) -> None:
+        """Give the new columns coefficients of zero, and the factor room for them."""
+        state, capacity = self.state, len(self.store)
+        state.w = np.concatenate([state.w, np.zeros(n_new)])
+        capacity = capacity if self.ridged else min(capacity, self.problem.rank)
+        if capacity + 1 > len(state.factor):
+            roomy = SignedSupport(0, capacity)
+            roomy.support[: state.k] = state.support[: state.k]
+            roomy.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
+            state.support, state.factor = roomy.support, roomy.factor
+        state.refresh(self.gram, self.moment)
+
+    def resume(self, w: np.ndarray, ridge: float, *, afresh: bool) -> None:
+        """Stand at the coefficients w, the latest ones or, `afresh`, any; newer columns have none."""
+        if afresh:
+            w = np.concatenate([w, np.zeros(len(self.which) - len(w))])
+            self.state.restart(self.gram, self.moment, w, ridge)
+        else:
+            self.state.refresh(self.gram, self.moment)
+
+    def solve(
+        self, penalties: np.ndarray, ridges: np.ndarray, tol: float, positive: bool, max_iter: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients (columns here, penalties) and the steps they took."""
+        gram, moment, square = self.gram, self.moment, self.problem.square
+        found, n_iter = (
+            np.empty((len(moment), len(penalties)), order="F"),
+            np.zeros(len(penalties), dtype=int),
+        )
+        for i, (penalty, ridge) in enumerate(zip(penalties, ridges, strict=True)):
+            if self.ridged:  # the factor was that of another ridge
+                self.state.restart(gram, moment, self.state.w, ridge)
+            found[:, i], n_iter[i], _ = settle(
+                gram, moment, square, penalty,
+                ridge=ridge, tol=tol, positive=positive, max_iter=max_iter, state=self.state,
+            )  # fmt: skip
+        return found, n_iter
+
+    def certify(
+        self,
+        found: np.ndarray,
+        penalties: np.ndarray,
+        ridges: np.ndarray,
+        size: Callable[[np.ndarray], np.ndarray],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
+
+        Correlations are less the pull of the ridge. The gap is the primal less the dual objective at the
+        residual, shrunk until it is feasible.
+        """
+        left, rest = self.problem.correlations(self.some, self.which, found)
+        left[self.which] -= ridges * found
+        rest = rest + ridges * np.einsum("ij,ij->j", found, found)
+        top = size(left).max(axis=0, initial=0.0)
+        share = np.minimum(1.0, penalties / np.maximum(top, penalties))
+        fit = self.moment @ found
+        primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
+        return left, primal + 0.5 * share**2 * rest - share * (self.problem.square - fit)

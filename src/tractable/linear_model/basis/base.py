@@ -1,0 +1,157 @@
+"""What every basis shares: rows in, named columns out, the same map at prediction as at the fit."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import TransformerMixin
+
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_weights,
+)
+from tractable.linear_model.rows import as_floats
+
+__all__ = ["PLACEMENTS", "Basis", "check_placement", "column_range", "spread_over", "standardised"]
+
+
+class Basis(TransformerMixin, Estimator):
+    """A map from rows to columns φ(x), settled by `fit` and the same ever after.
+
+    A basis supplies `_settle(X, weights)`, which learns where its functions lie, `_map(X)`, which evaluates
+    them, and `_names(inputs)`, which says what the columns are called.
+    """
+
+    model_tags = ModelTags(kind="mapping", parametric=True, streaming="no")
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn where the functions lie.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        rows = as_floats(check_columns(self, X, reset=True))
+        weights = check_weights(sample_weight, rows)
+        xp = namespace_of(rows)
+        weights = xp.ones_like(rows[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        seen = xp.nonzero(weights > 0)[0]
+        with np.errstate(all="ignore"):
+            self._settle(xp.take(rows, seen, axis=0), xp.take(weights, seen))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the basis functions at each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_functions)
+        """
+        check_fitted(self)
+        rows = as_floats(check_columns(self, X))
+        xp = namespace_of(rows)
+        with np.errstate(all="ignore"):
+            columns = xp.stack(self._map(rows), axis=1)
+        if not bool(xp.all(xp.isfinite(columns))):
+            bad = int(xp.argmax(xp.astype(xp.any(~xp.isfinite(columns), axis=0), xp.int64)))
+            raise ValueError(
+                f"X has rows at which {self.get_feature_names_out()[bad]} is not a finite number"
+            )
+        return columns
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return what the columns are called.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            What the columns of X are called; by default as in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        array of str
+        """
+        check_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            given = [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
+        else:
+            given = [str(name) for name in input_features]
+        if known is not None and given != list(known):
+            raise ValueError(f"input_features is not equal to feature_names_in_, {list(known)}")
+        if len(given) != self.n_features_in_:
+            raise ValueError(f"input_features should have length {self.n_features_in_}, got {len(given)}")
+        return np.asarray(self._names(given), dtype=object)
+
+    def _settle(self, X: Array, weights: Array) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must say what it learns from rows")
+
+    def _map(self, X: Array) -> list[Array]:
+        raise NotImplementedError(f"{type(self).__name__} must say what its columns are")
+
+    def _names(self, inputs: list[str]) -> list[str]:
+        raise NotImplementedError(f"{type(self).__name__} must name its columns")
+
+
+PLACEMENTS = ("quantiles", "grid")
+
+
+def check_placement(placement: Any) -> str:
+    """Return a way to spread points that is known."""
+    if placement not in PLACEMENTS:
+        raise ValueError(f"placement must be one of {list(PLACEMENTS)}, got {placement!r}")
+    return str(placement)
+
+
+def column_range(X: Array) -> tuple[Array, Array]:
+    """Return the middle and the half width of every column; a constant one gets the half width 1."""
+    xp = namespace_of(X)
+    low, high = xp.min(X, axis=0), xp.max(X, axis=0)
+    half = 0.5 * high - 0.5 * low
+    return 0.5 * low + 0.5 * high, xp.where(half > 0, half, xp.ones_like(half))
+
+
+def standardised(X: Array, middle: Array, half: Array) -> Array:
+    """Return the columns in units of their range, which is [-1, 1]."""
+    return (X - middle) / half
+
+
+def spread_over(column: Array, weights: Array, n: int, placement: str) -> Array:
+    """Return at most n different points over the range of a column, both ends among them.
+
+    Evenly spaced, or at evenly spaced quantiles: the least value that the share q of the weight does not
+    exceed, so that a row of weight two is a row given twice.
+    """
+    xp = namespace_of(column)
+    levels = xp.linspace(0.0, 1.0, n, dtype=xp.float64, device=device(column)) if n > 1 else _middle(column)
+    if placement == "grid":
+        low, high = xp.min(column), xp.max(column)
+        points = low * (1.0 - levels) + high * levels
+    else:
+        order = xp.argsort(column)
+        filled = xp.cumulative_sum(xp.take(weights, order))
+        at = xp.searchsorted(filled, levels * filled[-1])
+        last = column.shape[0] - 1
+        points = xp.take(column, xp.take(order, xp.clip(at, 0, last)))
+    return xp.unique_values(points)
+
+
+def _middle(column: Array) -> Array:
+    xp = namespace_of(column)
+    return xp.asarray([0.5], dtype=xp.float64, device=device(column))

@@ -1,0 +1,439 @@
+"""Linear regression with a Gaussian prior."""
+
+import warnings
+from collections.abc import Callable
+from math import inf, lgamma, log, nan, pi
+from typing import Any, Self
+
+from sklearn.base import RegressorMixin
+
+from tractable.arrays.linalg import cholesky, solve_triangular
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base import Estimator, ModelTags, NotYetDetermined
+from tractable.base.parameters import check_number
+from tractable.covariance.rows import as_reals, diagonal_matrix
+from tractable.distributions import InverseGamma
+from tractable.engines import least_squares
+from tractable.engines.least_squares import column_lengths
+from tractable.linear_model.bayes.posterior import PlaneAnswers, PlaneBelief
+from tractable.linear_model.noise_floor import (
+    NoiseVanishedWarning,
+    check_squares,
+    no_noise,
+    noise_floor,
+)
+from tractable.linear_model.rows import OneTargetMixin
+from tractable.primitives.linear import triangle
+from tractable.statistics import LinearFactor
+from tractable.value import value
+
+__all__ = [
+    "BayesianLinearRegression",
+    "GaussianPrior",
+    "LinearPosterior",
+    "gaussian_prior",
+    "linear_posterior",
+]
+
+
+#: How the noise may be learned, where it is not known.
+NOISES = ("ml", "conjugate")
+
+
+@value
+class GaussianPrior:
+    """N(m, (KᵀK)⁻¹) of the p parameters of a plane, the intercept first; flat along what K does not see.
+
+    Parameters
+    ----------
+    mean : array (p,)
+    root : array (r, p)
+        K, a factor of the precision, of full row rank.
+    log_det : float
+        Log of the product of the eigenvalues of KᵀK that are not zero.
+    """
+
+    mean: Array
+    root: Array
+    log_det: float
+
+    @property
+    def n_flat(self) -> int:
+        """Number of directions of which nothing is said."""
+        return int(self.root.shape[1]) - int(self.root.shape[0])
+
+
+@value
+class LinearPosterior(PlaneBelief):
+    """The belief of a plane after rows, and what is left for the noise to explain.
+
+    Parameters
+    ----------
+    centre, location, root : array
+        See `PlaneBelief`.
+    rest : float
+        Least value of Σ r² + σ² |K (w - m)|²: what neither rows nor prior explain.
+    weight : float
+        How many rows there were.
+    n_flat : int
+        Number of directions in which the prior is flat.
+    log_det_ratio : float
+        Log determinant of the precision before the rows less the one after, both in units of the noise.
+    """
+
+    rest: float
+    weight: float
+    n_flat: int
+    log_det_ratio: float
+
+    @property
+    def n_told(self) -> float:
+        """Rows that are left to tell of the noise."""
+        return self.weight - self.n_flat
+
+    def log_evidence(self, noise_variance: float) -> float:
+        """Return log ∫ p(y | w, σ²) p(w) dw; a flat prior has density one."""
+        level = self.n_told * log(2.0 * pi * noise_variance) + self.rest / noise_variance
+        return 0.5 * (self.log_det_ratio - level)
+
+
+class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
+    """A belief of a plane: y = xᵀw + noise of variance σ², with w ~ N(m₀, S₀) before the rows.
+
+    After them S⁻¹ = S₀⁻¹ + XᵀX/σ² and m = S (S₀⁻¹m₀ + Xᵀy/σ²): the precision of the prior and of the data
+    add up. Exact in one pass, in the digits of a QR of all rows and of the prior below them; rows that come
+    later find the posterior of those before as their prior. m is the mode too, and ridge regression with
+    α = σ² S₀⁻¹.
+
+    Parameters
+    ----------
+    prior_mean : float or array (d,), optional
+        m₀, zero by default.
+    prior_covariance : float, array (d,) or (d, d), optional
+        S₀: of every coefficient, of each, or of all together.
+    prior_precision : float, array (d,) or (d, d), optional
+        S₀⁻¹ in its place, 1 by default. It may be singular or zero: nothing is said there, and the rows must
+        decide.
+    noise_variance : float or {"conjugate", "ml"}
+        σ² if it is known. "conjugate": unknown, with an inverse gamma prior; the prior of the coefficients is
+        then in units of the noise, w ~ N(m₀, σ² S₀), and all predictions are Student's t. "ml": plugged in,
+        the mean squared residual of least squares. Where nothing is left for the noise it is 1e-16 of the
+        mean square of y, with a warning.
+    noise_shape, noise_scale : float
+        Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
+    fit_intercept : bool
+        Whether the plane may miss the origin.
+    penalize_intercept : bool
+        Whether the intercept has a prior like the coefficients: the arrays above then have d + 1 entries, the
+        intercept first. Else nothing is said of it, and moving the targets moves the plane.
+
+    Attributes
+    ----------
+    posterior_ : MultivariateNormal or MultivariateStudentT
+        Of the intercept, where there is one, and the coefficients.
+    noise_posterior_ : InverseGamma or None
+        Of σ², where the noise is "conjugate"; None also while there are too few rows.
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    noise_variance_ : float
+        σ²; for a "conjugate" noise 1 / E[1/σ²], NaN while there are too few rows.
+    log_evidence_ : float
+        log p(y | X). Where the prior is flat its density counts as one, the scale-free one of the noise as
+        1/σ²: such evidences compare only models that are flat in the same directions.
+    statistic_ : LinearFactor
+        Everything the model knows about the rows.
+    belief_ : LinearPosterior
+    noise_dof_ : float
+        Degrees of freedom of the predictions; infinite where they are Gaussian.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    BayesianRidge : learns the precision of the prior as well.
+
+    Examples
+    --------
+    Hours studied and marks:
+
+    >>> import numpy as np, tractable
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
+    >>> model = tractable.BayesianLinearRegression(prior_covariance=1e6, noise_variance=1.0).fit(X, y)
+    >>> model.posterior_.covariance.round(4)
+    array([[ 1.2256, -0.3537],
+           [-0.3537,  0.122 ]])
+    >>> mean, spread = model.predict([[3.5]], return_std=True)
+    >>> mean.round(4), spread.round(4)
+    (array([8.]), array([1.1153]))
+    """
+
+    noise_posterior_: InverseGamma | None
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+
+    def __init__(
+        self,
+        *,
+        prior_mean: Any = None,
+        prior_covariance: Any = None,
+        prior_precision: Any = None,
+        noise_variance: Any = "conjugate",
+        noise_shape: float = 0.0,
+        noise_scale: float = 0.0,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+    ) -> None:
+        self.prior_mean = prior_mean
+        self.prior_covariance = prior_covariance
+        self.prior_precision = prior_precision
+        self.noise_variance = noise_variance
+        self.noise_shape = noise_shape
+        self.noise_scale = noise_scale
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+
+    @classmethod
+    def from_precisions(cls, *, noise_precision: float, prior_precision: Any, **options: Any) -> Self:
+        """Return the model with noise precision a and prior precision b: Q = a XᵀX + b I, m = a Q⁻¹ Xᵀy.
+
+        Parameters
+        ----------
+        noise_precision : float
+            a = 1/σ².
+        prior_precision : float, array (d,) or (d, d)
+            b.
+        **options
+            Other parameters of the estimator.
+        """
+        check_number("noise_precision", noise_precision, above=0.0)
+        return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
+
+    @classmethod
+    def from_alpha(cls, *, alpha: float, noise_variance: float, **options: Any) -> Self:
+        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ².
+
+        Parameters
+        ----------
+        alpha : float
+        noise_variance : float
+            σ².
+        **options
+            Other parameters of the estimator.
+        """
+        check_number("alpha", alpha, least=0.0)
+        return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
+
+    def _statistic(self) -> Callable[..., Any]:
+        if isinstance(self.noise_variance, str):
+            if self.noise_variance not in NOISES:
+                raise ValueError(
+                    f"noise_variance must be a number or one of {[*NOISES]}, got {self.noise_variance!r}"
+                )
+        else:
+            check_number("noise_variance", self.noise_variance, above=0.0)
+        both = (self.noise_shape, self.noise_scale)
+        if both != (0.0, 0.0):
+            for name, x in zip(("noise_shape", "noise_scale"), both, strict=True):
+                check_number(f"{name}, where one of both is not 0,", x, above=0.0)
+        return LinearFactor.of
+
+    def _learn(self, statistic: Any) -> None:
+        self._statistic()
+        self.statistic_ = statistic = self._checked(statistic, some=self.noise_variance == "ml")
+        check_squares(statistic, small=isinstance(self.noise_variance, str))
+        located = int(bool(self.fit_intercept))
+        n_free = 0 if self.penalize_intercept else located
+        prior = gaussian_prior(
+            statistic.dim + located - n_free,
+            n_free=n_free,
+            mean=self.prior_mean,
+            covariance=self.prior_covariance,
+            precision=self.prior_precision,
+            like=statistic.mean,
+        )
+        if self.noise_variance == "conjugate":
+            belief = linear_posterior(statistic, prior)
+            self._believe_noise(belief)
+        else:
+            self.noise_variance_ = self._plugged_in(statistic)
+            belief = linear_posterior(statistic, prior, noise_variance=self.noise_variance_)
+            self.noise_dof_, self.noise_posterior_ = inf, None
+            self.log_evidence_ = belief.log_evidence(self.noise_variance_)
+        self._name(belief)
+
+    def _plugged_in(self, statistic: LinearFactor) -> float:
+        """Return the noise that is known, or its maximum likelihood estimate."""
+        if self.noise_variance != "ml":
+            return float(self.noise_variance)
+        found = float(least_squares(statistic, fit_intercept=bool(self.fit_intercept)).sigma2_ml[0])
+        return noise_floor(statistic) if no_noise(found, statistic) else found
+
+    def _report(self) -> None:
+        learned = isinstance(self.noise_variance, str)
+        lost = no_noise(self.noise_variance_, self.statistic_)
+        if learned and (lost or self.noise_variance_ == noise_floor(self.statistic_)):
+            warnings.warn(
+                "y is fitted without error, so the noise vanished, and predictions are surer than they "
+                "should be: a known noise_variance, or noise_shape and noise_scale above 0, would say how "
+                "large it can be",
+                NoiseVanishedWarning,
+                stacklevel=4,
+            )
+
+    def _believe_noise(self, belief: LinearPosterior) -> None:
+        """Update the inverse gamma: half a row each to the shape, half of what is left to the scale."""
+        a, b = float(self.noise_shape), float(self.noise_scale)
+        shape, scale = a + 0.5 * belief.n_told, b + 0.5 * belief.rest
+        told = shape > 0.0
+        self.noise_dof_ = 2.0 * shape if told else nan
+        self.noise_variance_ = scale / shape if told else nan
+        if told and b == 0.0 and no_noise(self.noise_variance_, self.statistic_):
+            self.noise_variance_ = noise_floor(self.statistic_)
+            scale = shape * self.noise_variance_
+        self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if told else None
+        prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
+        rise = lgamma(shape) - shape * log(scale) if told else nan
+        self.log_evidence_ = prior + rise + 0.5 * (belief.log_det_ratio - belief.n_told * log(2.0 * pi))
+
+
+def gaussian_prior(
+    n_coef: int, *, n_free: int, mean: Any, covariance: Any, precision: Any, like: Array
+) -> GaussianPrior:
+    """Return the prior of `n_coef` parameters after `n_free` of which nothing is said.
+
+    Parameters
+    ----------
+    n_coef : int
+    n_free : int
+    mean : array (n_coef,) or float, optional
+        Zeros by default.
+    covariance, precision : float, array (n_coef,) or (n_coef, n_coef), optional
+        One of them: of every parameter, of each, or of all together. A precision may be zero or singular.
+    like : array
+        Of the library that is wanted.
+    """
+    if covariance is not None and precision is not None:
+        raise ValueError("give prior_covariance or prior_precision, not both")
+    if covariance is not None:
+        root, log_det = _of_covariance(_square("prior_covariance", covariance, n_coef, like))
+    else:
+        precision = 1.0 if precision is None else precision
+        root, log_det = _of_precision(_square("prior_precision", precision, n_coef, like))
+    xp = namespace_of(like)
+    centre = _vector("prior_mean", 0.0 if mean is None else mean, n_coef, like)
+    unsaid = xp.zeros((root.shape[0], n_free), dtype=root.dtype, device=device(root))
+    return GaussianPrior(
+        mean=xp.concat([xp.zeros(n_free, dtype=root.dtype, device=device(root)), centre]),
+        root=xp.concat([unsaid, root], axis=1),
+        log_det=log_det,
+    )
+
+
+def _of_covariance(matrix: Array) -> tuple[Array, float]:
+    """Return L⁻¹ of C = L Lᵀ, and -log |C|."""
+    xp = namespace_of(matrix)
+    lower = cholesky(matrix, name="prior_covariance")
+    identity = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device(matrix))
+    return solve_triangular(lower, identity), -2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
+
+
+def _of_precision(matrix: Array) -> tuple[Array, float]:
+    """Return a factor of the precision and its log determinant, over the directions that it knows."""
+    xp = namespace_of(matrix)
+    values, vectors = xp.linalg.eigh(0.5 * (matrix + matrix.T))
+    least = 10.0 * matrix.shape[0] * float(xp.finfo(values.dtype).eps) * float(xp.max(xp.abs(values)))
+    if float(values[0]) < -least:
+        raise ValueError(f"prior_precision must not be negative in any direction, got {float(values[0]):g}")
+    if float(values[0]) > least:
+        lower = cholesky(matrix, name="prior_precision")
+        return lower.T, 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
+    seen = int(xp.sum(xp.astype(values > least, xp.int64)))
+    known, basis = values[values.shape[0] - seen :], vectors[:, values.shape[0] - seen :]
+    return xp.sqrt(known)[:, None] * basis.T, float(xp.sum(xp.log(known)))
+
+
+def _vector(name: str, x: Any, n: int, like: Array) -> Array:
+    xp = namespace_of(like)
+    x = xp.astype(as_reals(name, x, like), xp.float64)
+    if not bool(xp.all(xp.isfinite(x))):
+        raise ValueError(f"{name} contains NaN or infinity")
+    if x.ndim > 1 or (x.ndim == 1 and x.shape[0] != n):
+        raise ValueError(f"{name} must be a number or have {n} entries, got shape {tuple(x.shape)}")
+    return xp.broadcast_to(x, (n,))
+
+
+def _square(name: str, x: Any, n: int, like: Array) -> Array:
+    """Return a matrix from a number for all, numbers for each, or the matrix itself."""
+    xp = namespace_of(like)
+    given = xp.astype(as_reals(name, x, like), xp.float64)
+    if given.ndim < 2:
+        each = _vector(name, given, n, like)
+        if bool(xp.any(each < 0)) or (name == "prior_covariance" and bool(xp.any(each == 0))):
+            raise ValueError(f"{name} must be positive, got {x!r}")
+        return diagonal_matrix(each)
+    if tuple(given.shape) != (n, n):
+        raise ValueError(f"{name} must have shape ({n}, {n}), got {tuple(given.shape)}")
+    if not bool(xp.all(xp.isfinite(given))):
+        raise ValueError(f"{name} contains NaN or infinity")
+    if float(xp.max(xp.abs(given - given.T))) > 1e-10 * float(xp.max(xp.abs(given))):
+        raise ValueError(f"{name} must be symmetric")
+    return given
+
+
+def linear_posterior(
+    statistic: LinearFactor, prior: GaussianPrior, *, noise_variance: float = 1.0
+) -> LinearPosterior:
+    """Return the belief of a plane after rows with noise of variance σ².
+
+    The prior is rows σK, with targets σKm, under the factor of the rows: the QR of both has the condition of
+    the columns, not its square.
+
+    Parameters
+    ----------
+    statistic : LinearFactor
+        Of one target.
+    prior : GaussianPrior
+        With one parameter more than the columns where there is an intercept.
+    noise_variance : float
+        One, where the prior is in units of the noise.
+    """
+    factor = statistic.factor
+    xp = namespace_of(factor)
+    d, p = statistic.dim, int(prior.mean.shape[0])
+    centre = statistic.mean[:d] if p > d else xp.zeros_like(statistic.mean[:d])
+    known = noise_variance**0.5 * prior.root
+    aims = known @ prior.mean
+    mean = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype)) * statistic.mean
+    if p > d:
+        known = xp.concat([known[:, :1], known[:, 1:] - known[:, :1] * centre], axis=1)
+        none = xp.zeros_like(factor[:, :1])
+        first = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
+        top = xp.concat([xp.reshape(first, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
+        factor = xp.concat([none, factor], axis=1)
+    else:
+        top = mean
+    stacked = xp.concat([top[None, :], factor, xp.concat([known, aims[:, None]], axis=1)])
+    r = triangle(stacked)
+    _check_determined(r[:p, :p], stacked[:, :p], certain=prior.n_flat <= p - d)
+    identity = xp.eye(p, dtype=r.dtype, device=device(r))
+    units = prior.root.shape[0] * log(noise_variance)
+    return LinearPosterior(
+        centre=centre,
+        location=solve_triangular(r[:p, :p].T, r[:p, p:], transposed=True)[:, 0],
+        root=solve_triangular(r[:p, :p].T, identity, transposed=True),
+        rest=float(r[p, p]) ** 2,
+        weight=float(statistic.weight),
+        n_flat=prior.n_flat,
+        log_det_ratio=prior.log_det + units - 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(r[:p, :p])))),
+    )
+
+
+def _check_determined(r: Array, rows: Array, *, certain: bool) -> None:
+    """Refuse directions that neither the prior nor the rows say anything of."""
+    xp = namespace_of(r)
+    tol = 0.0 if certain else 10.0 * r.shape[0] * float(xp.finfo(r.dtype).eps)
+    length = column_lengths(rows)
+    if bool(xp.any(xp.linalg.diagonal(r) <= tol * length)):
+        raise NotYetDetermined(
+            "the prior is flat where X says nothing: more rows, columns that do not follow from others, or "
+            "a positive prior_precision are needed"
+        )

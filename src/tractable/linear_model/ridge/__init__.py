@@ -1,0 +1,17 @@
+"""Ridge regression: the penalised least squares, and the choice of its penalty."""
+
+from tractable.linear_model.ridge.estimator import Ridge, RidgeCV
+from tractable.linear_model.ridge.objectives import negative_log_posterior, ridge_objective, tikhonov
+from tractable.linear_model.ridge.solution import DualSpread, Placement, PrimalSpread, RidgeSolution
+
+__all__ = [
+    "DualSpread",
+    "Placement",
+    "PrimalSpread",
+    "Ridge",
+    "RidgeCV",
+    "RidgeSolution",
+    "negative_log_posterior",
+    "ridge_objective",
+    "tikhonov",
+]

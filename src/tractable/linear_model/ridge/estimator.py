@@ -1,0 +1,291 @@
+"""Ridge regression: least squares with short coefficients."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from tractable.arrays import Array
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    OnePassMixin,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
+from tractable.base.parameters import check_choice, check_number
+from tractable.linear_model.least_squares import SolvedPlane
+from tractable.linear_model.ridge.leave_one_out import METHODS, search
+from tractable.linear_model.ridge.solution import RidgeSolution
+from tractable.linear_model.ridge.spectrum import ridge
+from tractable.linear_model.rows import as_floats, check_factor, factor_of
+from tractable.statistics import LinearFactor
+
+__all__ = ["Ridge", "RidgeAnswers", "RidgeCV"]
+
+
+class RidgeAnswers(SolvedPlane):
+    """`hat_matrix`, and all that a solved plane answers."""
+
+    solution_: RidgeSolution
+    _needed = "more rows or more penalty"
+
+    def hat_matrix(self, X: Any) -> Array:
+        """Return the hat (smoothing) matrix H = X (XᵀX + αI)⁻¹ Xᵀ, and 1/n where the intercept is free.
+
+        For the rows of the fit, H y are the fitted values.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_samples)
+        """
+        check_fitted(self)
+        return self.solution_.hat(as_floats(check_columns(self, X)))
+
+    def _name(self, fit: RidgeSolution, *, flat: bool) -> None:
+        self.solution_ = fit
+        self.coef_ = fit.coef[0, :] if flat else fit.coef
+        self.intercept_, self.sigma2_ = self._flat(fit.intercept), self._flat(fit.sigma2)
+        self.effective_dof_, self.dof_ = fit.effective_dof, fit.dof
+
+
+class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
+    """Least squares with a penalty: |y - Xw|² + α|w|² is least, y = intercept + xᵀw + noise.
+
+    The mode (and mean) of the coefficients under Gaussian noise of variance σ² and a prior coef ~ N(0, τ²),
+    with α = σ²/τ²; `Ridge.from_prior` says it so. The penalty is scikit-learn's `alpha`; objectives with ½
+    on both terms have the same. The intercept is not penalised unless asked, so that moving the targets
+    moves the plane.
+
+    Exact in one pass, in the digits of a QR of all rows and of √α I below them. With fewer rows than
+    columns, rows in memory are solved in the space of the rows.
+
+    Parameters
+    ----------
+    alpha : float
+        α, not negative; 0 is :class:`LinearRegression`.
+    fit_intercept : bool
+        Whether the plane may miss the origin.
+    penalize_intercept : bool
+        Whether the intercept is penalised like the other coefficients: the textbooks' (XᵀX + αI)⁻¹ Xᵀy with a
+        column of ones in X.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    effective_dof_ : float
+        Trace of the hat matrix, Σ λ/(λ + α), and 1 for a free intercept: the parameters that are left.
+    dof_ : float
+        Rows that are left after them, n - effective_dof_.
+    sigma2_ : float or array of shape (n_targets,)
+        Variance of the noise, Σ r² / dof_; NaN where `dof_` is not positive. Zero where residuals cannot be
+        told from the rounding of the targets: asking such a fit for distributions is an error.
+    statistic_ : LinearFactor
+        Everything the model knows about the rows.
+    solution_ : RidgeSolution
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    RidgeCV : chooses the penalty.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.1, 4.9, 7.0])
+    >>> model = tractable.Ridge(alpha=5.0).fit(X, y)
+    >>> model.coef_, round(float(model.intercept_), 3), model.effective_dof_
+    (array([0.99]), 2.515, 1.5)
+    >>> tractable.Ridge.from_prior(noise_variance=0.5, prior_variance=0.1).alpha
+    5.0
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
+
+    def __init__(
+        self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+
+    @classmethod
+    def from_prior(cls, *, noise_variance: float, prior_variance: float, **options: Any) -> Self:
+        """Return the ridge regression that is the posterior mode under coef ~ N(0, prior_variance).
+
+        Parameters
+        ----------
+        noise_variance : float
+            σ², of the targets about the plane.
+        prior_variance : float
+            τ², of every coefficient.
+        **options
+            Other parameters of the estimator.
+
+        Returns
+        -------
+        Ridge
+            With alpha = σ²/τ².
+        """
+        for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
+            check_number(name, x, above=0.0)
+        alpha = float(noise_variance) / float(prior_variance)
+        if alpha == float("inf"):
+            raise ValueError(
+                f"prior_variance must be larger: noise_variance is {noise_variance!r}, and as many times "
+                f"{prior_variance!r} that no number is as large"
+            )
+        return cls(alpha=alpha, **options)
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._statistic()
+        self._learn(factor_of(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
+        return self
+
+    def _statistic(self) -> Callable[..., Any]:
+        check_number("alpha", self.alpha, least=0.0)
+        return LinearFactor.of
+
+    def _learn(self, statistic: Any) -> None:
+        self._statistic()
+        self.statistic_ = check_factor(statistic)
+        found = ridge(
+            statistic,
+            float(self.alpha),
+            fit_intercept=bool(self.fit_intercept),
+            penalize_intercept=bool(self.penalize_intercept),
+        )
+        self._name(found, flat=statistic.flat)
+
+
+class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
+    """Ridge regression with the penalty that predicts best the rows it has not seen.
+
+    Every row is left out in turn, exactly, without fitting again: the error of a row that was left out is
+    (y - ŷ) / (1 - h), with its residual and leverage when it was not. Generalised cross-validation puts the
+    mean of the leverages, Tr H / n, in place of each: (Σ r² / n) / (1 - Tr H / n)². One decomposition
+    serves all penalties and all rows. With several targets, scores are averaged over them.
+
+    Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
+    that counts several times (`sample_weight`) is left out one copy at a time.
+
+    Parameters
+    ----------
+    alphas : array of shape (n_alphas,)
+        The penalties to try, not negative; as scikit-learn's `alpha`.
+    method : {"loo", "gcv"}
+        Leave-one-out, or generalised cross-validation.
+    fit_intercept : bool
+        Whether the plane may miss the origin.
+    penalize_intercept : bool
+        Whether the intercept is penalised like the other coefficients.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty chosen.
+    best_score_ : float
+        Minus its score, as in scikit-learn: greater is better.
+    cv_curve_ : CVCurve
+        The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    effective_dof_ : float
+    dof_ : float
+    sigma2_ : float or array of shape (n_targets,)
+        See :class:`Ridge`.
+    solution_ : RidgeSolution
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    Ridge : for a penalty that is known.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> x = np.linspace(1, 5, 15)[:, None]
+    >>> model = tractable.RidgeCV([0.0, 0.01, 0.1, 1.0], penalize_intercept=True).fit(x, np.exp(x[:, 0]))
+    >>> model.alpha_, model.cv_curve_.scores.round(2)
+    (0.1, array([579.43, 578.75, 574.75, 620.27]))
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        method: str = "loo",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        alphas = self._checked()
+        rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
+        found = search(
+            rows,
+            alphas,
+            self.method,
+            fit_intercept=bool(self.fit_intercept),
+            penalize_intercept=bool(self.penalize_intercept),
+        )
+        self.cv_curve_ = found.curve
+        self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
+        self._name(found.solution, flat=found.flat)
+        return self
+
+    def _checked(self) -> np.ndarray:
+        """Check the parameters and return the penalties."""
+        check_choice("method", self.method, METHODS)
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        except (TypeError, ValueError):
+            alphas = np.empty(0)
+        if alphas.ndim != 1 or not alphas.size or not np.all((alphas >= 0) & np.isfinite(alphas)):
+            raise ValueError(f"alphas must be numbers from 0, got {self.alphas!r}")
+        return alphas

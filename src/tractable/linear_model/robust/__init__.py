@@ -1,0 +1,7 @@
+"""Linear regression in noise with heavy tails."""
+
+from tractable.linear_model.robust.estimator import RobustRegression
+from tractable.linear_model.robust.noise import GaussianNoise, LaplaceNoise, StudentNoise
+from tractable.linear_model.robust.steps import RobustPlane
+
+__all__ = ["GaussianNoise", "LaplaceNoise", "RobustPlane", "RobustRegression", "StudentNoise"]

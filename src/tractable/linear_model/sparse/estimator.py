@@ -1,0 +1,379 @@
+"""What all sparse linear models share: rows or a statistic to learn from, and predictions."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.arrays import Array, namespace_of
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    OnePassMixin,
+    Rows,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
+from tractable.base.parameters import check_number
+from tractable.engines import fold
+from tractable.linear_model.rows import as_floats, check_factor
+from tractable.linear_model.sparse.columns import Columns, columns_of, columns_of_statistic
+from tractable.linear_model.sparse.path import solve_path
+from tractable.statistics import LinearFactor
+
+__all__ = ["ElasticNet", "Lasso", "SparseModel", "check_precompute"]
+
+#: Up to so many columns, rows in memory are folded into a statistic too.
+FEW = 200
+
+
+class SparseModel(OnePassMixin, RegressorMixin, Estimator):
+    """Learns from rows or from a statistic of them; a model says in `_solve` what it makes of the columns."""
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
+    fit_intercept: bool
+    alpha: Any
+    max_iter: Any
+    precompute: Any
+    coef_: Array
+    intercept_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.target_tags.multi_output = True
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        if self._by_statistic(rows):
+            self._learn(fold(self._statistic(), rows.data, rows.y, weights=rows.weights))
+        else:
+            self.solver_ = "rows"
+            columns = columns_of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
+            self._solve(columns, precompute=False)
+        self._report()
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the plane at each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
+        check_fitted(self)
+        return as_floats(check_columns(self, X)) @ self.coef_.T + self.intercept_
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Indices of the columns in use, by any target."""
+        check_fitted(self)
+        used = namespace_of(self.coef_).reshape(self.coef_ != 0, (-1, self.coef_.shape[-1]))
+        return np.flatnonzero(np.asarray(used).any(axis=0))
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """Coefficients as a sparse matrix (CSR)."""
+        from scipy.sparse import csr_matrix
+
+        check_fitted(self)
+        return csr_matrix(np.atleast_2d(self.coef_))
+
+    def _check(self) -> None:
+        """Raise where a parameter is not one."""
+        check_number("alpha", self.alpha, least=0.0)
+        if self.max_iter is not None:
+            check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_precompute(self.precompute)
+
+    def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must say how it solves its columns")
+
+    def _by_statistic(self, rows: Rows) -> bool:
+        if not isinstance(rows.data, np.ndarray) or self.precompute is True:
+            return True
+        n, p = rows.data.shape
+        return self.precompute == "auto" and p <= FEW and p <= max(n, 64)
+
+    def _require_statistic(self) -> None:
+        if hasattr(self, "coef_") and not hasattr(self, "statistic_"):
+            raise ValueError(
+                "precompute must be True for a model that will learn from more rows or be merged: "
+                "this one was fitted to rows without keeping a statistic of them"
+            )
+
+    def _statistic(self) -> Callable[..., Any]:
+        self._check()
+        return LinearFactor.of
+
+    def _learn(self, statistic: Any) -> None:
+        self._check()
+        self.statistic_ = statistic = check_factor(statistic)
+        self.solver_ = "statistic"
+        columns = columns_of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
+        few = statistic.dim <= 2 * FEW or columns.X.shape[0] >= statistic.dim
+        self._solve(columns, precompute=True if few else None)
+
+    def _name(self, columns: Columns, coefs: list[Array]) -> None:
+        """Set `coef_` and `intercept_` from the coefficients of every target."""
+        xp = namespace_of(columns.X)
+        intercepts = [columns.intercepts(w, t) for t, w in enumerate(coefs)]
+        if columns.flat:
+            self.coef_, self.intercept_ = coefs[0], float(intercepts[0])
+        else:
+            self.coef_, self.intercept_ = xp.stack(coefs), xp.stack([xp.asarray(b) for b in intercepts])
+
+
+def check_precompute(given: Any) -> None:
+    """Refuse what does not say whether to form Gram matrices."""
+    if not (isinstance(given, (bool, np.bool_)) or (isinstance(given, str) and given == "auto")):
+        raise ValueError(f"precompute must be 'auto', True or False, got {given!r}")
+
+
+class ElasticNet(SparseModel):
+    """Linear regression with a penalty on absolute and on squared coefficients.
+
+    Minimises (1/2n) Σ (y - b - xᵀw)² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j², scikit-learn's
+    objective; n is the total weight of the rows. The absolute part sets coefficients to zero, the squared
+    part lets correlated columns share. The intercept b is not penalised.
+
+    The answer is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support.
+    With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
+    `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
+    are used ("rows"), and only the columns that matter are ever multiplied with each other.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the penalty, from 0. No penalty gives the shortest solution of least squares.
+    l1_ratio : float
+        Share of the absolute part: 1 is the lasso, 0 ridge regression.
+    fit_intercept : bool
+    precompute : {"auto", True, False}
+        Whether rows in memory are folded into a statistic; by default up to 200 columns.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    tol : float
+        Largest duality gap, relative to the mean squared target (about its mean where there is an intercept):
+        scikit-learn's meaning.
+    max_iter : int
+        Most Newton steps.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    support_ : array of int
+        The columns in use.
+    sparse_coef_ : sparse matrix
+    dual_gap_ : float or array of shape (n_targets,)
+        No coefficients whatever have an objective lower by more.
+    n_iter_ : int or array of shape (n_targets,)
+    solver_ : {"statistic", "rows"}
+        What the fit was computed from.
+    statistic_ : LinearFactor, where `solver_` is "statistic"
+        Everything the model knows about the rows.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.Lasso : without the squared part.
+    tractable.lasso_path : all penalties at once.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 1.0], [-1.0, -1.0], [2.0, 2.0], [-2.0, -2.0]])
+    >>> tractable.ElasticNet(alpha=1.0, l1_ratio=0.5).fit(X, 3 * X[:, 0]).coef_.round(3)
+    array([1.273, 1.273])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        positive: bool = False,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check(self) -> None:
+        super()._check()
+        check_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+
+    def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
+        paths = [
+            solve_path(
+                columns,
+                np.array([float(self.alpha)]),
+                target=target,
+                l1_ratio=float(self.l1_ratio),
+                precompute=precompute,
+                positive=bool(self.positive),
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            for target in range(columns.n_targets)
+        ]
+        self._name(columns, [path.coefs[:, 0] for path in paths])
+        gaps, n_iter = np.array([p.gaps[0] for p in paths]), np.array([p.n_iter[0] for p in paths])
+        xp = namespace_of(columns.Y)
+        lengths = columns.Y / columns.weight**0.5
+        with np.errstate(over="ignore"):  # as the gaps do, where the square of the target is not a number
+            squares = np.array([float(s) for s in xp.sum(lengths * lengths, axis=0)])
+        self.dual_gap_: Any = float(gaps[0]) if columns.flat else gaps
+        self.n_iter_: Any = int(n_iter[0]) if columns.flat else n_iter
+        self.converged_ = bool(np.all(gaps <= self.tol * squares))
+
+    def _report(self) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"the duality gap {np.max(self.dual_gap_):.2g} is above tol times the mean squared target; "
+                "raise max_iter or tol, or bring the columns to similar scales",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+class Lasso(ElasticNet):
+    """Linear regression that leaves columns out: a penalty on the absolute coefficients.
+
+    Minimises (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j|, scikit-learn's objective; n is the total weight of the
+    rows, and the intercept b is not penalised. The textbook's |y - Xw|² + λ Σ|w_j| is the same with
+    alpha = λ / (2n). For orthonormal columns the answer is least squares, moved towards zero by λ/2 and cut
+    off there; in general there is no closed form, but the minimum is found exactly: see
+    :class:`tractable.ElasticNet` for how, and `dual_gap_` for the proof.
+
+    It is the mode of the posterior for Gaussian noise of variance σ² and a Laplace prior of scale b on each
+    coefficient: λ = 2σ²/b, see `from_prior`.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the penalty, from 0. No penalty gives the shortest solution of least squares.
+    fit_intercept : bool
+    precompute : {"auto", True, False}
+        Whether rows in memory are folded into a statistic; by default up to 200 columns.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    tol : float
+        Largest duality gap, relative to the mean squared target (about its mean where there is an intercept):
+        scikit-learn's meaning.
+    max_iter : int
+        Most Newton steps.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    support_ : array of int
+        The columns in use.
+    sparse_coef_ : sparse matrix
+    dual_gap_ : float or array of shape (n_targets,)
+        No coefficients whatever have an objective lower by more.
+    n_iter_ : int or array of shape (n_targets,)
+    solver_ : {"statistic", "rows"}
+        What the fit was computed from.
+    statistic_ : LinearFactor, where `solver_` is "statistic"
+        Everything the model knows about the rows.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.LassoCV : chooses the penalty by cross-validation.
+    tractable.LassoLars : the same coefficients, read off the exact path.
+    tractable.lasso_path : all penalties at once.
+
+    Notes
+    -----
+    Of equal columns one is used: any division between them has the same objective.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> model = tractable.Lasso(alpha=1.0).fit(X, X @ [3.0, 1.0])
+    >>> model.coef_, model.support_
+    (array([1., 0.]), array([0]))
+    """
+
+    l1_ratio = 1.0
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        positive: bool = False,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @classmethod
+    def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
+        """Return the lasso whose answer is the mode of the posterior under a Laplace prior.
+
+        Parameters
+        ----------
+        scale : float
+            Of the Laplace distribution of each coefficient, b in exp(-|w|/b) / 2b.
+        noise_variance : float
+            σ² of the Gaussian noise.
+        n_samples : float
+            Number of rows it will be fitted to: alpha = σ²/(n b).
+        **options
+            Other parameters of the estimator.
+
+        Returns
+        -------
+        Lasso
+        """
+        for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
+            check_number(name, given, above=0.0)
+        return cls(alpha=noise_variance / (n_samples * scale), **options)

@@ -1,0 +1,306 @@
+"""The lasso, read off its exact path."""
+
+import warnings
+from math import inf
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.base.parameters import check_choice, check_number
+from tractable.engines.sparse.lars import Knots, lars
+from tractable.linear_model.sparse.columns import Columns, predicted, refuse_units, summarised
+from tractable.linear_model.sparse.estimator import SparseModel
+from tractable.linear_model.sparse.path import check_penalties
+from tractable.value import value
+
+__all__ = ["LarsPath", "LassoLars", "lars_path", "path_of", "warn_unless_complete"]
+
+
+class LassoLars(SparseModel):
+    """The lasso by least-angle regression: the exact path down to `alpha`, and the coefficients at its end.
+
+    Minimises (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j|, as :class:`tractable.Lasso` does, and gives the same
+    coefficients; the textbook's |y - Xw|² + λ Σ|w_j| has alpha = λ / (2n). The path tells how they came
+    about: which column entered when, and which left again.
+
+    Parameters
+    ----------
+    alpha : float
+        The penalty, from 0; for 0 the path goes on to least squares.
+    fit_intercept : bool
+    precompute : {"auto", True, False}
+        Whether rows in memory are folded into a statistic; by default up to 200 columns.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    max_iter : int, optional
+        The most knots; all when not given.
+
+    Attributes
+    ----------
+    path_ : LarsPath or list of LarsPath, one a target
+        Every knot; `tractable.plot` draws it.
+    alphas_ : array of shape (n_knots,)
+    active_ : tuple of int
+        The columns in use at the end, in order of entry.
+    coef_path_ : array of shape (n_features, n_knots)
+        With several targets these three are lists.
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    support_ : array of int
+    n_iter_ : int or list of int
+        Number of knots.
+    solver_ : {"statistic", "rows"}
+    statistic_ : LinearFactor, where `solver_` is "statistic"
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.lars_path : the path itself.
+    tractable.Lasso : faster for many columns in use.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> model = tractable.LassoLars(alpha=0.25).fit(X, X @ [3.0, 1.0])
+    >>> model.coef_, model.alphas_
+    (array([2.5, 0.5]), array([1.5 , 0.5 , 0.25]))
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        positive: bool = False,
+        max_iter: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.positive = positive
+        self.max_iter = max_iter
+
+    def _check(self) -> None:
+        super()._check()
+        check_penalties(self.alpha, 1.0)
+
+    def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        paths: list[LarsPath] = [
+            path_of(
+                columns,
+                target,
+                alpha_min=float(self.alpha),
+                positive=bool(self.positive),
+                precompute=precompute,
+                max_iter=self.max_iter,
+                names=None if names is None else tuple(str(name) for name in names),
+            )
+            for target in range(columns.n_targets)
+        ]
+        self._name(columns, [path.coefs[:, -1] for path in paths])
+        self.path_ = paths[0] if columns.flat else paths
+        self.alphas_ = paths[0].alphas if columns.flat else [path.alphas for path in paths]
+        self.active_ = paths[0].active[-1] if columns.flat else [path.active[-1] for path in paths]
+        self.coef_path_ = paths[0].coefs if columns.flat else [path.coefs for path in paths]
+        self.n_iter_ = len(paths[0].alphas) if columns.flat else [len(path.alphas) for path in paths]
+
+    def _report(self) -> None:
+        warn_unless_complete(
+            *([self.path_] if isinstance(self.path_, LarsPath) else self.path_), stacklevel=5
+        )
+
+
+@value
+class LarsPath:
+    """Every knot of a piecewise linear path: between knots the coefficients are linear in alpha.
+
+    Parameters
+    ----------
+    alphas : array (m,)
+        The knots, decreasing, from the penalty that leaves no coefficient.
+    coefs : array (n_features, m)
+        Coefficients at the knots.
+    intercepts : array (m,)
+    active : tuple of m tuples of int
+        The columns in use below each knot, in order of entry.
+    method : {"lasso", "lar"}
+    names : tuple of str, optional
+        Names of the columns.
+    complete : bool
+        False where rounding stopped the path above the penalty asked for.
+    """
+
+    alphas: np.ndarray
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    active: tuple[tuple[int, ...], ...]
+    method: str = "lasso"
+    names: tuple[str, ...] | None = None
+    complete: bool = True
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """Number of coefficients at each knot that are not zero."""
+        return np.count_nonzero(self.coefs, axis=0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions at all knots, (n_samples, m)."""
+        return predicted(X, self.coefs, self.intercepts, self.names)
+
+    def at(self, alpha: Any) -> np.ndarray:
+        """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
+
+        Parameters
+        ----------
+        alpha : float or array (k,)
+            Not below the last knot.
+        """
+        asked = np.asarray(alpha, dtype=np.float64)
+        if not np.all(asked >= self.alphas[-1]):
+            raise ValueError(
+                f"alpha must not be below the end of the path, {self.alphas[-1]:g}; got {alpha!r}"
+            )
+        rising, coefs = self.alphas[::-1], self.coefs[:, ::-1]
+        right = np.clip(np.searchsorted(rising, asked), 1, max(len(rising) - 1, 1))
+        if len(rising) == 1:
+            return np.zeros((len(coefs), *asked.shape))
+        low, high = rising[right - 1], rising[right]
+        share = np.clip((asked - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
+        return coefs[:, right - 1] * (1.0 - share) + coefs[:, right] * share
+
+
+def lars_path(
+    X: Any,
+    y: Any = None,
+    *,
+    method: str = "lasso",
+    alpha_min: float = 0.0,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    positive: bool = False,
+    precompute: bool | None = None,
+    max_iter: int | None = None,
+) -> LarsPath:
+    """Follow the lasso from the penalty that leaves no coefficient down to none, knot by knot, exactly.
+
+    The minimiser of (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j| is piecewise linear in alpha. At a knot a column
+    enters, because its correlation with the residual has caught up with those in use, or one leaves, because
+    its coefficient has come to zero. With that drop step least-angle regression is no approximation: it gives
+    the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
+
+    Parameters
+    ----------
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
+        Rows, or what `summarize` of a linear model made of them.
+    y : array of shape (n_samples,), or column name
+        None with a statistic.
+    method : {"lasso", "lar"}
+        "lar" is least-angle regression proper: columns never leave.
+    alpha_min : float
+        The penalty to stop at.
+    fit_intercept : bool
+        Scikit-learn's function has none, and takes the columns for centred.
+    sample_weight : array of shape (n_samples,) or column name, optional
+        How often each row counts.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    precompute : bool, optional
+        Whether the Gram matrix of all columns is formed. When not given: where there are at least as many
+        rows as columns, and no more than 1,000 columns.
+    max_iter : int, optional
+        The most knots after the first.
+
+    Returns
+    -------
+    LarsPath
+
+    Notes
+    -----
+    A column that follows from those in use (an equal column, one dummy variable too many) is passed over
+    while they stay: the fit is the same without it. Of equal columns one is used.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> path = tractable.lars_path(X, X @ [3.0, 1.0])
+    >>> path.alphas, path.active
+    (array([1.5, 0.5, 0. ]), ((0,), (0, 1), (0, 1)))
+    >>> path.at(1.0)
+    array([1., 0.])
+    """
+    check_choice("method", method, ("lasso", "lar"))
+    check_number("alpha_min", alpha_min, least=0.0)
+    if max_iter is not None:
+        check_number("max_iter", max_iter, least=1, whole=True)
+    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    path = path_of(
+        columns,
+        alpha_min=alpha_min,
+        method=method,
+        positive=positive,
+        precompute=precompute,
+        max_iter=max_iter,
+        names=names,
+    )
+    warn_unless_complete(path)
+    return path
+
+
+def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
+    """Warn of paths that do not go as far as they were asked to."""
+    ends = [path.alphas[-1] for path in paths if not path.complete]
+    if ends:
+        warnings.warn(
+            f"rounding stopped the path at alpha {max(ends):g}, above the one asked for; bring the columns "
+            "to similar scales, or use Lasso",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def path_of(
+    columns: Columns,
+    target: int = 0,
+    *,
+    alpha_min: float = 0.0,
+    method: str = "lasso",
+    positive: bool = False,
+    precompute: bool | None = None,
+    max_iter: int | None = None,
+    names: tuple[str, ...] | None = None,
+) -> LarsPath:
+    """Return the path of columns, in scikit-learn's units."""
+    if not isinstance(columns.X, np.ndarray):
+        raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
+    tame, unit, target_unit = columns.tamed()
+    n = columns.weight / unit / target_unit
+    if n == 0.0 or (n == inf and alpha_min == 0.0):
+        refuse_units(unit, target_unit, "penalties")
+    if not target_unit / unit < inf:
+        refuse_units(unit, target_unit, "coefficients")
+    knots: Knots = lars(
+        tame.problem(target, precompute=precompute),
+        least=n * alpha_min,
+        drop=method == "lasso",
+        positive=positive,
+        max_knots=max_iter,
+    )
+    alphas = knots.penalties / n
+    if knots.penalties[-1] == n * alpha_min:
+        alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
+    coefs = knots.coefs * (target_unit / unit)
+    return LarsPath(
+        alphas=alphas,
+        coefs=coefs,
+        intercepts=columns.intercepts(coefs, target),
+        active=knots.active,
+        method=method,
+        names=names,
+        complete=knots.complete,
+    )

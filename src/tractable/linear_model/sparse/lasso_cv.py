@@ -1,0 +1,251 @@
+"""The lasso with its penalty chosen by cross-validation."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+
+from tractable.arrays import Array
+from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
+from tractable.base.parameters import check_number
+from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.noise_floor import check_size
+from tractable.linear_model.rows import as_floats, as_vector, check_held_rows, check_one_target
+from tractable.linear_model.sparse.columns import columns_of
+from tractable.linear_model.sparse.estimator import check_precompute
+from tractable.linear_model.sparse.path import LassoPath, alpha_grid, check_penalties, solve_path
+from tractable.primitives.threads import ordered_map
+
+__all__ = ["LassoCV"]
+
+
+class LassoCV(RegressorMixin, Estimator):
+    """The lasso, its penalty the one with the least squared error on rows left out.
+
+    A whole path is solved on the rows of each fold; the errors on the others choose `alpha_`, with which all
+    rows are fitted. See :class:`tractable.Lasso` for the objective and its units.
+
+    Parameters
+    ----------
+    eps : float
+        Smallest penalty, relative to the smallest one that leaves no coefficient.
+    alphas : int or array
+        How many penalties, evenly spaced in their logarithm; or the penalties.
+    fit_intercept : bool
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn; five folds of consecutive rows when not given.
+    precompute : {"auto", True, False}
+        Whether Gram matrices of all columns are formed; by default where there are at least as many rows as
+        columns, and no more than 1,000 columns.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    tol : float
+        Largest duality gap, relative to the mean squared target.
+    max_iter : int
+        Most Newton steps a penalty.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty of least mean squared error.
+    alpha_1se_ : float
+        The largest penalty whose error is within one standard error of the least: as good as the data can
+        tell, with fewer columns.
+    alphas_ : array of shape (n_alphas,)
+        Penalties, decreasing.
+    mse_path_ : array of shape (n_alphas, n_folds)
+        Mean squared errors on the rows left out.
+    cv_curve_ : CVCurve
+        Their means over the folds, with standard errors.
+    path_ : LassoPath
+        The path of all rows; `tractable.plot` draws it.
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    dual_gap_ : float
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    See Also
+    --------
+    tractable.Lasso : with a given penalty.
+
+    Notes
+    -----
+    With weights, errors are weighted, and so are the folds. A row that counts twice is still one row to the
+    splitter.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 8))
+    >>> y = 3.0 * X[:, 2] + rng.standard_normal(60)
+    >>> model = tractable.LassoCV().fit(X, y)
+    >>> bool(model.alpha_ <= model.alpha_1se_), int(np.abs(model.coef_).argmax())
+    (True, 2)
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        precompute: Any = "auto",
+        positive: bool = False,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> None:
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.precompute = precompute
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the penalty and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or column name
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
+        X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
+        check_one_target(1 if y.ndim == 1 else y.shape[1])
+        check_size(float(np.abs(y).max()) * len(y) ** 0.5, small=True)
+        self._learn_path(X, y, weights)
+        folds = self._folds(X, y)
+
+        def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
+            return self._errors(X, y, weights, *fold)
+
+        found = list(ordered_map(errors, folds))
+        self.mse_path_ = np.stack([part for part, _ in found], axis=1)
+        self._choose(np.array([weight for _, weight in found]))
+        self._report(y, weights)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the plane at each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_fitted(self)
+        return as_floats(check_columns(self, X)) @ self.coef_ + self.intercept_
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Indices of the columns in use."""
+        check_fitted(self)
+        return np.flatnonzero(self.coef_)
+
+    def _check_parameters(self) -> None:
+        check_number("eps", self.eps, above=0.0, below=1.0)
+        if self.alphas is None or np.ndim(self.alphas) == 0:
+            check_number("alphas", self.alphas, least=1, whole=True)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_precompute(self.precompute)
+
+    def _folds(self, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        try:
+            folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(self.cv).split(X, y)]
+        except (TypeError, ValueError) as error:
+            message = f"cv must be a number of folds, a splitter or pairs of (train, test) rows: {error}"
+            raise ValueError(message) from error
+        if not folds:
+            raise ValueError("cv must have a fold, got none")
+        return folds
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "precompute": None if self.precompute == "auto" else bool(self.precompute),
+            "positive": bool(self.positive),
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+        }
+
+    def _learn_path(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Solve the path of all rows; its penalties are those of every fold."""
+        columns = columns_of(X, y, weights, fit_intercept=bool(self.fit_intercept))
+        if np.ndim(self.alphas) == 0:
+            grid = alpha_grid(columns, eps=self.eps, n_alphas=self.alphas, positive=bool(self.positive))
+        else:
+            grid = check_penalties(self.alphas, 1.0)
+        names = getattr(self, "feature_names_in_", None)
+        path = solve_path(columns, grid, **self._options())
+        self.alphas_ = grid
+        self.path_ = LassoPath(
+            alphas=grid,
+            coefs=path.coefs,
+            intercepts=columns.intercepts(path.coefs),
+            dual_gaps=path.gaps,
+            n_iter=path.n_iter,
+            names=None if names is None else tuple(str(name) for name in names),
+        )
+
+    def _errors(
+        self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, train: np.ndarray, test: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Return the mean squared errors of one fold, (n_alphas,), and its weight."""
+        w = (None, None) if weights is None else (weights[train], weights[test])
+        if w[0] is not None and not w[0].any():
+            raise ValueError("sample_weight must have a positive entry in the training rows of every fold")
+        columns = columns_of(X[train], y[train], w[0], fit_intercept=bool(self.fit_intercept))
+        path = solve_path(columns, self.alphas_, **self._options())
+        left = y[test, None] - X[test] @ path.coefs - columns.intercepts(path.coefs)
+        total = float(len(test)) if w[1] is None else float(w[1].sum())
+        if total == 0.0:
+            return np.zeros(len(self.alphas_)), 0.0
+        return np.average(left**2, axis=0, weights=w[1]), total
+
+    def _choose(self, weights: np.ndarray) -> None:
+        share = weights / weights.sum()
+        mean = self.mse_path_ @ share
+        # Of the mean of k folds: their variance, unbiased, over k; in units in which squares are numbers.
+        unit = float(mean.max()) or 1.0
+        spread = ((self.mse_path_ / unit - mean[:, None] / unit) ** 2) @ share
+        errors = unit * np.sqrt(spread / max(len(share) - 1, 1))
+        self.cv_curve_ = CVCurve(
+            alphas=self.alphas_, scores=mean, standard_errors=errors, method=f"{len(share)} folds"
+        )
+        best = self.cv_curve_.best
+        simplest = int(np.argmax(mean <= mean[best] + errors[best]))
+        self.alpha_, self.alpha_1se_ = float(self.alphas_[best]), float(self.alphas_[simplest])
+        self.coef_, self.intercept_ = self.path_.coefs[:, best].copy(), float(self.path_.intercepts[best])
+        self.dual_gap_, self.n_iter_ = float(self.path_.dual_gaps[best]), int(self.path_.n_iter[best])
+
+    def _report(self, y: np.ndarray, weights: np.ndarray | None) -> None:
+        middle = np.average(y, weights=weights) if self.fit_intercept else 0.0
+        if self.dual_gap_ > self.tol * np.average((y - middle) ** 2, weights=weights):
+            warnings.warn(
+                f"the duality gap {self.dual_gap_:.2g} is above tol times the mean squared target; "
+                "raise max_iter or tol, or bring the columns to similar scales",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

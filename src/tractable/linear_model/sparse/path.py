@@ -1,0 +1,335 @@
+"""The lasso for a whole grid of penalties."""
+
+from math import inf, log2
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.base.parameters import check_number
+from tractable.engines.sparse.working_set import SparsePath, sparse_path
+from tractable.linear_model.ridge.spectrum import ridge
+from tractable.linear_model.sparse.columns import Columns, predicted, refuse_units, summarised
+from tractable.primitives.sparse import settle
+from tractable.statistics import LinearFactor
+from tractable.value import replace, value
+
+__all__ = ["LassoPath", "alpha_grid", "check_penalties", "lasso_path", "solve_path"]
+
+
+@value
+class LassoPath:
+    """Coefficients for decreasing penalties.
+
+    Parameters
+    ----------
+    alphas : array (m,)
+        Penalties, decreasing.
+    coefs : array (n_features, m)
+    intercepts : array (m,)
+    dual_gaps : array (m,)
+        Certificates, in the units of the objective: no coefficients whatever have one lower by more.
+    n_iter : array (m,)
+    l1_ratio : float
+    names : tuple of str, optional
+        Names of the columns.
+    """
+
+    alphas: np.ndarray
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    dual_gaps: np.ndarray
+    n_iter: np.ndarray
+    l1_ratio: float = 1.0
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """Number of columns in use at each penalty."""
+        return np.count_nonzero(self.coefs, axis=0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions of all penalties, (n_samples, m)."""
+        return predicted(X, self.coefs, self.intercepts, self.names)
+
+
+def lasso_path(
+    X: Any,
+    y: Any = None,
+    *,
+    l1_ratio: float = 1.0,
+    eps: float = 1e-3,
+    n_alphas: int = 100,
+    alphas: Any = None,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    positive: bool = False,
+    precompute: bool | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> LassoPath:
+    """Solve the lasso, or the elastic net, for a whole grid of penalties.
+
+    Minimises (1/2n) Σ (y - b - xᵀw)² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j² for every alpha.
+    Few columns are worked on, by Newton steps on the signed support; all are certified by duality gaps.
+
+    Parameters
+    ----------
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
+        Rows, or what `summarize` of a linear model made of them.
+    y : array of shape (n_samples,), or column name
+        None with a statistic.
+    l1_ratio : float
+        1 is the lasso.
+    eps : float
+        Smallest penalty of the grid, relative to the smallest one that leaves no coefficient.
+    n_alphas : int
+        Number of penalties of the grid.
+    alphas : array, optional
+        The penalties, instead of a grid.
+    fit_intercept : bool
+        Scikit-learn's function has none, and takes the columns for centred.
+    sample_weight : array of shape (n_samples,) or column name, optional
+        How often each row counts.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    precompute : bool, optional
+        Whether the Gram matrix of all columns is formed. When not given: where there are at least as many
+        rows as columns, and no more than 1,000 columns.
+    tol : float
+        Largest duality gap, relative to Σ (y - ȳ)² / n (without an intercept, Σ y² / n).
+    max_iter : int
+        Most Newton steps a penalty.
+
+    Returns
+    -------
+    LassoPath
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> path = tractable.lasso_path(X, X @ [3.0, 1.0], alphas=[1.0, 0.25])
+    >>> path.coefs
+    array([[1. , 2.5],
+           [0. , 0.5]])
+
+    A statistic of the rows is as good as the rows:
+
+    >>> statistic = tractable.Lasso().summarize(X, X @ [3.0, 1.0])
+    >>> tractable.lasso_path(statistic, alphas=[1.0, 0.25]).coefs.round(12)
+    array([[1. , 2.5],
+           [0. , 0.5]])
+    """
+    check_number("l1_ratio", l1_ratio, least=0.0, most=1.0)
+    check_number("eps", eps, above=0.0, below=1.0)
+    check_number("n_alphas", n_alphas, least=1, whole=True)
+    check_number("tol", tol, above=0.0)
+    check_number("max_iter", max_iter, least=1, whole=True)
+    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    if alphas is None:
+        grid = alpha_grid(columns, l1_ratio=l1_ratio, eps=eps, n_alphas=n_alphas, positive=positive)
+    else:
+        grid = check_penalties(alphas, l1_ratio)
+    path = solve_path(
+        columns,
+        grid,
+        l1_ratio=l1_ratio,
+        precompute=precompute,
+        positive=positive,
+        tol=tol,
+        max_iter=max_iter,
+    )
+    return LassoPath(
+        alphas=grid,
+        coefs=path.coefs,
+        intercepts=columns.intercepts(path.coefs),
+        dual_gaps=path.gaps,
+        n_iter=path.n_iter,
+        l1_ratio=l1_ratio,
+        names=names,
+    )
+
+
+#: Share of the largest correlation below which a penalty is within reach of rounding.
+HIDDEN = 1e-11
+#: A penalty that leaves nothing, and is a number.
+LARGEST = 1e200
+
+
+def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
+    """Return penalties as decreasing numbers if they are such."""
+    try:
+        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"alpha must be a number from 0, got {alphas!r}") from None
+    if found.ndim != 1 or not len(found) or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"alpha must be a finite number from 0, got {alphas!r}")
+    if not 0.0 <= l1_ratio <= 1.0:
+        raise ValueError(f"l1_ratio must be from 0 to 1, got {l1_ratio!r}")
+    return np.sort(found)[::-1]
+
+
+def alpha_grid(
+    columns: Columns, *, l1_ratio: float = 1.0, eps: float = 1e-3, n_alphas: int = 100, positive: bool = False
+) -> np.ndarray:
+    """Return penalties from the smallest that leaves no coefficient down to `eps` times that."""
+    if not 0.0 < eps < 1.0:
+        raise ValueError(f"eps must be between 0 and 1, got {eps!r}")
+    if not n_alphas >= 1:
+        raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
+    if l1_ratio == 0.0:
+        raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
+    tame, unit, target_unit = columns.tamed()
+    moments = tame.X.T @ tame.Y
+    most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
+    top = most * unit / columns.weight * target_unit / l1_ratio
+    if most > 0.0 and not 0.0 < eps * top < inf:
+        refuse_units(unit, target_unit, "penalties")
+    # A constant target asks for nothing, whatever the penalty.
+    top = top if top > 0.0 else float(np.finfo(float).resolution)
+    return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
+
+
+def solve_path(
+    columns: Columns,
+    alphas: np.ndarray,
+    *,
+    target: int = 0,
+    l1_ratio: float = 1.0,
+    precompute: bool | None = None,
+    positive: bool = False,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> SparsePath:
+    """Minimise (1/2n)|y - Xw|² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j² for decreasing alphas.
+
+    Gaps are in the units of this objective.
+    """
+    if not tol > 0.0:
+        raise ValueError(f"tol must be positive, got {tol!r}")
+    if not max_iter >= 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
+    n, (columns, unit, target_unit) = columns.weight, columns.tamed()
+    if not target_unit / unit < inf:
+        refuse_units(unit, target_unit, "coefficients")
+    penalties = _in_units(n * alphas * l1_ratio, unit, target_unit)
+    ridges = _in_units(n * alphas * (1.0 - l1_ratio), unit, unit)
+    sparse = penalties > 0.0
+    options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
+    found = []
+    if sparse.any():
+        problem = columns.problem(target, precompute=precompute)
+        walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
+        path = walk(problem, penalties[sparse], ridges[sparse], **options)
+        found.append(_certified(columns, target, path, penalties[sparse], ridges[sparse], positive))
+    found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
+    xp = namespace_of(columns.X)
+    with np.errstate(over="ignore"):
+        gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_unit / n * target_unit
+    return SparsePath(
+        coefs=xp.concat([part.coefs for part in found], axis=1) * (target_unit / unit),
+        gaps=gaps,
+        n_iter=np.concatenate([part.n_iter for part in found]),
+    )
+
+
+def _in_units(penalties: np.ndarray, *units: float) -> np.ndarray:
+    """Return penalties over both units, powers of two whose product may be no number."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.minimum(np.ldexp(penalties, -int(sum(log2(unit) for unit in units))), LARGEST)
+
+
+def _certified(
+    columns: Columns, target: int, path: SparsePath, penalties: np.ndarray, ridges: np.ndarray, positive: bool
+) -> SparsePath:
+    """Prove penalties that rounding hides by the problem without them: its minimum is lower, by little.
+
+    A point of the dual has correlations below the penalty; where that is below their rounding, the residual
+    is shrunk to next to nothing, and the gap says nothing.
+    """
+    X, y = columns.X, columns.Y[:, target]
+    top = float(np.max(np.abs(to_numpy(X.T @ y)), initial=0.0))
+    gaps = path.gaps.copy()
+    for i in np.flatnonzero(penalties <= HIDDEN * top):
+        w = path.coefs[:, int(i)]
+        size = float(namespace_of(w).sum(namespace_of(w).abs(w)))
+        gaps[i] = min(gaps[i], _gap(X, y, w, float(ridges[i]), positive) + penalties[i] * size)
+    return replace(path, gaps=gaps)
+
+
+def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
+    """Solve each penalty from nothing, where the arrays are."""
+    answers = [
+        settle(
+            problem.gram,
+            problem.moment,
+            problem.square,
+            float(penalty),
+            ridge=float(squared),
+            tol=tol * problem.square,
+            **options,
+        )
+        for penalty, squared in zip(penalties, ridges, strict=True)
+    ]
+    xp = namespace_of(problem.gram)
+    return SparsePath(
+        coefs=xp.stack([w for w, _, _ in answers], axis=1),
+        gaps=np.array([gap for _, _, gap in answers]),
+        n_iter=np.array([n_iter for _, n_iter, _ in answers]),
+    )
+
+
+def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -> SparsePath:
+    """Solve ridge regression, or least squares by the shortest coefficients, or either with positive ones."""
+    X, y = columns.X, columns.Y[:, target]
+    xp = namespace_of(X)
+    mean, basis = xp.concat([columns.centre, columns.offset[target : target + 1]]), None
+    if not positive and penalty > 0.0 and X.shape[0] < X.shape[1]:
+        # The minimum lies in the space of the rows.
+        basis, factor = xp.linalg.qr(X.T)
+        X, mean = factor.T, _origin(factor.T)
+    w = _not_negative(X, y, penalty) if positive else _ridge(X, y, mean, columns.weight, penalty)
+    gap = _gap(X, y, w, penalty, positive)
+    w = w if basis is None else basis @ w
+    return SparsePath(coefs=w[:, None], gaps=np.array([gap]), n_iter=np.ones(1, dtype=np.int64))
+
+
+def _ridge(X: Array, y: Array, mean: Array, weight: float, penalty: float) -> Array:
+    """Return ridge coefficients by the QR of the rows, or of those and the penalty's, below them."""
+    rows = namespace_of(X).concat([X, y[:, None]], axis=1)
+    return ridge(LinearFactor(weight=weight, mean=mean, factor=rows), penalty).coef[0, :]
+
+
+def _not_negative(X: Array, y: Array, penalty: float) -> Array:
+    """Return the coefficients from 0 of the smallest objective: in units in which columns have length 1."""
+    from scipy.optimize import nnls
+
+    rows = np.vstack([to_numpy(X), penalty**0.5 * np.eye(X.shape[1])])
+    lengths = np.linalg.norm(rows, axis=0)
+    lengths[lengths == 0.0] = 1.0
+    w = nnls(rows / lengths, np.concatenate([to_numpy(y), np.zeros(X.shape[1])]))[0] / lengths
+    return namespace_of(X).asarray(w, dtype=X.dtype, device=device(X))
+
+
+def _gap(X: Array, y: Array, w: Array, penalty: float, positive: bool) -> float:
+    """Return how far ½|y - Xw|² + ½ penalty |w|² is above its minimum: a duality gap.
+
+    With rows √penalty I below the others this is half a squared distance. What is left of the residual beside
+    the columns is a point of the dual, and the gap is half the square of what is along them. Where
+    coefficients are from 0, columns that only a negative one would use do not count.
+    """
+    xp = namespace_of(X)
+    if penalty > 0.0:
+        X = xp.concat([X, penalty**0.5 * xp.eye(X.shape[1], dtype=X.dtype, device=device(X))])
+        y = xp.concat([y, xp.zeros_like(w)])
+    residual = y - X @ w
+    if positive:
+        X = xp.take(X, xp.nonzero((w > 0) | (X.T @ residual > 0))[0], axis=1)
+    along = X @ _ridge(X, residual, _origin(X), 1.0, 0.0)
+    return 0.5 * float(along @ along)
+
+
+def _origin(X: Array) -> Array:
+    """Return the means of columns and target that lie about zero."""
+    return namespace_of(X).zeros(X.shape[1] + 1, dtype=X.dtype, device=device(X))

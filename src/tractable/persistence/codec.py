@@ -1,0 +1,318 @@
+"""From an object to a tree of JSON and a list of arrays.
+
+JSON's own scalars and lists stand for themselves; everything else is a dictionary of one tag.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.persistence.archive import ARRAY_KINDS, Archive
+from tractable.persistence.names import (
+    SKLEARN_STATE,
+    Registry,
+    is_estimator,
+    is_fitted_name,
+    is_value,
+    name_of,
+)
+from tractable.value import parameters
+
+__all__ = ["PLAIN", "decode", "encode", "is_key"]
+
+#: What an object array may hold.
+PLAIN = (str, int, float, bool, type(None))
+_MAX_DEPTH = 100
+_MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
+
+
+def encode(obj: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the tree and the arrays of an object, or one ValueError that says what cannot be saved."""
+    encoder = _Encoder()
+    return encoder.node(obj, type(obj).__name__), encoder.arrays
+
+
+def is_key(x: Any) -> bool:
+    """Whether a dictionary may have x as a key: a string, a number, or a tuple of keys."""
+    if type(x) is tuple:
+        return all(is_key(part) for part in x)
+    return type(x) in PLAIN or isinstance(x, np.generic)
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._around: list[int] = []  # the identities of the containers we are inside of
+
+    def node(self, x: Any, path: str) -> Any:
+        """Return the node of one object; the path is only for the message of a refusal."""
+        if id(x) in self._around:
+            raise ValueError(f"cannot save {path}: it contains itself")
+        if len(self._around) >= _MAX_DEPTH:
+            raise ValueError(f"cannot save {path}: it is nested more than {_MAX_DEPTH} deep")
+        self._around.append(id(x))
+        node = self._writer(x)(self, x, path)
+        self._around.pop()
+        return node
+
+    @staticmethod
+    def _writer(x: Any) -> Callable[["_Encoder", Any, str], Any]:
+        cls = type(x)
+        if cls in _WRITERS:  # exact types: a subclass would come back as something else
+            return _WRITERS[cls]
+        if isinstance(x, np.generic):
+            return _Encoder.write_scalar
+        if isinstance(x, type) and is_value(x):  # a family of distributions: its name is data
+            return _Encoder.write_class
+        if is_value(cls):
+            return _Encoder.write_value
+        return _Encoder.write_estimator if is_estimator(cls) else _Encoder.refuse
+
+    def write_itself(self, x: Any, path: str) -> Any:
+        return x
+
+    def write_int(self, x: int, path: str) -> Any:
+        if x.bit_length() > _MAX_BITS:
+            raise ValueError(f"cannot save {path}: it is an integer of more than {_MAX_BITS} bits")
+        return x
+
+    def write_float(self, x: float, path: str) -> Any:
+        return x if math.isfinite(x) else {"float": repr(x)}
+
+    def write_complex(self, x: complex, path: str) -> Any:
+        return {"complex": [self.write_float(x.real, path), self.write_float(x.imag, path)]}
+
+    def write_list(self, x: Any, path: str) -> Any:
+        return [self.node(item, f"{path}[{index}]") for index, item in enumerate(x)]
+
+    def write_tuple(self, x: Any, path: str) -> Any:
+        return {"tuple": self.write_list(x, path)}
+
+    def write_slice(self, x: Any, path: str) -> Any:
+        return {type(x).__name__: self.write_list([x.start, x.stop, x.step], path)}
+
+    def write_dict(self, x: Any, path: str) -> Any:
+        for key in x:
+            if not is_key(key):
+                raise ValueError(f"cannot save {path}: its key {key!r} is not made of strings and numbers")
+        pairs = [[self.node(key, path), self.node(item, f"{path}[{key!r}]")] for key, item in x.items()]
+        return {"dict": pairs}
+
+    def write_scalar(self, x: Any, path: str) -> Any:
+        if x.dtype.kind not in ARRAY_KINDS:
+            self.refuse(x, path)
+        return {"scalar": [x.dtype.str, x.tobytes()[: x.dtype.itemsize].hex()]}
+
+    def write_array(self, x: np.ndarray, path: str) -> Any:
+        if x.dtype.kind == "O":
+            return self.write_objects(x, path)
+        if x.dtype.kind not in ARRAY_KINDS or x.dtype.itemsize == 0:
+            raise ValueError(
+                f"cannot save {path}: it is an array of {x.dtype}; only numbers, times and text are saved"
+            )
+        # Only the dtype's letters are kept: metadata hung on it has no place in an npy header.
+        self.arrays.append(np.asarray(x).view(np.dtype(x.dtype.str)))
+        return {"array": len(self.arrays) - 1}
+
+    def write_objects(self, x: np.ndarray, path: str) -> Any:
+        for index, item in np.ndenumerate(x):
+            if type(item) not in PLAIN:
+                place = ", ".join(map(str, index))
+                raise ValueError(
+                    f"cannot save {path}[{place}]: it is a {_kind(item)}; object arrays of text are saved"
+                )
+        return {"objects": [list(x.shape), self.write_list(x.ravel().tolist(), path)]}
+
+    def write_class(self, x: type, path: str) -> Any:
+        return {"class": name_of(x)}
+
+    def write_value(self, x: Any, path: str) -> Any:
+        return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
+
+    def write_estimator(self, x: Any, path: str) -> Any:
+        given = x.get_params(deep=False)
+        learned = {name: item for name, item in vars(x).items() if name not in given}
+        for name in learned:
+            if not is_fitted_name(name):
+                raise ValueError(
+                    f"cannot save {path}.{name}: it is no parameter, and learned names end in '_'"
+                )
+        return {
+            "estimator": {
+                "class": name_of(type(x)),
+                "parameters": self.write_named(given, path),
+                "attributes": self.write_named(learned, path),
+            }
+        }
+
+    def write_named(self, items: dict[str, Any], path: str) -> dict[str, Any]:
+        return {name: self.node(item, f"{path}.{name}") for name, item in items.items()}
+
+    def refuse(self, x: Any, path: str) -> Any:
+        if isinstance(x, (np.random.Generator, np.random.RandomState, np.random.BitGenerator)):
+            reason = "a random generator cannot be restored with its spawned children; use an integer seed"
+        elif callable(x):
+            reason = "a function or class is code, and files hold data"
+        else:
+            reason = "values, estimators, NumPy arrays, numbers, text and containers of these are saved"
+        raise ValueError(f"cannot save {path}: it is a {_kind(x)}; {reason}")
+
+
+def _kind(x: Any) -> str:
+    cls = type(x)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+_WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
+    type(None): _Encoder.write_itself,
+    bool: _Encoder.write_itself,
+    str: _Encoder.write_itself,
+    int: _Encoder.write_int,
+    float: _Encoder.write_float,
+    complex: _Encoder.write_complex,
+    list: _Encoder.write_list,
+    tuple: _Encoder.write_tuple,
+    dict: _Encoder.write_dict,
+    slice: _Encoder.write_slice,
+    range: _Encoder.write_slice,
+    np.ndarray: _Encoder.write_array,
+    np.memmap: _Encoder.write_array,
+}
+
+
+def decode(tree: Any, archive: Archive, registry: Registry) -> Any:
+    """Return the object of a tree."""
+    found = _Decoder(archive, registry).item(tree)
+    archive.finish()
+    return found
+
+
+class _Decoder:
+    def __init__(self, archive: Archive, registry: Registry) -> None:
+        self._archive = archive
+        self._registry = registry
+
+    def item(self, node: Any) -> Any:
+        """Return the object of one node."""
+        if isinstance(node, list):
+            return [self.item(part) for part in node]
+        if not isinstance(node, dict):
+            return node
+        if len(node) != 1:
+            raise ValueError(f"a node has {len(node)} tags")
+        [(tag, content)] = node.items()
+        if tag not in _READERS:
+            raise ValueError(f"a node has the unknown tag {tag!r}")
+        return _READERS[tag](self, content)
+
+    def read_float(self, content: Any) -> float:
+        if content not in ("inf", "-inf", "nan"):
+            raise ValueError(f"{content!r} is not a float")
+        return float(content)
+
+    def read_complex(self, content: Any) -> complex:
+        return complex(*_expect(self._items(content, 2), float))
+
+    def read_tuple(self, content: Any) -> tuple[Any, ...]:
+        return tuple(self._items(content))
+
+    def read_slice(self, content: Any) -> slice:
+        return slice(*self._items(content, 3))
+
+    def read_range(self, content: Any) -> range:
+        return range(*_expect(self._items(content, 3), int))
+
+    def read_dict(self, content: Any) -> dict[Any, Any]:
+        pairs = [self._items(pair, 2) for pair in _expect([content], list)[0]]
+        for key, _ in pairs:
+            if not is_key(key):
+                raise ValueError(f"a dictionary has the key {key!r}")
+        return dict(pairs)
+
+    def read_array(self, content: Any) -> np.ndarray:
+        return self._archive.take(content)
+
+    def read_objects(self, content: Any) -> np.ndarray:
+        shape, items = self._items(content, 2)
+        _expect(_expect([shape], list)[0], int)
+        _expect(items, *PLAIN)
+        if any(length < 0 for length in shape) or math.prod(shape) != len(items):
+            raise ValueError(f"an object array of shape {shape} has {len(items)} items")
+        flat = np.empty(len(items), dtype=object)
+        flat[:] = items
+        return flat.reshape(shape)
+
+    def read_scalar(self, content: Any) -> Any:
+        letters, digits = _expect(self._items(content, 2), str)
+        dtype, data = np.dtype(letters[:32]), bytes.fromhex(digits)
+        if dtype.kind not in ARRAY_KINDS or dtype.itemsize != len(data):
+            raise ValueError(f"a scalar of dtype {letters} has {len(data)} bytes")
+        return np.ndarray((), dtype, buffer=data)[()] if data else np.zeros((), dtype)[()]
+
+    def read_class(self, content: Any) -> type:
+        return self._registry.value(content)
+
+    def read_value(self, content: Any) -> Any:
+        name, given = _parts(content, "class", "parameters")
+        return _built(self._registry.value(name), self._named(given))
+
+    def read_estimator(self, content: Any) -> Any:
+        name, given, learned = _parts(content, "class", "parameters", "attributes")
+        for attribute in learned:
+            if not is_fitted_name(attribute) or attribute in given:
+                raise ValueError(f"{name} has no learned attribute {attribute!r}")
+        cls = self._registry.estimator(name)
+        for attribute in learned:
+            if attribute.startswith("_") and attribute not in SKLEARN_STATE and hasattr(cls, attribute):
+                raise ValueError(f"{name} has no learned attribute {attribute!r}: it is the class's own")
+        estimator = _built(cls, self._named(given))
+        vars(estimator).update(self._named(learned))
+        return estimator
+
+    def _items(self, content: Any, length: int | None = None) -> list[Any]:
+        if not isinstance(content, list) or len(content) != (len(content) if length is None else length):
+            raise ValueError(f"{str(content)[:60]} is not a list of the right length")
+        return [self.item(part) for part in content]
+
+    def _named(self, items: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.item(node) for name, node in items.items()}
+
+
+def _built(cls: type, given: dict[str, Any]) -> Any:
+    try:
+        return cls(**given)
+    except Exception as error:
+        raise ValueError(f"{cls.__name__} refused its parameters: {error}") from error
+
+
+def _parts(content: Any, *names: str) -> list[Any]:
+    if not isinstance(content, dict) or tuple(content) != names:
+        raise ValueError(f"{str(content)[:60]} does not have the names {names}")
+    for name in names[1:]:
+        _expect([content[name]], dict)
+    return [content[name] for name in names]
+
+
+def _expect(items: list[Any], *types: type) -> list[Any]:
+    for item in items:
+        if type(item) not in types:
+            raise ValueError(f"{str(item)[:60]} is not {' or '.join(cls.__name__ for cls in types)}")
+    return items
+
+
+_READERS: dict[str, Callable[[_Decoder, Any], Any]] = {
+    "float": _Decoder.read_float,
+    "complex": _Decoder.read_complex,
+    "tuple": _Decoder.read_tuple,
+    "slice": _Decoder.read_slice,
+    "range": _Decoder.read_range,
+    "dict": _Decoder.read_dict,
+    "array": _Decoder.read_array,
+    "objects": _Decoder.read_objects,
+    "scalar": _Decoder.read_scalar,
+    "class": _Decoder.read_class,
+    "value": _Decoder.read_value,
+    "estimator": _Decoder.read_estimator,
+}

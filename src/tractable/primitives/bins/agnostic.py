@@ -1,0 +1,96 @@
+"""The functions of `tractable.primitives.bins` in the array API."""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+from operator import and_
+from typing import Any
+
+from tractable.arrays.grouping import tally
+from tractable.arrays.namespace import Array, device, namespace_of
+
+__all__ = ["best_blocks", "bin_counts", "find_cells", "linear_bin_counts"]
+
+
+def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
+    """See `tractable.primitives.bins.bin_counts`."""
+    xp = namespace_of(x)
+    one = _ones(x) if weights is None else weights
+    columns = [find_cells(x[:, j], axis) for j, axis in enumerate(edges)]
+    inside = reduce(and_, (found for _, found in columns))
+    counts = _tallied([place for place, _ in columns], xp.where(inside, one, xp.zeros_like(one)), edges)
+    return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
+
+
+def linear_bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
+    """See `tractable.primitives.bins.bin_counts`."""
+    xp = namespace_of(x)
+    one = _ones(x) if weights is None else weights
+    columns = [_shares(x[:, j], axis) for j, axis in enumerate(edges)]
+    inside = reduce(and_, (found for _, _, _, found in columns))
+    own = xp.where(inside, one, xp.zeros_like(one))
+    counts = None
+    for corner in product((0, 1), repeat=len(edges)):
+        share = own
+        for (_, _, far, _), side in zip(columns, corner, strict=True):
+            share = share * (far if side else 1.0 - far)
+        places = [column[side] for column, side in zip(columns, corner, strict=True)]
+        part = _tallied(places, share, edges)
+        counts = part if counts is None else counts + part
+    return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
+
+
+def find_cells(x: Array, edges: Array) -> tuple[Array, Array]:
+    """Return the bin of each number, and whether it is inside; outside, and for NaN, the bin is some bin."""
+    xp = namespace_of(x, edges)
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    safe = xp.reshape(xp.where(inside, x, xp.zeros_like(x) + edges[0]), (-1,))
+    dtype = xp.result_type(safe, edges)
+    places = xp.searchsorted(xp.astype(edges[1:-1], dtype), xp.astype(safe, dtype), side="right")
+    return xp.reshape(xp.astype(places, xp.int64), tuple(x.shape)), inside
+
+
+def _shares(x: Array, edges: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the bin of each number, the neighbour it leans to, the neighbour's share, and who is inside."""
+    xp = namespace_of(x, edges)
+    place, inside = find_cells(x, edges)
+    middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
+    own = xp.take(middles, place)
+    leaning = xp.where(x < own, place - 1, place + 1)
+    other = xp.clip(leaning, 0, middles.shape[0] - 1)
+    gap = xp.take(middles, other) - own
+    some = inside & (gap != 0.0)
+    share = xp.where(some, x - own, xp.zeros_like(x)) / xp.where(some, gap, xp.ones_like(x))
+    return place, other, share, inside
+
+
+def _tallied(places: Sequence[Array], shares: Array, edges: Sequence[Array]) -> Array:
+    xp = namespace_of(shares)
+    shape = tuple(int(axis.shape[0]) - 1 for axis in edges)
+    flat, n_cells = xp.zeros_like(places[0]), 1
+    for place, n in zip(places, shape, strict=True):
+        flat, n_cells = flat * n + place, n_cells * n
+    return xp.reshape(tally(flat, shares, n_cells), shape)
+
+
+def _ones(x: Array) -> Array:
+    return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
+
+
+def best_blocks(mass: Array, places: Array, penalty: float) -> Array:
+    """See `tractable.primitives.bins.best_blocks`."""
+    xp = namespace_of(mass)
+    total = xp.concat([xp.zeros_like(mass[:1]), xp.cumulative_sum(mass)])
+    best, last = total[:1] * 0.0, [0]
+    for end in range(1, int(mass.shape[0]) + 1):
+        weight, length = total[end] - total[:end], places[end] - places[:end]
+        some = weight > 0
+        fitness = weight * xp.log(xp.where(some, weight, xp.ones_like(weight)) / length)
+        found = best + xp.where(some, fitness, xp.zeros_like(fitness))
+        start = int(xp.argmax(found))
+        best = xp.concat([best, (found[start] - penalty)[None]])
+        last.append(start)
+    ends = [int(mass.shape[0])]
+    while ends[-1] > 0:
+        ends.append(last[ends[-1]])
+    return xp.asarray(ends[::-1], dtype=xp.int64, device=device(mass))

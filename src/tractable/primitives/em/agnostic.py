@@ -1,0 +1,210 @@
+"""The passes of `tractable.primitives.em` in the array API."""
+
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.factor import cholesky, try_cholesky
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.special import log_sum_exp
+from tractable.arrays.triangular import log_det_cholesky, solve_triangular
+
+__all__ = [
+    "feature_sums",
+    "features",
+    "mixture_pass",
+    "pattern_pass",
+    "pattern_scores",
+    "shares_and_evidence",
+    "whitened_diagonal_pass",
+    "whitened_pass",
+]
+
+
+def features(x: Array, kind: int) -> Array:
+    """Return T(x) = [1, x, second-order terms], (n, P)."""
+    xp = namespace_of(x)
+    one = xp.ones_like(x[:, :1])
+    if kind == 0:
+        return xp.concat([one, x], axis=1)
+    if kind == 1:
+        return xp.concat([one, x, xp.sum(x * x, axis=1, keepdims=True)], axis=1)
+    if kind == 2:
+        return xp.concat([one, x, x * x], axis=1)
+    d = x.shape[1]
+    products = [x[:, i : i + 1] * x[:, i:] for i in range(d)]
+    return xp.concat([one, x, *products], axis=1)
+
+
+def mixture_pass(x: Array, w: Any, shift: Array, scale: Array, natural: Array, kind: int) -> Any:
+    """See `tractable.primitives.em.mixture_pass`."""
+    xp = namespace_of(x)
+    t = features((x - shift) * scale, kind)
+    log_joint = t @ natural.T
+    evidence = log_sum_exp(log_joint, axis=1)
+    shares = xp.exp(log_joint - evidence[:, None])
+    if w is not None:
+        shares, evidence = shares * w[:, None], evidence * w
+    return shares.T @ t, xp.sum(evidence)
+
+
+_SQUARES, _PRODUCTS = 2, 3
+
+
+def whitened_pass(
+    x: Array,
+    w: Any,
+    shift: Array,
+    scale: Array,
+    means: Array,
+    whiteners: Array,
+    log_constants: Array,
+    white: bool = False,
+) -> Any:
+    """See `tractable.primitives.em.whitened_pass`."""
+    xp = namespace_of(x)
+    centred = _centred((x - shift) * scale, means, log_constants)
+    y = [c @ whiteners[k, ...].T for k, c in enumerate(centred)]
+    log_joint = xp.stack(
+        [c - 0.5 * xp.sum(v * v, axis=1) for c, v in zip(log_constants, y, strict=True)], axis=1
+    )
+    shares, evidence = shares_and_evidence(log_joint, w)
+    rows = y if white else centred
+    return feature_sums(shares, rows, _PRODUCTS), evidence
+
+
+def whitened_diagonal_pass(
+    x: Array, w: Any, shift: Array, scale: Array, means: Array, whiteners: Array, log_constants: Array
+) -> Any:
+    """See `tractable.primitives.em.whitened_diagonal_pass`."""
+    xp = namespace_of(x)
+    centred = _centred((x - shift) * scale, means, log_constants)
+    log_joint = [
+        log_constants[k] - 0.5 * xp.sum((c * whiteners[k, ...]) ** 2, axis=1) for k, c in enumerate(centred)
+    ]
+    shares, evidence = shares_and_evidence(xp.stack(log_joint, axis=1), w)
+    return feature_sums(shares, centred, _SQUARES), evidence
+
+
+def shares_and_evidence(log_joint: Array, w: Any) -> tuple[Array, Array]:
+    """Return w r (n, K), and Σ w log p; a row that no component explains has no shares."""
+    xp = namespace_of(log_joint)
+    evidence = log_sum_exp(log_joint, axis=1)
+    explained = evidence > -xp.inf
+    shares = xp.exp(log_joint - xp.where(explained, evidence, xp.zeros_like(evidence))[:, None])
+    if w is not None:
+        shares, evidence = shares * w[:, None], evidence * w
+    return shares, xp.sum(evidence)
+
+
+def _centred(z: Array, means: Array, log_constants: Array) -> list[Array]:
+    """Return the rows about each mean; about zero for a component without weight, whose mean may be none."""
+    xp = namespace_of(z)
+    alive = log_constants > -xp.inf
+    means = xp.where(alive[:, None], means, xp.zeros_like(means))
+    return [z - means[k, ...] for k in range(means.shape[0])]
+
+
+def feature_sums(shares: Array, rows: list[Array], kind: int) -> Array:
+    """Return Σ_n shares[n, k] T(rows_k[n]); rows without a share, which may be huge, are left out."""
+    xp = namespace_of(shares)
+    parts = []
+    for k, r in enumerate(rows):
+        share = shares[:, k]
+        counted = xp.where(share[:, None] > 0.0, r, xp.zeros_like(r))
+        parts.append(share @ features(counted, kind))
+    return xp.stack(parts)
+
+
+def pattern_pass(
+    rows: Any, w: Any, log_weights: Array, means: Array, covariances: Array, first: int, last: int
+) -> Any:
+    """See `tractable.primitives.em.pattern_pass`."""
+    xp = namespace_of(rows.flat)
+    kind = _SQUARES if covariances.ndim == 2 else _PRODUCTS
+    eye = xp.eye(means.shape[1], dtype=means.dtype, device=device(means))
+    alive = (log_weights > -xp.inf)[:, None]
+    dense = covariances[:, :, None] * eye if kind == _SQUARES else covariances
+    dense, means = xp.where(alive[:, :, None], dense, eye), xp.where(alive, means, xp.zeros_like(means))
+    sums, evidence = 0.0 * features(means, kind), 0.0 * xp.sum(means)
+    for p, mask in enumerate(rows.masks):
+        start, stop = max(first, int(rows.begins[p])), min(last, int(rows.begins[p + 1]))
+        if start < stop and mask.any():
+            z = _entries(rows, p, start, stop)
+            share = None if w is None else w[start:stop]
+            more, log_p = _one_pattern(z, share, mask, log_weights, means, dense, kind)
+            sums, evidence = sums + more, evidence + log_p
+    return sums, evidence
+
+
+def _entries(rows: Any, p: int, start: int, stop: int) -> Array:
+    """Return the entries of some rows of a pattern, (n, d_o)."""
+    d = int(rows.masks[p].sum())
+    a = int(rows.starts[p]) + (start - int(rows.begins[p])) * d
+    xp = namespace_of(rows.flat)
+    return xp.reshape(rows.flat[a : a + (stop - start) * d], (stop - start, d))
+
+
+def _one_pattern(
+    z: Array, w: Any, mask: np.ndarray, log_weights: Array, means: Array, covariances: Array, kind: int
+) -> tuple[Array, Array]:
+    """Return the completed sums (K, P) and the evidence of rows with the same entries."""
+    xp = namespace_of(z)
+    there, missing = np.flatnonzero(mask), np.flatnonzero(~mask)
+    back = np.argsort(np.concatenate([there, missing]))
+    o, m, back = (xp.asarray(index, device=device(z)) for index in (there, missing, back))
+    centred, log_densities, left = [], [], []
+    for k in range(means.shape[0]):
+        observed = xp.take(covariances[k, ...], o, axis=0)
+        lower = cholesky(xp.take(observed, o, axis=1), name="covariances")
+        gain = solve_triangular(lower, xp.take(observed, m, axis=1))
+        c = z - xp.take(means[k, :], o)
+        y = solve_triangular(lower, c.T).T
+        norm = log_det_cholesky(lower) + len(there) * log(2.0 * pi)
+        log_densities.append(-0.5 * (xp.sum(y * y, axis=1) + norm))
+        centred.append(xp.take(xp.concat([c, y @ gain], axis=1), back, axis=1))
+        corner = xp.take(xp.take(covariances[k, ...], m, axis=0), m, axis=1) - gain.T @ gain
+        left.append(_packed(corner, back, len(there), kind))
+    shares, evidence = shares_and_evidence(xp.stack(log_densities, axis=1) + log_weights, w)
+    spread = xp.sum(shares, axis=0)[:, None] * xp.stack(left)
+    return feature_sums(shares, centred, kind) + spread, evidence
+
+
+def _packed(corner: Array, back: Array, n_there: int, kind: int) -> Array:
+    """Return the conditional covariance among all second-order features, [0, 0, …]."""
+    xp = namespace_of(corner)
+    m, d = corner.shape[0], n_there + corner.shape[0]
+    nothing = xp.zeros((d, 1 + d), dtype=corner.dtype, device=device(corner))
+    full = xp.concat([nothing[:n_there, :d], xp.concat([nothing[:m, :n_there], corner], axis=1)], axis=0)
+    full = xp.take(xp.take(full, back, axis=0), back, axis=1)
+    second = [full[i, i : (i + 1 if kind == _SQUARES else d)] for i in range(d)]
+    return xp.concat([nothing[0, :], *second])
+
+
+def pattern_scores(rows: Any, means: Array, covariances: Array, first: int, last: int) -> Array:
+    """See `tractable.primitives.em.pattern_scores`."""
+    xp = namespace_of(rows.flat)
+    parts = [xp.zeros((0, means.shape[0]), dtype=means.dtype, device=device(means))]
+    for p, mask in enumerate(rows.masks):
+        start, stop = max(first, int(rows.begins[p])), min(last, int(rows.begins[p + 1]))
+        if start < stop:
+            there = np.flatnonzero(mask)
+            a = int(rows.starts[p]) + (start - int(rows.begins[p])) * len(there)
+            z = xp.reshape(rows.flat[a : a + (stop - start) * len(there)], (stop - start, len(there)))
+            parts.append(_scores(z, xp.asarray(there, device=device(z)), means, covariances))
+    return xp.concat(parts, axis=0)
+
+
+def _scores(z: Array, o: Array, means: Array, covariances: Array) -> Array:
+    xp = namespace_of(z)
+    if not z.shape[1]:
+        return xp.zeros((z.shape[0], means.shape[0]), dtype=z.dtype, device=device(z))
+    found = []
+    for k in range(means.shape[0]):
+        covariance = covariances[min(k, covariances.shape[0] - 1), ...]
+        lower, good = try_cholesky(xp, xp.take(xp.take(covariance, o, axis=0), o, axis=1))
+        y = solve_triangular(lower, (z - xp.take(means[k, :], o)).T)
+        score = -0.5 * (xp.sum(y * y, axis=0) + log_det_cholesky(lower) + z.shape[1] * log(2.0 * pi))
+        found.append(xp.where(good, score, xp.full_like(score, xp.nan)))
+    return xp.stack(found, axis=1)

@@ -1,0 +1,219 @@
+"""Rows with missing entries, those with the same entries missing side by side."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.patterns import sorted_by_pattern
+from tractable.primitives.em import agnostic
+from tractable.value import value
+
+__all__ = ["PatternRows", "group_by_pattern", "pattern_pass", "pattern_scores"]
+
+#: Rows that are copied at a time.
+_ROWS = 2**14
+
+
+@value
+class PatternRows:
+    """Rows sorted by which of their entries are there; only those are kept.
+
+    Parameters
+    ----------
+    flat : array
+        Pattern after pattern, row after row, the entries that are there.
+    starts : array (P,)
+        Where each pattern's entries begin.
+    begins : array (P + 1,)
+        Where each pattern's rows begin, and where the last ones end.
+    masks : bool array (P, d)
+        Which entries each pattern has.
+    order : array (n,)
+        Where each row stood.
+    weights : array (n,) or None
+        How often each row counts, in this order.
+    """
+
+    flat: Array
+    starts: np.ndarray
+    begins: np.ndarray
+    masks: np.ndarray
+    order: np.ndarray
+    weights: Array | None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, empty ones included."""
+        return len(self.order)
+
+    @property
+    def n_empty(self) -> int:
+        """How many rows have no entry at all; they come first."""
+        return int(self.begins[1]) if len(self.masks) and not self.masks[0].any() else 0
+
+    def parts(self, rows: int = 8192) -> list[tuple[int, int]]:
+        """Cut the rows into ranges of about equal work, for several threads; cuts depend on the rows alone.
+
+        A pattern of its own is as much work as twice as many rows as there are columns.
+        """
+        n, d = self.n_rows, self.masks.shape[1]
+        pattern = np.repeat(np.arange(len(self.masks)), np.diff(self.begins))
+        work = np.arange(n) + 2 * d * pattern
+        cuts = np.searchsorted(work, np.arange(0, work[-1] + 1 if n else 0, rows))
+        cuts = np.unique(np.append(cuts, n))
+        return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def group_by_pattern(
+    x: Array, weights: Array | None = None, shift: Array | None = None, scale: Array | None = None
+) -> PatternRows:
+    """Sort rows by which entries are missing (NaN), and keep the others, as (x - shift) * scale.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    weights : array (n,), optional
+    shift, scale : arrays (d,), optional
+
+    Examples
+    --------
+    >>> rows = group_by_pattern(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]))
+    >>> rows.flat.tolist(), rows.masks.tolist(), rows.order.tolist()
+    ([3.0, 1.0, 2.0, 4.0, 5.0], [[False, True], [True, True]], [1, 0, 2])
+    """
+    xp = namespace_of(x)
+    mask = ~to_numpy(xp.isnan(x))
+    order, counts, masks = sorted_by_pattern(mask)
+    entries = counts * masks.sum(axis=1)
+    collect = _collected if is_numpy_array(x) else _collected_elsewhere
+    return PatternRows(
+        flat=collect(x, mask, order, 0.0 if shift is None else shift, 1.0 if scale is None else scale),
+        starts=np.cumsum(entries) - entries,
+        begins=np.concatenate([[0], np.cumsum(counts)]),
+        masks=np.ascontiguousarray(masks),
+        order=order,
+        weights=None if weights is None else xp.take(weights, xp.asarray(order, device=device(x)), axis=0),
+    )
+
+
+def _collected(x: np.ndarray, mask: np.ndarray, order: np.ndarray, shift: Any, scale: Any) -> np.ndarray:
+    flat, end = np.empty(np.count_nonzero(mask)), 0
+    for a in range(0, len(order), _ROWS):
+        rows = order[a : a + _ROWS]
+        entries = ((x[rows] - shift) * scale)[mask[rows]]
+        flat[end : end + len(entries)] = entries
+        end += len(entries)
+    return flat
+
+
+def _collected_elsewhere(x: Any, mask: np.ndarray, order: np.ndarray, shift: Any, scale: Any) -> Array:
+    xp = namespace_of(x)
+    rows = xp.take(x, xp.asarray(order, device=device(x)), axis=0)
+    return ((rows - shift) * scale)[xp.asarray(mask[order], device=device(x))]
+
+
+def pattern_pass(
+    rows: PatternRows,
+    weights: Array | None,
+    log_weights: Array,
+    means: Array,
+    covariances: Array,
+    part: tuple[int, int] | None = None,
+) -> tuple[Array, Any]:
+    """Sum r_k E[1, z - m_k, products | what is there, k] and log p(what is there) over rows, for Gaussians.
+
+    One Cholesky factor of each covariance, the entries of the pattern first, gives all that its rows need:
+    with L_oo and L_mo the rows of the entries that are there and that are missing, y = L_oo⁻¹ (z_o - m_o) is
+    white, m_m + L_mo y the mean of the others, and L_mm L_mmᵀ their covariance. The completed sums are a
+    linear map of those of the entries that are there, so a row costs only these. A row without any entry has
+    log-probability 0 and counts for nothing in the sums.
+
+    Parameters
+    ----------
+    rows : PatternRows
+        What :func:`group_by_pattern` returns.
+    weights : array (n,) or None
+        How often each row counts, in the order of `rows`: ``rows.weights``.
+    log_weights : array (K,)
+        log π_k; -inf for a component without weight, which is not looked at.
+    means : array (K, d)
+    covariances : array (K, d, d) or (K, d)
+        Positive definite, or the variances of independent columns.
+    part : pair of int, optional
+        The range of sorted rows to look at, one of ``rows.parts()``; all of them when not given.
+
+    Returns
+    -------
+    sums : array (K, 1 + d + d (d + 1) / 2) or (K, 1 + 2 d)
+        About each component's own mean; the conditional covariances of missing entries are in them.
+    evidence : float
+        Σ_n w_n log p(z_n, where it is there).
+
+    Examples
+    --------
+    >>> rows = group_by_pattern(np.array([[1.0, np.nan]]))
+    >>> correlated = np.array([[[1.0, 0.5], [0.5, 1.0]]])
+    >>> sums, evidence = pattern_pass(rows, None, np.zeros(1), np.zeros((1, 2)), correlated)
+    >>> sums.round(12).tolist()
+    [[1.0, 1.0, 0.5, 1.0, 0.5, 1.0]]
+    """
+    first, last = (0, rows.n_rows) if part is None else part
+    if not is_numpy_array(rows.flat):
+        return agnostic.pattern_pass(rows, weights, log_weights, means, covariances, first, last)
+    from tractable.primitives.em import compiled_patterns as compiled
+
+    given = (
+        rows.flat, rows.starts, rows.begins, rows.masks, np.empty(0) if weights is None else weights,
+        log_weights, means, np.ascontiguousarray(covariances), first, last,
+    )  # fmt: skip
+    if covariances.ndim == 2:
+        _check_definite(~(covariances > 0.0).all(axis=1) & (log_weights > -np.inf))
+        return compiled.pattern_diagonal_pass(*given)
+    sums, evidence, bad = compiled.pattern_pass(*given)
+    _check_definite(np.arange(len(means)) == bad)
+    upper = np.triu_indices(1 + means.shape[1])
+    return sums[:, upper[0], upper[1]], evidence
+
+
+def _check_definite(bad: np.ndarray) -> None:
+    if bad.any():
+        raise ValueError(f"covariances must be positive definite; that of component {np.argmax(bad)} is not")
+
+
+def pattern_scores(
+    rows: PatternRows, means: Array, covariances: Array, part: tuple[int, int] | None = None
+) -> Any:
+    """Return log N(what is there of z | m_k, Σ_k) of sorted rows, by one factor for each pattern.
+
+    A row without any entry has log density 0.
+
+    Parameters
+    ----------
+    rows : PatternRows
+        What `group_by_pattern` returns; row i of the answer is row ``rows.order[i]`` of what was grouped.
+    means : array (K, d)
+    covariances : array (K, d, d) or (1, d, d)
+        Positive definite; one is that of all.
+    part : pair of int, optional
+        The range of sorted rows to look at, one of ``rows.parts()``; all of them when not given.
+
+    Returns
+    -------
+    array (n, K)
+        NaN where a covariance has no factor.
+
+    Examples
+    --------
+    >>> from tractable.primitives.em import group_by_pattern
+    >>> rows = group_by_pattern(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    >>> pattern_scores(rows, np.zeros((1, 2)), np.eye(2)[None]).round(4).tolist()
+    [[0.0], [-1.4189]]
+    """
+    first, last = (0, rows.n_rows) if part is None else part
+    if not is_numpy_array(rows.flat):
+        return agnostic.pattern_scores(rows, means, covariances, first, last)
+    from tractable.primitives.em.compiled_pattern_scores import pattern_scores as compiled
+
+    given = np.ascontiguousarray(means), np.ascontiguousarray(covariances)
+    return compiled(rows.flat, rows.starts, rows.begins, rows.masks, *given, first, last)

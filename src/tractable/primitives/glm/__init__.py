@@ -1,0 +1,137 @@
+"""One pass over rows for linear classifiers: softmax loss, gradient and Hessian; the perceptron's updates."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives.glm import agnostic
+
+__all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
+
+#: With more columns, products of all pairs of them would not stay in cache.
+MOST_PAIRED = 64
+
+
+def softmax_loss(
+    x: Array, targets: Array, weights: Array | None, shift: Array, scale: Array, coef: Array
+) -> tuple[Any, Array]:
+    """Return -Σ_n w_n Σ_k t_nk log p(k | x_n) and its gradient, for p(k | x) ∝ exp(coef_k · z).
+
+    z is ``(x - shift) * scale``, behind a leading 1 where `coef` has one more column than x. Both halves are
+    matrix products on a block of rows that stays in cache; no array of the size of the data is made.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    targets : array (n,) of int, or (n, K)
+        The class of each row, or its shares in the classes.
+    weights : array (n,) or None
+    shift, scale : arrays (d,)
+    coef : array (K, d) or (K, 1 + d)
+
+    Returns
+    -------
+    loss : float
+    gradient : array, like `coef`
+        Σ_n w_n (|t_n| p_nk - t_nk) z_n, with |t_n| the sum of a row of shares.
+
+    Examples
+    --------
+    >>> rows, classes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
+    >>> softmax_loss(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1].tolist()
+    [[-0.5], [0.5]]
+    """
+    if not is_numpy_array(x):
+        return agnostic.softmax_loss(x, targets, weights, shift, scale, coef)
+    if len(coef) == 2:
+        from tractable.primitives.glm.compiled_two_class import two_class_loss as compiled
+    else:
+        from tractable.primitives.glm.compiled import softmax_loss as compiled
+
+    hard = targets.ndim == 1
+    codes = targets.astype(np.int64) if hard else np.empty(0, np.int64)
+    shares = np.empty((0, len(coef))) if hard else _float(targets)
+    w = np.empty(0) if weights is None else _float(weights)
+    return compiled(_float(x), codes, shares, w, shift, scale, np.ascontiguousarray(coef), _block(coef))
+
+
+def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
+    """Return the Hessian of `softmax_loss`, Σ_n mass_n p_na (δ_ab - p_nb) z_n z_nᵀ, (K, K, p, p).
+
+    Blocks on the diagonal are minus the sums of the others: p_a (1 - p_a) without cancellation.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    mass : array (n,) or None
+        Weight of each row, times the sum of its shares.
+    shift, scale : arrays (d,)
+    coef : array (K, p), p = d or 1 + d
+
+    Examples
+    --------
+    >>> softmax_curvature(np.ones((3, 1)), None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[0, 0].tolist()
+    [[0.75]]
+    """
+    if not is_numpy_array(x):
+        return agnostic.softmax_curvature(x, mass, shift, scale, coef)
+    from tractable.primitives.glm.compiled import softmax_curvature as compiled
+
+    k, p = coef.shape
+    m = np.empty(0) if mass is None else _float(mass)
+    paired = k > 2 and p <= MOST_PAIRED
+    upper = compiled(_float(x), m, shift, scale, np.ascontiguousarray(coef), 128, paired)
+    found = np.zeros((k, k, p, p))
+    rows, columns = np.triu_indices(k, 1)
+    found[rows, columns] = found[columns, rows] = -upper
+    found[np.arange(k), np.arange(k)] = -found.sum(axis=1)
+    return found
+
+
+def _float(x: np.ndarray) -> np.ndarray:
+    return x if x.dtype == np.float64 else x.astype(np.float64)
+
+
+def _block(coef: np.ndarray) -> int:
+    # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
+    return int(np.clip(1_000_000 // max(coef.size, 1) // 32 * 32, 64, 256))
+
+
+def perceptron_pass(
+    rows: Array, codes: Array, weights: Array, start: Array
+) -> tuple[Array, Array, float, float]:
+    """Visit rows in order; where a rival's plane is not below that of a row's class, correct both.
+
+    A mistake adds the row to the plane of its class and takes it from the best rival's, the first of tied
+    ones. A row of weight m is visited m times in a row, the last time in part: with a step in proportion.
+
+    Parameters
+    ----------
+    rows : array (n, p)
+    codes : array (n,) of int
+        The class of each row, its place among K.
+    weights : array (n,)
+        How often each row counts.
+    start : array (K, p)
+        The planes before the first row.
+
+    Returns
+    -------
+    array (K, p), array (K, p), float, float
+        The planes after the last row; their sum over visits, each after its correction; the mistakes, and
+        the visits: their weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, codes = np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0])
+    >>> planes, total, mistakes, visits = perceptron_pass(rows, codes, np.ones(2), np.zeros((2, 2)))
+    >>> planes[1], total[1], mistakes, visits
+    (array([1., 2.]), array([2., 4.]), 1.0, 2.0)
+    """
+    if not is_numpy_array(rows):
+        return agnostic.perceptron_pass(rows, codes, weights, start)
+    from tractable.primitives.glm.compiled_perceptron import perceptron_pass as compiled
+
+    return compiled(rows, codes, weights, start)

@@ -1,0 +1,171 @@
+"""See `tractable.primitives.glm`."""
+
+import numpy as np
+from numba import njit, types
+
+from tractable.primitives.em.compiled_blocks import exp_below_top
+
+__all__ = ["fill", "softmax_curvature", "softmax_loss"]
+
+_rows = types.Array(types.float64, 2, "A", readonly=True)
+_vector = types.Array(types.float64, 1, "A", readonly=True)
+_codes = types.Array(types.int64, 1, "A", readonly=True)
+_matrix = types.Array(types.float64, 2, "C", readonly=True)
+_FAST = {"contract", "nsz", "arcp", "reassoc"}
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
+    """Write a block of rows, shifted and scaled, behind the ones of the intercept where there is one."""
+    d = x.shape[1]
+    first = features.shape[1] - d
+    for j in range(n):
+        for i in range(d):
+            features[j, first + i] = (x[start + j, i] - shift[i]) * scale[i]
+    features[n:] = 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _behind(scores, n, start, codes, shares, w, behind, mass):  # type: ignore[no-untyped-def]
+    """Write how far the scores of a row's own classes lie behind its best, and how much the row counts."""
+    K = scores.shape[0]
+    for j in range(n):
+        best = scores[0, j]
+        for k in range(1, K):
+            best = max(best, scores[k, j])
+        weight = w[start + j] if w.size else 1.0
+        if shares.size:
+            lag, share = 0.0, 0.0
+            for k in range(K):
+                t = shares[start + j, k]
+                if t != 0.0:
+                    lag += t * (best - scores[k, j])
+                    share += t
+            behind[j], mass[j] = weight * lag, weight * share
+        else:
+            behind[j], mass[j] = weight * (best - scores[codes[start + j], j]), weight
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-def]
+    """Return the loss of a block, summed in short runs: its roundings must not hide the last Newton steps."""
+    loss = 0.0
+    for first in range(0, n, 32):
+        last = min(first + 32, n)
+        run, product = 0.0, 1.0
+        for j in range(first, last):
+            run += behind[j]
+        if weighted:
+            for j in range(first, last):
+                run += mass[j] * np.log(total[j])
+        else:
+            for j in range(first, last):
+                product *= total[j]  # between 1 and K: one logarithm for 32 rows
+            run += np.log(product)
+        loss += run
+    return loss
+
+
+@njit(
+    [(_rows, _codes, _rows, _vector, _vector, _vector, _matrix, types.int64)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=_FAST,
+)
+def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.softmax_loss`; an empty `shares` means hard classes."""
+    n_rows = x.shape[0]
+    K, P = coef.shape
+    features, scores = np.ones((block, P)), np.empty((K, block))
+    top, total, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
+    behind, mass = np.empty(block), np.empty(block)
+    gradient, part, loss = np.zeros((K, P)), np.empty((K, P)), 0.0
+    for start in range(0, n_rows, block):
+        n = min(block, n_rows - start)
+        fill(features, x, start, n, shift, scale)
+        np.dot(coef, features.T, scores)
+        _behind(scores, n, start, codes, shares, w, behind, mass)
+        exp_below_top(scores, top, total, bits)
+        loss += _block_loss(behind, mass, total, n, bool(w.size or shares.size))
+        for j in range(block):
+            total[j] = mass[j] / total[j] if j < n else 0.0
+        for k in range(K):
+            scores[k] *= total
+        for j in range(n):
+            weight = w[start + j] if w.size else 1.0
+            if shares.size:
+                for k in range(K):
+                    scores[k, j] -= weight * shares[start + j, k]
+            else:
+                scores[codes[start + j], j] -= weight
+        np.dot(scores, features, part)
+        gradient += part
+    return loss, gradient
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _products(features, pairs):  # type: ignore[no-untyped-def]
+    """Write all products x_i x_j, i ≤ j, of every row."""
+    B, P = features.shape
+    for j in range(B):
+        f = 0
+        for i in range(P):
+            for l in range(i, P):
+                pairs[j, f] = features[j, i] * features[j, l]
+                f += 1
+
+
+@njit(
+    [(_rows, _vector, _vector, _vector, _matrix, types.int64, types.boolean)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=_FAST,
+)
+def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
+    """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).
+
+    With `paired`, as one product of pairs of classes with pairs of columns, else as one product a pair.
+    """
+    n_rows = x.shape[0]
+    K, P = coef.shape
+    Q, F = K * (K - 1) // 2, P * (P + 1) // 2
+    features, scores = np.ones((block, P)), np.empty((K, block))
+    top, total, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
+    both = np.empty((Q, block))
+    pairs = np.empty((block if paired else 0, F if paired else 0))
+    sums, part = np.zeros((Q, F if paired else 0)), np.empty((Q, F if paired else 0))
+    found, square, weighted = np.zeros((Q, P, P)), np.empty((P, P)), np.empty((block, P))
+    for start in range(0, n_rows, block):
+        n = min(block, n_rows - start)
+        fill(features, x, start, n, shift, scale)
+        np.dot(coef, features.T, scores)
+        exp_below_top(scores, top, total, bits)
+        for j in range(block):
+            weight = mass[start + j] if mass.size and j < n else 1.0
+            top[j] = weight / (total[j] * total[j]) if j < n else 0.0
+        q = 0
+        for a in range(K):
+            for b in range(a + 1, K):
+                both[q] = scores[a] * scores[b] * top
+                q += 1
+        if paired:
+            _products(features, pairs)
+            np.dot(both, pairs, part)
+            sums += part
+        else:
+            for q in range(Q):
+                for j in range(block):
+                    for i in range(P):
+                        weighted[j, i] = both[q, j] * features[j, i]
+                np.dot(features.T, weighted, square)
+                found[q] += square
+    if paired:
+        for q in range(Q):
+            f = 0
+            for i in range(P):
+                for l in range(i, P):
+                    found[q, i, l] = found[q, l, i] = sums[q, f]
+                    f += 1
+    return found

@@ -1,0 +1,59 @@
+"""The functions of `tractable.primitives.kernel_sums` in the array API."""
+
+from collections.abc import Callable
+
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.special import log_sum_exp
+
+__all__ = ["log_kernel_sums", "log_local_windows"]
+
+#: Pairs of a query and a point that are held at a time.
+PAIRS = 2**22
+
+
+def log_kernel_sums(
+    queries: Array,
+    points: Array,
+    weights: Array,
+    log_profile: Callable[[Array], Array],
+    left: Array | None = None,
+    first: int = 0,
+    scale: float = 1.0,
+) -> Array:
+    """See `tractable.primitives.kernel_sums.log_kernel_sums`."""
+    xp = namespace_of(points)
+    step = max(1, PAIRS // max(1, points.shape[0]))
+    parts = []
+    for start in range(0, queries.shape[0], step):
+        end = min(start + step, queries.shape[0])
+        block = queries[start:end, :]
+        counts = weights[None, :] + xp.zeros_like(block[:, :1])
+        if left is not None:
+            place = xp.arange(points.shape[0], device=device(points))[None, :]
+            mine = xp.arange(block.shape[0], device=device(points))[:, None] + (first + start)
+            counts = counts - xp.where(place == mine, left[start:end][:, None], xp.zeros_like(counts))
+        parts.append(_block(block, points, counts, log_profile, scale))
+    return xp.concat(parts) if parts else queries[:, 0]
+
+
+def _block(
+    block: Array, points: Array, counts: Array, log_profile: Callable[[Array], Array], scale: float
+) -> Array:
+    xp = namespace_of(points)
+    squares = xp.zeros_like(counts)
+    for j in range(points.shape[1]):
+        step = (block[:, j : j + 1] - points[:, j][None, :]) / scale
+        squares = squares + step * step
+    some = counts > 0
+    log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
+    terms = xp.where(some, log_counts + log_profile(squares), xp.full_like(counts, -xp.inf))
+    return log_sum_exp(terms)
+
+
+def log_local_windows(x: Array, points: Array, whiten: Array, heights: Array, of_rows: bool) -> Array:
+    """See `tractable.primitives.kernel_sums.log_local_windows`."""
+    xp = namespace_of(x, points, whiten, heights)
+    away = (x[:, None, :] - points[None, :, :])[..., None]
+    shapes = whiten[:, None, :, :] if of_rows else whiten[None, :, :, :]
+    white = xp.matmul(shapes, away)[..., 0]
+    return log_sum_exp(heights - 0.5 * xp.sum(white * white, axis=-1))

@@ -1,0 +1,308 @@
+"""K-means: seeding by k-means++, assignment to the nearest centres, and sums of distances to clusters."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives.kmeans import agnostic
+from tractable.primitives.kmeans.agnostic import squared_distances
+from tractable.value import value
+
+__all__ = [
+    "Assignment",
+    "Holdings",
+    "Movement",
+    "assign",
+    "distance_sums",
+    "holdings",
+    "kmeans_plus_plus",
+    "movement_of",
+    "n_trials",
+    "reassign",
+    "seeding_probabilities",
+]
+
+
+def n_trials(n_clusters: int) -> int:
+    """Return how many candidates greedy k-means++ weighs for each centre: 2 + ln K, as is usual.
+
+    Examples
+    --------
+    >>> n_trials(8)
+    4
+    """
+    return 2 + int(math.log(n_clusters))
+
+
+def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms: Array) -> Array:
+    """Choose rows as first centres by greedy k-means++ (Arthur and Vassilvitskii 2007).
+
+    The first centre is a row drawn by weight. Each further one is the best of several candidates, drawn with
+    the probabilities of :func:`seeding_probabilities`: the one that leaves the smallest
+    Σ_i w_i min_l |x_i - μ_l|². Rows are drawn by the inverse of the cumulative weight, one uniform a
+    candidate, so a row of weight two is drawn as two equal rows are, and a row of weight zero never.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    weights : array (n,) or None
+        How often each row counts.
+    n_clusters : int
+    uniforms : array (n_clusters, trials)
+        Numbers in [0, 1). One column is k-means++ without greed; :func:`n_trials` columns are usual.
+
+    Returns
+    -------
+    array (n_clusters,) of int
+        Rows of x. Once every row is a centre, the rest are drawn by weight alone, and repeat.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [0.1], [9.0], [9.1]])
+    >>> kmeans_plus_plus(x, None, 2, np.array([[0.1], [0.7]])).tolist()
+    [0, 3]
+    """
+    if tuple(uniforms.shape)[:1] != (n_clusters,) or uniforms.ndim != 2 or uniforms.shape[1] < 1:
+        raise ValueError(
+            f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
+        )
+    if not is_numpy_array(x):
+        return agnostic.kmeans_plus_plus(x, weights, uniforms)
+    from tractable.primitives.kmeans.compiled_seeding import kmeans_plus_plus as compiled
+
+    x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
+    w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    return compiled(x, w, np.asarray(uniforms, dtype=np.float64))
+
+
+def seeding_probabilities(x: Array, weights: Array | None, centers: Array) -> Array:
+    """Return the probabilities with which k-means++ draws its next centre: ∝ w_i min_l |x_i - μ_l|².
+
+    Distances are squared (some texts forget it, and their seeds miss clusters).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    weights : array (n,) or None
+    centers : array (k, d)
+        The centres so far.
+
+    Returns
+    -------
+    array (n,)
+
+    Examples
+    --------
+    >>> seeding_probabilities(np.array([[0.0], [1.0], [2.0]]), None, np.array([[0.0]])).tolist()
+    [0.0, 0.2, 0.8]
+    """
+    xp = namespace_of(x)
+    mass = xp.min(squared_distances(x, centers), axis=1)
+    mass = mass if weights is None else mass * weights
+    return mass / xp.sum(mass)
+
+
+@value
+class Assignment:
+    """Rows given to their nearest centres."""
+
+    labels: Any  # (n,)
+    sums: Any  # (K, d), Σ w x of the rows of each centre, shifted and scaled
+    counts: Any  # (K,), Σ w
+    cost: Any  # Σ w |x - c|², scaled
+
+
+@value
+class Holdings:
+    """What centres hold, given the labels of rows."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+    cost: float
+    away: float  # the largest |x - c|² of a row that counts
+    row: int  # which it is; -1 where no row counts
+
+
+@value
+class Movement:
+    """How far centres moved since the bounds were true (Hamerly 2010), and how far they are apart."""
+
+    half: np.ndarray  # (K,), half the distance to the nearest other centre
+    move: np.ndarray  # (K,)
+    drop: np.ndarray  # (K,), the largest move of another centre
+
+
+def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
+    """Return how the centres moved.
+
+    Examples
+    --------
+    >>> movement_of(np.array([[0.0], [4.0]]), np.array([[1.0], [4.0]])).half.round(6).tolist()
+    [1.5, 1.5]
+    """
+    squares = np.sum(centers * centers, axis=1)
+    apart = squares[:, None] + squares - 2.0 * centers @ centers.T
+    np.fill_diagonal(apart, np.inf)
+    # What rounding may have added is taken off: half the distance, or less.
+    nearest = np.maximum(apart.min(axis=1) - 1e-15 * (centers.shape[1] + 4) * squares.max(), 0.0)
+    move = np.sqrt(np.sum((centers - before) ** 2, axis=1)) * (1.0 + 1e-12)
+    farthest = int(np.argmax(move))
+    drop = np.full(len(move), move[farthest])
+    drop[farthest] = np.max(np.delete(move, farthest), initial=0.0)
+    return Movement(half=0.5 * np.sqrt(nearest) * (1.0 - 1e-12), move=move, drop=drop)
+
+
+def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers: Array) -> Assignment:
+    """Give every row to its nearest centre: k = argmin_k |x - c_k|², the first of equals.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    weights : array (n,) or None
+        How often each row counts.
+    shift : array (d,)
+    scale : float
+        Distances are those of ``(x - shift) * scale``.
+    centers : array (K, d)
+        Shifted and scaled already.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [9.0]])
+    >>> found = assign(x, None, np.zeros(1), 1.0, np.array([[0.0], [9.0]]))
+    >>> found.labels.tolist(), found.sums.tolist(), found.cost
+    ([0, 0, 1], [[1.0], [9.0]], 1.0)
+    """
+    if not is_numpy_array(x):
+        return Assignment(**agnostic.assign(x, weights, shift, scale, centers))
+    n = len(x)
+    labels = np.full(n, -1, np.int32)
+    bounds = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    zeros = np.zeros(len(centers))
+    still = Movement(half=zeros, move=zeros, drop=zeros)
+    sums, counts, cost, _, _ = reassign(x, weights, shift, scale, centers, still, labels, *bounds)
+    return Assignment(labels=labels, sums=sums, counts=counts, cost=cost)
+
+
+def reassign(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    movement: Movement,
+    labels: np.ndarray,
+    upper: np.ndarray,
+    lower: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give rows to their nearest centres where bounds on their distances leave it open.
+
+    Labels and bounds are changed in place: `upper` bounds the distance to a row's own centre, `lower` that to
+    any other. Rows without a label yet have -1.
+
+    Returns
+    -------
+    sums, counts : arrays (K, d) and (K,)
+        By how much Σ w x and Σ w of the rows of each centre change.
+    cost : float
+        Σ w |x - c|² of the rows that had no label.
+    gain : float
+        By how much the others that changed came nearer.
+    changed : int
+        How many rows have another label.
+    """
+    from tractable.primitives.kmeans.compiled import reassign as compiled
+
+    sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+    cost, gain, changed = compiled(
+        *_ready(x, weights, shift, scale, centers),
+        *(movement.half, movement.move, movement.drop),
+        *(labels, upper, lower, sums, counts, _block(centers)),
+    )
+    return sums, counts, cost, gain, changed
+
+
+def holdings(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    labels: np.ndarray,
+) -> Holdings:
+    """Return what each centre holds under the given labels, by differences alone.
+
+    Examples
+    --------
+    >>> x, labels = np.array([[0.0], [3.0]]), np.zeros(2, np.int32)
+    >>> found = holdings(x, None, np.zeros(1), 1.0, np.array([[1.0]]), labels)
+    >>> found.cost, found.away, found.row
+    (5.0, 4.0, 1)
+    """
+    from tractable.primitives.kmeans.compiled import holdings as compiled
+
+    sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+    cost, away, row = compiled(*_ready(x, weights, shift, scale, centers), labels, sums, counts)
+    return Holdings(sums=sums, counts=counts, cost=cost, away=away, row=row)
+
+
+def _ready(x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray) -> tuple:
+    w = np.empty(0) if weights is None else np.ascontiguousarray(weights)
+    x, centers = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(centers)
+    return x, w, np.ascontiguousarray(shift), scale, centers
+
+
+def _block(centers: np.ndarray) -> int:
+    """Return how many rows meet the centres at once: BLAS copies nothing while m·n·k is below a million.
+
+    No power of two, whose columns would fall on one another in the cache.
+    """
+    most = 1_000_000 // max(1, centers.size)
+    return 224 if most >= 224 else 160 if most >= 160 else 96
+
+
+#: Above this dimension a matrix product is faster than differences, though most pairs pass through memory.
+LARGEST_DIRECT = 96
+
+
+def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
+    """Return Σ_j w_j |x_i - y_j| over the rows y_j of each group, for every row x_i.
+
+    Distances are those of differences: points that nearly coincide keep their digits, wherever they lie. Rows
+    of more than 96 columns go by |x|² + |y|² - 2 x·y where that cancels less than two digits, and an array of
+    n × m products is made; else the compiled twin makes none of the size of the distances.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    columns : array (d, m)
+        The other rows, transposed, those of a group side by side.
+    weights : array (m,)
+        How often each of them counts.
+    starts : sequence of K + 1 integers
+        Group k is the columns from ``starts[k]`` up to ``starts[k + 1]``.
+
+    Returns
+    -------
+    array (n, K)
+
+    Examples
+    --------
+    >>> x, columns = np.array([[0.0, 0.0]]), np.array([[3.0, 0.0, 1.0], [4.0, 2.0, 0.0]])
+    >>> distance_sums(x, columns, np.ones(3), [0, 2, 3]).tolist()
+    [[7.0, 1.0]]
+    """
+    if not is_numpy_array(x):
+        return agnostic.distance_sums(x, columns, weights, starts)
+    from tractable.primitives.kmeans.compiled_distances import distance_sums as compiled
+
+    ends = np.asarray(starts, dtype=np.int64)
+    if x.shape[1] <= LARGEST_DIRECT:
+        return compiled(x, columns, weights, ends)
+    from tractable.primitives.kmeans.compiled_distances import distance_sums_of_products
+
+    squares = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->j", columns, columns)
+    return distance_sums_of_products(x, columns, weights, ends, x @ columns, *squares)

@@ -1,0 +1,225 @@
+"""See `tractable.primitives.kmeans`."""
+
+import numpy as np
+from numba import njit, types
+
+__all__ = ["holdings", "reassign"]
+
+_rows = types.Array(types.float64, 2, "C", readonly=True)
+_vector = types.Array(types.float64, 1, "C", readonly=True)
+_labels = types.Array(types.int32, 1, "C", readonly=True)
+_out_labels = types.Array(types.int32, 1, "C")
+_bounds = types.Array(types.float32, 1, "C")
+_sums = types.Array(types.float64, 2, "C")
+_counts = types.Array(types.float64, 1, "C")
+_given = (_rows, _vector, _vector, types.float64, _rows)  # x, w, shift, scale, centers
+_moved = (_vector, _vector, _vector)  # half, move, drop
+
+FAST = {"contract", "nsz", "arcp", "reassoc"}
+EPS = 2.0**-52
+EPS_SINGLE = 2.0**-23
+#: Bounds are kept in single precision, rounded to the safe side.
+UP, DOWN = 1.0 + 2.0**-22, 1.0 - 2.0**-22
+#: Rows whose bounds are looked at together.
+CHUNK = 1024
+
+
+# Rows are passed by number: making a view of each takes longer than its arithmetic.
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[1]):
+        total += ((x[r, i] - shift[i]) * scale - centers[k, i]) ** 2
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _survey(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
+    """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
+    np.dot(doubled, block, scores)
+    K, B = scores.shape
+    best[:], second[:], arg[:] = np.inf, np.inf, 0
+    for k in range(K):
+        row, square = scores[k], squares[k]
+        for j in range(B):
+            v = row[j] + square
+            second[j] = min(second[j], max(v, best[j]))
+            arg[j] = k if v < best[j] else arg[j]
+            best[j] = min(v, best[j])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
+    """Return the smallest two squared distances, by differences, and the nearest centre (first of equals)."""
+    best, second, arg = np.inf, np.inf, 0
+    for k in range(len(centers)):
+        v = _distance(x, r, shift, scale, centers, k)
+        if v < best:
+            best, second, arg = v, best, k
+        elif v < second:
+            second = v
+    return best, second, arg
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _add(x, r, shift, scale, weight, sums, k):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[1]):
+        sums[k, i] += weight * ((x[r, i] - shift[i]) * scale)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyped-def]
+    """Write rows as the columns of a block, by way of a buffer, and note their squared norms."""
+    n, d = len(rows), x.shape[1]
+    for j in range(n):
+        r, square = rows[j], 0.0
+        for i in range(d):
+            v = (x[r, i] - shift[i]) * scale
+            buffer[j, i] = v
+            square += v * v
+        norms[j] = square
+    for i in range(d):
+        for j in range(n):
+            block[i, j] = buffer[j, i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-def]
+    """Bound the distances to the nearest centre and to the next, and count the rows that stay open."""
+    open_rows = 0
+    for j in range(len(norms)):
+        low, high = np.float64(best[j]), np.float64(second[j])
+        over[j] = np.sqrt(max(low + norms[j], 0.0) + slack[j]) * UP
+        under[j] = np.sqrt(max(high + norms[j] - slack[j], 0.0)) * DOWN
+        open_rows += not high - low > slack[j]  # NaN, where rows overflow, is open too
+    return open_rows
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue):  # type: ignore[no-untyped-def]
+    """Move the bounds of rows with the centres, and queue the rows that they leave undecided.
+
+    Without branches, so that the processor fetches many rows at once.
+    """
+    m = 0
+    for r in range(start, stop):
+        a = labels[r]
+        least = max(lower[r] - drop[a], 0.0) * DOWN
+        most = (upper[r] + move[a]) * UP
+        lower[r], upper[r] = least, most
+        queue[m] = r
+        m += most >= max(least, half[a])
+    left = 0
+    for q in range(m):
+        r = queue[q]
+        a = labels[r]
+        most = np.sqrt(_distance(x, r, shift, scale, centers, a)) * UP
+        upper[r] = most
+        queue[left] = r
+        left += most >= max(np.float64(lower[r]), half[a])
+    return left
+
+
+@njit(
+    [(*_given, *_moved, _out_labels, _bounds, _bounds, _sums, _counts, types.int64)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=FAST,
+)
+def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.kmeans.reassign`."""
+    n, d = x.shape
+    K = len(centers)
+    doubled, squares = -2.0 * centers, (centers * centers).sum(axis=1)
+    doubled_single, squares_single = doubled.astype(np.float32), squares.astype(np.float32)
+    longest = np.sqrt(squares.max())
+    buffer, block = np.zeros((B, d), np.float32), np.zeros((d, B), np.float32)
+    scores = np.empty((K, B), np.float32)
+    best, second, arg = np.empty(B, np.float32), np.empty(B, np.float32), np.empty(B, np.int32)
+    buffer_double, block_double, scores_double = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
+    low, high = np.empty(B), np.empty(B)
+    norms, slack, over, under = np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B)
+    queue = np.empty(CHUNK + B, np.int64)  # what is left of one chunk goes before the next
+    cost = gain = 0.0
+    waiting = changed = 0
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
+        if labels[start] < 0:
+            for r in range(start, stop):
+                queue[waiting + r - start] = r
+            waiting += stop - start
+        else:
+            waiting += _undecided(
+                x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue[waiting:]
+            )
+        done = 0
+        while waiting - done >= B or (stop == n and done < waiting):
+            rows = queue[done : min(done + B, waiting)]
+            done += len(rows)
+            _load(x, rows, shift, scale, buffer, block, norms)
+            # Survey the block in single precision, and again in double where that leaves many rows open.
+            _survey(block, doubled_single, squares_single, scores, best, second, arg)
+            for j in range(B):
+                reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
+                slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
+            open_rows = _bound(best, second, norms, slack, over, under)
+            if open_rows > B // 8:
+                if block_double.size == 0:
+                    buffer_double, block_double = np.zeros((B, d)), np.zeros((d, B))
+                    scores_double = np.empty((K, B))
+                _load(x, rows, shift, scale, buffer_double, block_double, norms)
+                for j in range(B):
+                    slack[j] *= EPS / EPS_SINGLE
+                _survey(block_double, doubled, squares, scores_double, low, high, arg)
+                open_rows = _bound(low, high, norms, slack, over, under)
+            elif open_rows:
+                low[:], high[:] = best, second
+            for j in range(len(rows)):
+                r, k = rows[j], arg[j]
+                if open_rows and not high[j] - low[j] > slack[j]:
+                    near, next_near, k = _measure(x, r, shift, scale, centers)
+                    error = (d + 6) * EPS * near
+                    over[j] = np.sqrt(near + error) * UP
+                    under[j] = np.sqrt(max(next_near - error, 0.0)) * DOWN
+                upper[r], lower[r] = over[j], under[j]
+                old = labels[r]
+                if k == old:
+                    continue
+                labels[r] = k
+                weight = w[r] if len(w) else 1.0
+                exact = weight * _distance(x, r, shift, scale, centers, k)
+                counts[k] += weight
+                _add(x, r, shift, scale, weight, sums, k)
+                changed += 1
+                if old < 0:
+                    cost += exact
+                else:
+                    counts[old] -= weight
+                    _add(x, r, shift, scale, -weight, sums, old)
+                    gain += max(weight * _distance(x, r, shift, scale, centers, old) - exact, 0.0)
+        for q in range(done, waiting):
+            queue[q - done] = queue[q]
+        waiting -= done
+    return cost, gain, changed
+
+
+@njit(
+    [(*_given, _labels, _sums, _counts)],
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath=FAST,
+)
+def holdings(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.kmeans.holdings`."""
+    cost, away, row = 0.0, -1.0, -1
+    for r in range(len(x)):
+        k, weight = labels[r], w[r] if len(w) else 1.0
+        distance = _distance(x, r, shift, scale, centers, k)
+        cost += weight * distance
+        counts[k] += weight
+        _add(x, r, shift, scale, weight, sums, k)
+        if weight > 0.0 and distance > away:
+            away, row = distance, r
+    return cost, away, row

@@ -1,0 +1,299 @@
+"""Least squares on blocks of rows: triangular factors, exact residual sums, gradient steps, distances."""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from tractable.arrays.double_double import Pair
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives.linear import agnostic
+
+__all__ = [
+    "centred_triangle",
+    "gradient_pass",
+    "merged_triangle",
+    "reflect",
+    "residual_sums",
+    "squared_mahalanobis",
+    "triangle",
+]
+
+
+def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) -> np.ndarray:
+    """Return the triangular factor of a factor and the rows below it; both are overwritten.
+
+    Parameters
+    ----------
+    factor : array (d, d)
+        Upper triangular, float64, by columns.
+    below : array (m, d)
+        Float64, by columns; the last `triangular` rows are upper triangular.
+    triangular : int
+    width : int
+        Columns reflected at a time.
+
+    Examples
+    --------
+    >>> reflect(np.array([[3.0]], order="F"), np.array([[4.0]], order="F"), 0, 1).tolist()
+    [[-5.0]]
+    """
+    found = _dtpqrt()
+    if found is None:
+        from scipy.linalg import lapack
+
+        return lapack.dtpqrt(triangular, width, factor, below, overwrite_a=1, overwrite_b=1)[0]
+    m, d = below.shape
+    block, work = np.empty((width, d), order="F"), np.empty(width * d)
+    sizes = [ctypes.c_int(n) for n in (m, d, triangular, width, max(d, 1), max(m, 1), width, 0)]
+    rows, columns, last, nb, of_factor, of_below, of_block, info = (ctypes.addressof(n) for n in sizes)
+    a, b, t, w = (x.ctypes.data for x in (factor, below, block, work))
+    found(rows, columns, last, nb, a, of_factor, b, of_below, t, of_block, w, info)
+    if sizes[-1].value:
+        raise ValueError(f"factor and below must have as many columns; LAPACK says {sizes[-1].value}")
+    return factor
+
+
+@cache
+def _dtpqrt() -> Callable[..., None] | None:
+    """Return the routine that SciPy is linked with, as a foreign function; None if its sizes are no ints."""
+    from scipy.linalg import cython_lapack
+
+    capsule = cython_lapack.__pyx_capi__.get("dtpqrt")
+    if capsule is None:
+        return None
+    named = ctypes.pythonapi.PyCapsule_GetName
+    named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    signature = named(capsule)
+    if not signature.startswith(b"void (int *, int *, int *, int *,"):
+        return None
+    pointed = ctypes.pythonapi.PyCapsule_GetPointer
+    pointed.restype, pointed.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)
+    return kind(pointed(capsule, signature))
+
+
+#: Rows folded at a time: the panel and the factor above it stay in cache. No power of two: columns that far
+#: apart would fall on each other there.
+PANEL = 1000
+
+
+def triangle(rows: Array) -> Array:
+    """Return R, upper triangular with a diagonal that is not negative, so that RᵀR = rowsᵀ rows.
+
+    By Householder reflections, panel after panel under the running factor: R has the digits of a QR of all
+    rows at once, whatever their condition.
+
+    Parameters
+    ----------
+    rows : array (n, d), finite
+        Any n, less than d included.
+
+    Examples
+    --------
+    >>> triangle(np.array([[3.0, 1.0], [4.0, 3.0]]))
+    array([[5., 3.],
+           [0., 1.]])
+    """
+    if not is_numpy_array(rows):
+        return agnostic.triangle(rows)
+    rows = np.asarray(rows, dtype=np.float64)
+
+    def fill(panel: np.ndarray, part: slice) -> None:
+        panel[:] = rows[part]
+
+    return _householder(len(rows), rows.shape[1], fill)
+
+
+def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
+    """Return the triangular factor of the rows √w ([x, y] - centre), and Σ w ([x, y] - centre).
+
+    The rows are never copied whole.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    y : array (n, t)
+    centre : array (d + t,)
+    roots : array (n,), optional
+        Roots of the weights.
+
+    Examples
+    --------
+    >>> x, y = np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]])
+    >>> centred_triangle(x, y, np.array([0.0, 2.0]))
+    (array([[3.16227766, 0.        ],
+           [0.        , 0.        ]]), array([4., 0.]))
+    """
+    if not is_numpy_array(x):
+        return agnostic.centred_triangle(x, y, centre, roots)
+    n, d = x.shape
+    rest = np.zeros(len(centre))
+
+    def fill(panel: np.ndarray, part: slice) -> None:
+        np.subtract(x[part], centre[:d], out=panel[:, :d])
+        np.subtract(y[part], centre[d:], out=panel[:, d:])
+        if roots is None:
+            rest[:] += panel.sum(axis=0)
+            return
+        panel *= roots[part, None]
+        rest[:] += roots[part] @ panel
+
+    return _householder(n, len(centre), fill), rest
+
+
+def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
+    """Return the triangular factor of two triangular factors and a few rows.
+
+    A third of the work that the same rows would be if they were not triangles already.
+
+    Parameters
+    ----------
+    first, second : array (d, d)
+        Upper triangular.
+    rows : array (k, d)
+
+    Examples
+    --------
+    >>> merged_triangle(np.array([[3.0]]), np.array([[4.0]]), np.array([[12.0]]))
+    array([[13.]])
+    """
+    if not is_numpy_array(first):
+        return agnostic.triangle(namespace_of(first).concat([first, second, rows]))
+    d = first.shape[1]
+    below = np.asfortranarray(np.concatenate([rows, second]))
+    return _upright(_reflected(np.array(first, order="F"), below, triangular=d))
+
+
+def _householder(n: int, d: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
+    """Reflect panel after panel into the running factor; `fill` writes the rows of a part into a panel."""
+    factor = np.zeros((d, d), order="F")
+    for start in range(0, n if d else 0, PANEL):
+        stop = min(start + PANEL, n)
+        panel = np.empty((stop - start, d), order="F")
+        fill(panel, slice(start, stop))
+        # A panel that is not tall would be reflected into nothing but zeros.
+        few = start == 0 and stop < 3 * d
+        factor = _alone(panel) if few else _reflected(factor, panel)
+    return _upright(factor)
+
+
+def _alone(panel: np.ndarray) -> np.ndarray:
+    """Return the factor of a panel."""
+    from scipy.linalg import lapack
+
+    m, d = panel.shape
+    factor = np.zeros((d, d), order="F")
+    factor[:m] = np.triu(lapack.dgeqrf(panel, lwork=32 * d, overwrite_a=1)[0][:d])
+    return factor
+
+
+def _reflected(factor: np.ndarray, below: np.ndarray, triangular: int = 0) -> np.ndarray:
+    """Return the factor of what is below the factor too; both are overwritten."""
+    d = len(factor)
+    width = min(d, 8 if d < 200 else 16)  # columns reflected at a time
+    return reflect(factor, below, triangular, width) if d else factor
+
+
+def _upright(factor: np.ndarray) -> np.ndarray:
+    """Turn rows so that the diagonal is not negative."""
+    sign = np.where(np.diagonal(factor) < 0, -1.0, 1.0)
+    return np.ascontiguousarray(factor * sign[:, None]) + 0.0  # and no zero either
+
+
+def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
+    """Return Σ w r, Σ w (x - centre) r and Σ w r², with r = y - offset - (x - centre)ᵀ coef.
+
+    All in double-double arithmetic, each number a pair high + low. Near a least squares fit the sums are what
+    is left of much larger terms, and have digits only so.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    y : array (n, t)
+    weights : array (n,)
+    centre : array (d,)
+    coef : two arrays (t, d)
+    offset : two arrays (t,)
+
+    Returns
+    -------
+    two arrays (t, d + 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y, zero = np.array([[1.0], [2.0]]), np.array([[3.0], [6.0]]), np.zeros(1)
+    >>> line = np.array([[2.0]]), np.zeros((1, 1))
+    >>> residual_sums(x, y, np.ones(2), centre=zero, coef=line, offset=(zero, zero))[0]
+    array([[3., 5., 5.]])
+    """
+    if not is_numpy_array(x):
+        return agnostic.residual_sums(x, y, weights, centre=centre, coef=coef, offset=offset)
+    from tractable.primitives.linear.compiled import residual_sums as compiled
+
+    return compiled(x, y, weights, centre, *coef, *offset)
+
+
+def gradient_pass(
+    rows: Array, targets: Array, weights: Array, steps: Array, batch_size: int, start: Array
+) -> tuple[Array, Array, float]:
+    """Follow w ← w + η mean(weight (t - wᵀφ) φ) over the batches, in order.
+
+    Parameters
+    ----------
+    rows : array (n, p)
+        The features φ.
+    targets : array (n,)
+    weights : array (n,)
+    steps : array (ceil(n / batch_size),)
+        η of each batch.
+    batch_size : int
+    start : array (p,)
+        w before the first step.
+
+    Returns
+    -------
+    array (p,), array (p,), float
+        w after the last step; the sum of w after each; the sum of weight (t - wᵀφ)², each before its step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, targets = np.array([[1.0], [2.0]]), np.array([2.0, 4.0])
+    >>> gradient_pass(rows, targets, np.ones(2), np.array([0.5, 0.25]), 1, np.zeros(1))
+    (array([2.]), array([3.]), 8.0)
+    """
+    if not is_numpy_array(rows):
+        return agnostic.gradient_pass(rows, targets, weights, steps, batch_size, start)
+    from tractable.primitives.linear.compiled import gradient_pass as compiled
+
+    return compiled(rows, targets, weights, steps, batch_size, start)
+
+
+#: Above this dimension a triangular solve is compute-bound and BLAS does it better.
+LARGEST_COMPILED = 64
+
+
+def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
+    """Return |L⁻¹ (x - mean)|² for every row.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    mean : array (d,)
+    lower : array (d, d)
+        The Cholesky factor of the covariance; entries above the diagonal are not read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_mahalanobis(np.array([[3.0, 5.0]]), np.array([1.0, 1.0]), np.diag([2.0, 4.0]))
+    array([2.])
+    """
+    if not is_numpy_array(x) or x.shape[-1] > LARGEST_COMPILED:
+        return agnostic.squared_mahalanobis(x, mean, lower)
+    from tractable.primitives.linear.compiled import squared_mahalanobis as compiled
+
+    return compiled(x, mean, lower)

@@ -1,0 +1,82 @@
+"""The functions of `tractable.primitives.linear` in the array API."""
+
+from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
+from tractable.arrays.exact import two_sum
+from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.namespace import Array, device, namespace_of
+
+__all__ = ["centred_triangle", "gradient_pass", "residual_sums", "squared_mahalanobis", "triangle"]
+
+
+def triangle(rows: Array) -> Array:
+    """See `tractable.primitives.linear.triangle`."""
+    xp = namespace_of(rows)
+    n, d = rows.shape
+    if n < d:
+        rows = xp.concat([rows, xp.zeros((d - n, d), dtype=rows.dtype, device=device(rows))])
+    factor = xp.linalg.qr(rows, mode="reduced")[1]
+    diagonal = xp.linalg.diagonal(factor)
+    return factor * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[:, None]
+
+
+def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
+    """See `tractable.primitives.linear.centred_triangle`."""
+    xp = namespace_of(x)
+    rows = xp.concat([x, y], axis=1) - centre
+    if roots is None:
+        return triangle(rows), xp.sum(rows, axis=0)
+    rows = rows * roots[:, None]
+    return triangle(rows), roots @ rows
+
+
+def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
+    """See `tractable.primitives.linear.residual_sums`."""
+    xp = namespace_of(x)
+    sums = [
+        _one_target(x, y[:, k], weights, centre=centre, coef=_at(coef, k), offset=_at(offset, k))
+        for k in range(y.shape[1])
+    ]
+    return xp.stack([high for high, _ in sums]), xp.stack([low for _, low in sums])
+
+
+def _one_target(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
+    xp = namespace_of(x)
+    columns = [two_sum(x[:, j], -centre[j]) for j in range(x.shape[1])]
+    residual = dd_add((y, xp.zeros_like(y)), (-offset[0], -offset[1]))
+    for j, column in enumerate(columns):
+        residual = dd_add(residual, dd_multiply(column, (-coef[0][j], -coef[1][j])))
+    weighted = dd_multiply(residual, (weights, xp.zeros_like(weights)))
+    parts = [
+        weighted,
+        *(dd_multiply(column, weighted) for column in columns),
+        dd_multiply(residual, weighted),
+    ]
+    return dd_sum((xp.stack([p[0] for p in parts], axis=1), xp.stack([p[1] for p in parts], axis=1)))
+
+
+def _at(pair: Pair, k: int) -> Pair:
+    return pair[0][k, ...], pair[1][k, ...]
+
+
+def gradient_pass(
+    rows: Array, targets: Array, weights: Array, steps: Array, batch_size: int, start: Array
+) -> tuple[Array, Array, float]:
+    """See `tractable.primitives.linear.gradient_pass`."""
+    xp = namespace_of(rows)
+    w, total, squared = start, xp.zeros_like(start), 0.0
+    for b in range(steps.shape[0]):
+        first, last = b * batch_size, min((b + 1) * batch_size, rows.shape[0])
+        phi = rows[first:last, :]
+        error = targets[first:last] - phi @ w
+        pull = weights[first:last] * error
+        squared += float(xp.sum(pull * error))
+        w = w + steps[b] * (pull @ phi) / (last - first)
+        total = total + w
+    return w, total, squared
+
+
+def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
+    """See `tractable.primitives.linear.squared_mahalanobis`."""
+    xp = namespace_of(x, mean, lower)
+    white = solve_triangular(lower, (x - mean).T)
+    return xp.sum(white * white, axis=0)

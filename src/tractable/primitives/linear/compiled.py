@@ -1,0 +1,143 @@
+"""See `tractable.primitives.linear`."""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["gradient_pass", "residual_sums", "squared_mahalanobis"]
+
+# No fastmath here: every rounding error is wanted.
+
+
+@njit(nogil=True, cache=True)
+def residual_sums(
+    x: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    centre: np.ndarray,
+    coef_high: np.ndarray,
+    coef_low: np.ndarray,
+    offset_high: np.ndarray,
+    offset_low: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `tractable.primitives.linear.residual_sums`."""
+    n, d = x.shape
+    t = y.shape[1]
+    high, low = np.zeros((t, d + 2)), np.zeros((t, d + 2))
+    row, rest = np.empty(d), np.empty(d)
+    for i in range(n):
+        for j in range(d):
+            row[j], rest[j] = _two_sum(x[i, j], -centre[j])
+        for k in range(t):
+            r, e = _plus_product(y[i, k], 0.0, -1.0, 0.0, offset_high[k], offset_low[k])
+            for j in range(d):
+                r, e = _plus_product(r, e, row[j], rest[j], -coef_high[k, j], -coef_low[k, j])
+            u, v = _plus_product(0.0, 0.0, r, e, weights[i], 0.0)
+            high[k, 0], low[k, 0] = _plus_product(high[k, 0], low[k, 0], u, v, 1.0, 0.0)
+            for j in range(d):
+                high[k, j + 1], low[k, j + 1] = _plus_product(
+                    high[k, j + 1], low[k, j + 1], row[j], rest[j], u, v
+                )
+            high[k, d + 1], low[k, d + 1] = _plus_product(high[k, d + 1], low[k, d + 1], r, e, u, v)
+    return high, low
+
+
+@njit(nogil=True, cache=True)
+def _two_sum(a, b):  # type: ignore[no-untyped-def]
+    """Knuth: the rounded sum and its error."""
+    s = a + b
+    b_part = s - a
+    return s, (a - (s - b_part)) + (b - b_part)
+
+
+@njit(nogil=True, cache=True)
+def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
+    """(h + l) + (a + al)(b + bl); the product by Dekker's splitting."""
+    scaled = 134217729.0 * a
+    a_high = scaled - (scaled - a)
+    a_low = a - a_high
+    scaled = 134217729.0 * b
+    b_high = scaled - (scaled - b)
+    b_low = b - b_high
+    p = a * b
+    error = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    s, e = _two_sum(h, p)
+    return _two_sum(s, e + (error + (a * bl + al * b)) + l)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def gradient_pass(
+    rows: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    steps: np.ndarray,
+    batch_size: int,
+    start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """See `tractable.primitives.linear.gradient_pass`."""
+    n, p = rows.shape
+    w, total, slope = start.copy(), np.zeros(p), np.empty(p)
+    squared = 0.0
+    for b in range(len(steps)):
+        first, last = b * batch_size, min((b + 1) * batch_size, n)
+        slope[:] = 0.0
+        for i in range(first, last):
+            error = targets[i]
+            for j in range(p):
+                error -= w[j] * rows[i, j]
+            squared += weights[i] * error * error
+            for j in range(p):
+                slope[j] += weights[i] * error * rows[i, j]
+        for j in range(p):
+            w[j] += steps[b] * slope[j] / (last - first)
+            total[j] += w[j]
+    return w, total, squared
+
+
+#: Rows solved together: sixteen columns of them fit the first-level cache.
+_ROWS = 128
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """See `tractable.primitives.linear.squared_mahalanobis`."""
+    n, d = x.shape
+    out = np.empty(n, dtype=(x[:0, 0] + lower[:0, 0]).dtype)
+    white = np.empty((d, _ROWS), dtype=out.dtype)
+    for start in range(0, n, _ROWS):
+        rows = min(_ROWS, n - start)
+        total = out[start : start + rows]
+        total[:] = 0.0
+        for i in range(rows):
+            for j in range(d):
+                white[j, i] = x[start + i, j] - mean[j]
+        for j in range(d):
+            _subtract_known(white, lower[j], j, rows)
+            _accumulate(white[j], lower[j, j], total, rows)
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
+def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]
+    """Step j of forward substitution for every row of the block, four known columns at a time."""
+    unknown = white[j]
+    k = 0
+    while k + 4 <= j:
+        a, b, c, e = row[k], row[k + 1], row[k + 2], row[k + 3]
+        first, second, third, fourth = white[k], white[k + 1], white[k + 2], white[k + 3]
+        for i in range(rows):
+            unknown[i] -= a * first[i] + b * second[i] + c * third[i] + e * fourth[i]
+        k += 4
+    while k < j:
+        a, first = row[k], white[k]
+        for i in range(rows):
+            unknown[i] -= a * first[i]
+        k += 1
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
+def _accumulate(unknown, pivot, total, rows):  # type: ignore[no-untyped-def]
+    inverse = 1.0 / pivot
+    for i in range(rows):
+        solved = unknown[i] * inverse
+        unknown[i] = solved
+        total[i] += solved * solved

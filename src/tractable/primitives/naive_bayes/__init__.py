@@ -1,0 +1,124 @@
+"""Moments of every column class by class, and log-densities of rows given each class."""
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives.naive_bayes import agnostic
+
+__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
+
+
+def class_moments(
+    x: Array, codes: Array, n_classes: int, weights: Array | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """Return what a Gaussian of each class and column needs to know of rows, without sorting them.
+
+    Scatters are about the means, found first, and corrected for the rounding of these: rows far from the
+    origin keep their digits.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        A missing entry (NaN) counts for nothing.
+    codes : array (n,) of int
+        The class of each row, from 0 to K - 1.
+    n_classes : int
+        K.
+    weights : array (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    weight, mean, scatter : arrays (K, d)
+        Of the observed entries.
+    total : array (K,)
+        Weight of the rows of each class.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 5.0], [3.0, np.nan], [7.0, 2.0]])
+    >>> weight, mean, scatter, total = class_moments(x, np.array([0, 0, 1]), 2)
+    >>> weight.tolist(), mean.tolist(), scatter.tolist(), total.tolist()
+    ([[2.0, 1.0], [1.0, 1.0]], [[2.0, 5.0], [7.0, 2.0]], [[2.0, 0.0], [0.0, 0.0]], [2.0, 1.0])
+    """
+    if not is_numpy_array(x):
+        return agnostic.class_moments(x, codes, n_classes, weights)
+    from tractable.primitives.naive_bayes.compiled import class_moments as compiled
+
+    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    w = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    return compiled(x, np.ascontiguousarray(codes), w, n_classes)
+
+
+def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
+    """Return Σ_j c_kj - ½ ((x_j - μ_kj) s_kj)², (n, K), over the entries of a row that are not missing (NaN).
+
+    The differences are taken first and squared then, so that nothing cancels, wherever rows lie.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    means, scales : arrays (K, d)
+        μ and the reciprocals of the standard deviations.
+    log_norms : array (K, d)
+        c, the log density at the mean.
+
+    Examples
+    --------
+    >>> x, two = np.array([[0.0], [3.0], [np.nan]]), np.array([[0.0], [4.0]])
+    >>> diagonal_scores(x, two, np.ones((2, 1)), np.zeros((2, 1))).tolist()
+    [[0.0, -8.0], [-4.5, -0.5], [0.0, 0.0]]
+    """
+    if not is_numpy_array(x):
+        return agnostic.diagonal_scores(x, means, scales, log_norms)
+    from tractable.primitives.naive_bayes.compiled import diagonal_scores as compiled
+
+    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    out = np.empty((len(x), len(means)))
+    compiled(x, *(np.ascontiguousarray(a, dtype=np.float64) for a in (means, scales, log_norms)), out)
+    return out
+
+
+def softmax_rows(scores: Array) -> Array:
+    """Return exp(score) / Σ exp(score) for each row of scores, (n, K); equal scores have equal shares.
+
+    Examples
+    --------
+    >>> softmax_rows(np.log([[1.0, 3.0]])).round(6).tolist(), softmax_rows(np.full((1, 2), -np.inf)).tolist()
+    ([[0.25, 0.75]], [[0.5, 0.5]])
+    """
+    if not is_numpy_array(scores):
+        return agnostic.softmax_rows(scores)
+    from tractable.primitives.naive_bayes.compiled import softmax_rows as compiled
+
+    out = np.array(scores, dtype=np.float64, order="C")
+    compiled(out)
+    return out
+
+
+def category_scores(x: Array, tables: Array, starts: Array) -> Array:
+    """Return Σ_j tables[starts_j + x_j], (n, K), over the entries of a row that are not missing (NaN).
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Codes 0, 1, … of categories.
+    tables : array (m, K)
+        What a category says of each of K classes, the tables of the columns one after the other.
+    starts : array (d,) of int
+        Where the table of each column begins.
+
+    Examples
+    --------
+    >>> x, tables = np.array([[0.0, 1.0], [1.0, np.nan]]), np.array([[1.0], [2.0], [10.0], [20.0]])
+    >>> category_scores(x, tables, np.array([0, 2])).tolist()
+    [[21.0], [2.0]]
+    """
+    if not is_numpy_array(x):
+        return agnostic.category_scores(x, tables, starts)
+    from tractable.primitives.naive_bayes.compiled import category_scores as compiled
+
+    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    out = np.zeros((len(x), tables.shape[1]))
+    compiled(x, np.ascontiguousarray(tables, dtype=np.float64), np.asarray(starts, dtype=np.int64), out)
+    return out

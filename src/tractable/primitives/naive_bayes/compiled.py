@@ -1,0 +1,166 @@
+"""See `tractable.primitives.naive_bayes`."""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
+
+_FAST = {"contract", "nsz", "arcp"}
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
+    n, d = x.shape
+    total, sums = np.zeros(K), np.zeros((K, d))
+    for i in range(n):
+        c, row = codes[i], x[i]
+        one = 1.0 if w.size == 0 else w[i]
+        total[c] += one
+        into = sums[c]
+        if w.size == 0:
+            for j in range(d):
+                into[j] += row[j]
+        else:
+            for j in range(d):
+                into[j] += one * row[j]
+    weight = np.empty((K, d))
+    complete = True
+    for c in range(K):
+        for j in range(d):
+            weight[c, j] = total[c]
+            complete &= np.isfinite(sums[c, j])
+    if not complete:  # a missing entry spoils its sum, so complete blocks pay nothing for the question
+        _observed_sums(x, codes, w, weight, sums)
+    for c in range(K):
+        for j in range(d):
+            sums[c, j] /= weight[c, j] if weight[c, j] > 0.0 else 1.0
+    left, scatter = np.zeros((K, d)), np.zeros((K, d))
+    if complete:
+        _scatter(x, codes, w, sums, left, scatter)
+    else:
+        _observed_scatter(x, codes, w, sums, left, scatter)
+    for c in range(K):
+        for j in range(d):
+            step = left[c, j] / (weight[c, j] if weight[c, j] > 0.0 else 1.0)
+            sums[c, j] += step
+            scatter[c, j] -= weight[c, j] * step * step
+    return weight, sums, scatter, total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _scatter(x, codes, w, mean, left, scatter):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    for i in range(n):
+        c, row = codes[i], x[i]
+        centre, first, second = mean[c], left[c], scatter[c]
+        if w.size == 0:
+            for j in range(d):
+                step = row[j] - centre[j]
+                first[j] += step
+                second[j] += step * step
+        else:
+            one = w[i]
+            for j in range(d):
+                step = row[j] - centre[j]
+                first[j] += one * step
+                second[j] += one * step * step
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    weight[:], sums[:] = 0.0, 0.0
+    for i in range(n):
+        c = codes[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for j in range(d):
+            if not np.isnan(x[i, j]):
+                weight[c, j] += one
+                sums[c, j] += one * x[i, j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _observed_scatter(x, codes, w, mean, left, scatter):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    for i in range(n):
+        c = codes[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for j in range(d):
+            if not np.isnan(x[i, j]):
+                step = x[i, j] - mean[c, j]
+                left[c, j] += one * step
+                scatter[c, j] += one * step * step
+
+
+_REASSOCIATED = {"contract", "nsz", "arcp", "reassoc"}
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATED)
+def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.naive_bayes.diagonal_scores`."""
+    n, d = x.shape
+    K = len(means)
+    whole = np.zeros(K)
+    for k in range(K):
+        for j in range(d):
+            whole[k] += log_norms[k, j]
+    row = np.empty(d)
+    for i in range(n):
+        missing = False
+        for j in range(d):
+            row[j] = x[i, j]
+            missing |= np.isnan(row[j])
+        if missing:
+            _observed(row, means, scales, log_norms, out[i])
+            continue
+        for k in range(K):
+            centre, scale = means[k], scales[k]
+            away = 0.0
+            for j in range(d):
+                z = (row[j] - centre[j]) * scale[j]
+                away += z * z
+            out[i, k] = whole[k] - 0.5 * away
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATED)
+def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
+    for k in range(len(means)):
+        found = 0.0
+        for j in range(len(row)):
+            if not np.isnan(row[j]):
+                z = (row[j] - means[k, j]) * scales[k, j]
+                found += log_norms[k, j] - 0.5 * z * z
+        out[k] = found
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def softmax_rows(scores):  # type: ignore[no-untyped-def]
+    """Replace scores by their shares, row by row; see `tractable.primitives.naive_bayes.softmax_rows`."""
+    n, K = scores.shape
+    for i in range(n):
+        row = scores[i]
+        top = row[0]
+        for k in range(1, K):
+            top = max(top, row[k])
+        total = 0.0
+        for k in range(K):
+            # Where all are -inf, or some +inf, equal scores still have equal shares.
+            row[k] = 1.0 if row[k] == top else np.exp(row[k] - top)
+            total += row[k]
+        for k in range(K):
+            row[k] /= total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def category_scores(x, tables, starts, out):  # type: ignore[no-untyped-def]
+    """Add to `out` what the categories of each row say; see `tractable.primitives.naive_bayes`."""
+    n, d = x.shape
+    K = tables.shape[1]
+    for i in range(n):
+        row = out[i]
+        for j in range(d):
+            if not np.isnan(x[i, j]):
+                said = tables[starts[j] + np.int64(x[i, j])]
+                for k in range(K):
+                    row[k] += said[k]

@@ -1,0 +1,60 @@
+"""Nearest neighbours: all pairs, k-d trees, trees of hyperplanes, and neighbour lists from their leaves."""
+
+from tractable.primitives.neighbors.brute import (
+    FORMS,
+    SingleRows,
+    distances,
+    filtered_nearest,
+    filtered_within,
+    nearest,
+    single_rows,
+    sorted_pairs,
+    within,
+)
+from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.primitives.neighbors.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
+from tractable.primitives.neighbors.plane_trees import (
+    PlaneTrees,
+    Split,
+    grow,
+    halve,
+    halved_sizes,
+    joined,
+    leaves_of,
+    tree_candidates,
+    tree_nearest,
+    tree_within,
+    two_means,
+)
+
+__all__ = [
+    "FORMS",
+    "KDNodes",
+    "NeighbourLists",
+    "PlaneTrees",
+    "SingleRows",
+    "Split",
+    "distances",
+    "filtered_nearest",
+    "filtered_within",
+    "finish_lists",
+    "grow",
+    "halve",
+    "halved_sizes",
+    "join_leaves",
+    "joined",
+    "kd_build",
+    "kd_candidates",
+    "kd_nearest",
+    "kd_within",
+    "leaves_of",
+    "mend_lists",
+    "nearest",
+    "single_rows",
+    "sorted_pairs",
+    "tree_candidates",
+    "tree_nearest",
+    "tree_within",
+    "two_means",
+    "within",
+]

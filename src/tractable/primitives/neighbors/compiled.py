@@ -1,0 +1,312 @@
+"""See `tractable.primitives.neighbors`.
+
+No `fastmath`: a distance is summed coordinate by coordinate, so every path to it gives the same bits.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "count_hits",
+    "cut_back",
+    "fill_hits",
+    "finished",
+    "in_order",
+    "key_limit",
+    "nearest",
+    "pair_distance",
+    "refine",
+    "replace_worst",
+    "scan",
+    "tile_keys",
+    "within",
+]
+
+#: Points met at a time: their coordinates stay in the cache while the rows pass.
+_TILE = 256
+
+_EUCLIDEAN, _MANHATTAN, _CHEBYSHEV, _HAMMING, _MINKOWSKI = 0, 1, 2, 3, 4
+
+
+@njit(nogil=True, cache=True)
+def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.nearest`."""
+    rows, (n, d) = len(x), points.shape
+    cap = 2 * k + _TILE
+    found_d, found_i = np.empty((rows, cap)), np.empty((rows, cap), np.int64)
+    count, limit, worst = np.zeros(rows, np.int64), np.full(rows, np.inf), np.full(rows, np.inf)
+    tile, keys = np.empty((d, _TILE)), np.empty(_TILE)
+    for start in range(0, n, _TILE):
+        end = min(start + _TILE, n)
+        tile[:, : end - start] = points[start:end].T
+        for r in range(rows):
+            tile_keys(x[r], tile, end - start, form, keys)
+            m, most, hit = count[r], limit[r], 0
+            for j in range(end - start):
+                hit |= keys[j] <= most
+            if not hit:
+                continue
+            for j in range(end - start):
+                if keys[j] <= most:
+                    distance = finished(keys[j], x[r], points[start + j], form, order)
+                    if m < k or distance < worst[r]:  # of equals the earlier ones stay
+                        found_d[r, m], found_i[r, m] = distance, start + j
+                        m += 1
+            if m > cap - _TILE:
+                cut_back(found_d[r], found_i[r], m, k)
+                m = k
+                worst[r] = found_d[r, :k].max()
+                limit[r] = key_limit(worst[r], d, form)
+            count[r] = m
+    for r in range(rows):
+        cut_back(found_d[r], found_i[r], count[r], k)
+        in_order(found_d[r], found_i[r], k)
+        out_d[r], out_i[r] = found_d[r, :k], found_i[r, :k]
+
+
+@njit(nogil=True, cache=True)
+def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.within`."""
+    rows, (n, d) = len(x), points.shape
+    found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
+    tile, keys, m = np.empty((d, _TILE)), np.empty(_TILE), 0
+    for start in range(0, n, _TILE):
+        end = min(start + _TILE, n)
+        tile[:, : end - start] = points[start:end].T
+        for r in range(rows):
+            tile_keys(x[r], tile, end - start, form, keys)
+            if m + _TILE > len(found_r):
+                found_r = np.concatenate((found_r, np.empty_like(found_r)))
+                found_i = np.concatenate((found_i, np.empty_like(found_i)))
+                found_d = np.concatenate((found_d, np.empty_like(found_d)))
+            most = key_limit(radii[r], d, form)
+            for j in range(end - start):
+                if keys[j] <= most:
+                    distance = finished(keys[j], x[r], points[start + j], form, order)
+                    if distance <= radii[r]:
+                        found_r[m], found_i[m], found_d[m] = r, start + j, distance
+                        m += 1
+    return found_r[:m].copy(), found_i[:m].copy(), found_d[:m].copy()
+
+
+@njit(nogil=True, cache=True)
+def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
+    """Distance of two rows, the bits of those of a tile."""
+    key = 0.0
+    for c in range(len(a)):
+        step = a[c] - b[c]
+        if form == _EUCLIDEAN:
+            key += step * step
+        elif form == _MANHATTAN:
+            key += abs(step)
+        elif form == _HAMMING:
+            key += 1.0 if step != 0.0 else 0.0
+        else:
+            key = max(key, abs(step))
+    return finished(key, a, b, form, order)
+
+
+@njit(nogil=True, cache=True)
+def tile_keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
+    """Fill a key for each point of a tile: cheap, and by it the distance is bounded from below."""
+    keys[:n] = 0.0
+    for c in range(len(row)):
+        a, b = row[c], tile[c]
+        if form == _EUCLIDEAN:
+            for j in range(n):
+                step = a - b[j]
+                keys[j] += step * step
+        elif form == _MANHATTAN:
+            for j in range(n):
+                keys[j] += abs(a - b[j])
+        elif form == _HAMMING:
+            for j in range(n):
+                keys[j] += 1.0 if a != b[j] else 0.0
+        else:
+            for j in range(n):
+                keys[j] = max(keys[j], abs(a - b[j]))
+
+
+@njit(nogil=True, cache=True)
+def finished(key, a, b, form, order):  # type: ignore[no-untyped-def]
+    """Return the distance that belongs to a key."""
+    if form == _EUCLIDEAN:
+        return np.sqrt(key)
+    if form == _HAMMING:
+        return key / len(a)
+    if form != _MINKOWSKI or key == 0.0:
+        return key
+    total = 0.0  # powers of differences over the largest: none overflows, whatever the order
+    for c in range(len(a)):
+        total += (abs(a[c] - b[c]) / key) ** order
+    return key * total ** (1.0 / order)
+
+
+@njit(nogil=True, cache=True)
+def key_limit(distance, d, form):  # type: ignore[no-untyped-def]
+    """Return a key that no point as near as this exceeds, rounding included."""
+    if form == _EUCLIDEAN:
+        return distance * distance * (1.0 + 1e-15) + 1e-322
+    if form == _HAMMING:
+        return distance * d + 0.5
+    if form == _MINKOWSKI:
+        return distance * (1.0 + 1e-12)
+    return distance
+
+
+@njit(nogil=True, cache=True)
+def cut_back(key, idx, m, k):  # type: ignore[no-untyped-def]
+    """Bring the k first of m in the order of (key, index) to the front (Hoare's selection)."""
+    lo, hi = 0, m - 1
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        pivot, rank, i, j = key[middle], idx[middle], lo, hi
+        while i <= j:
+            while key[i] < pivot or (key[i] == pivot and idx[i] < rank):
+                i += 1
+            while key[j] > pivot or (key[j] == pivot and idx[j] > rank):
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                idx[i], idx[j] = idx[j], idx[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            hi = j
+        elif k - 1 >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def in_order(key, idx, m):  # type: ignore[no-untyped-def]
+    """Sort the first m by (key, index), in place (Shell's sort, Knuth's gaps)."""
+    gap = 1
+    while gap < m // 3:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, m):
+            a, b, j = key[i], idx[i], i
+            while j >= gap and (key[j - gap] > a or (key[j - gap] == a and idx[j - gap] > b)):
+                key[j], idx[j] = key[j - gap], idx[j - gap]
+                j -= gap
+            key[j], idx[j] = a, b
+        gap //= 3
+
+
+@njit(nogil=True, cache=True)
+def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
+    """Put a better neighbour in the place of the worst, on top of a heap by (distance, index)."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= k:
+            break
+        other = child + 1
+        if other < k and (
+            near[other] > near[child] or (near[other] == near[child] and ids[other] > ids[child])
+        ):
+            child = other
+        if near[child] < apart or (near[child] == apart and ids[child] < i):
+            break
+        near[at], ids[at] = near[child], ids[child]
+        at = child
+    near[at], ids[at] = apart, i
+
+
+#: Columns compared at a time: Numba makes an OR of comparisons a few vector instructions.
+GROUP = 64
+
+
+@njit(nogil=True, cache=True)
+def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type: ignore[no-untyped-def]
+    """Push the columns of a tile that may be among the k nearest of each row into the row's buffer.
+
+    A row whose buffer fills with columns that cannot be told apart is given up: its count becomes -1.
+    """
+    rows, cols = gram.shape
+    cap = key.shape[1]
+    for r in range(rows):
+        m, most = count[r], limit[r]
+        if m < 0:
+            continue
+        for g in range(0, cols, GROUP):
+            row, square, hit = gram[r, g : g + GROUP], squares[g : g + GROUP], np.int32(0)
+            for c in range(GROUP):
+                hit |= np.int32(row[c] + square[c] < most)
+            if not hit:
+                continue
+            for c in range(GROUP):
+                low = row[c] + square[c]
+                if low < most:
+                    key[r, m], idx[r, m] = low, first + g + c
+                    m += 1
+            if m > cap - GROUP:
+                most = _bound(key[r], idx[r], m, k, slack, doubt[r])
+                m = _kept(key[r], idx[r], m, most)
+                if m > cap - GROUP:
+                    m = -1
+                    break
+        count[r], limit[r] = m, most
+
+
+@njit(nogil=True, cache=True)
+def _bound(key, idx, m, k, slack, doubt):  # type: ignore[no-untyped-def]
+    """Return an upper bound, in single precision, of the keys that may still be among the k smallest."""
+    cut_back(key, idx, m, k)
+    most = -np.inf
+    for t in range(k):
+        most = max(most, np.float64(key[t]) + slack[idx[t]])
+    return np.float32(most + doubt)
+
+
+@njit(nogil=True, cache=True)
+def _kept(key, idx, m, most):  # type: ignore[no-untyped-def]
+    kept = 0
+    for t in range(m):
+        if key[t] < most:
+            key[kept], idx[kept] = key[t], idx[t]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: ignore[no-untyped-def]
+    """Measure the columns that are left in double precision and write the k nearest, in order."""
+    for r in range(len(x)):
+        m = count[r]
+        if m < 0:
+            continue
+        m = _kept(key[r], idx[r], m, _bound(key[r], idx[r], m, k, slack, doubt[r]))
+        distances, near = np.empty(m), np.empty(m, np.int64)
+        for t in range(m):
+            near[t] = idx[r, t]
+            distances[t] = pair_distance(x[r], points[near[t]], 0, 2.0)
+        cut_back(distances, near, m, k)
+        in_order(distances, near, k)
+        out_d[r], out_i[r] = distances[:k], near[:k]
+
+
+@njit(nogil=True, cache=True)
+def count_hits(gram, squares, limit):  # type: ignore[no-untyped-def]
+    """Count the entries of a tile that may lie within the radius of their row."""
+    total = 0
+    for r in range(gram.shape[0]):
+        for c in range(gram.shape[1]):
+            total += gram[r, c] + squares[c] < limit[r]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def fill_hits(x, points, gram, squares, first, limit, radii, found):  # type: ignore[no-untyped-def]
+    """Measure these entries in double precision; return rows, columns and distances of those within."""
+    rows, near, distances, m = np.empty(found, np.int64), np.empty(found, np.int64), np.empty(found), 0
+    for r in range(gram.shape[0]):
+        for c in range(gram.shape[1]):
+            if gram[r, c] + squares[c] < limit[r]:
+                distance = pair_distance(x[r], points[first + c], 0, 2.0)
+                if distance <= radii[r]:
+                    rows[m], near[m], distances[m] = r, first + c, distance
+                    m += 1
+    return rows[:m].copy(), near[:m].copy(), distances[:m].copy()

@@ -1,0 +1,233 @@
+"""See `tractable.primitives.neighbors`."""
+
+import numpy as np
+from numba import njit
+
+from tractable.primitives.neighbors.compiled import finished, in_order, key_limit, replace_worst, tile_keys
+
+__all__ = ["build", "nearest", "within"]
+
+#: A bound is a sum of terms added and taken away again: what its rounding cannot reach.
+_SURE = 1.0 - 1e-12
+
+
+@njit(nogil=True, cache=True)
+def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: ignore[no-untyped-def]
+    """Split at medians of the widest side, down to leaves; return how many nodes were made.
+
+    Nodes come in preorder: the left child follows its parent. A row of `nodes` is first point, last + 1,
+    right child (0 for a leaf), depth.
+    """
+    d = points.shape[1]
+    made, todo = 0, [(0, len(points), -1, 0)]
+    while todo:
+        first, last, parent, depth = todo.pop()
+        node = made
+        made += 1
+        if parent >= 0:
+            nodes[parent, 2] = node
+        nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = first, last, 0, depth
+        dim, widest = 0, 0.0
+        if last - first > leaf_size:
+            for c in range(d):
+                low = high = points[order[first], c]
+                for i in range(first + 1, last):
+                    low, high = min(low, points[order[i], c]), max(high, points[order[i], c])
+                if high - low > widest:
+                    dim, widest = c, high - low
+        if widest == 0.0:
+            order[first:last].sort()
+            _pack(points, order, first, last, packed)
+            continue
+        middle = (first + last) // 2
+        _select(points[:, dim], order, first, last - 1, middle)
+        low, high = points[order[first], dim], np.inf
+        for i in range(first, middle):
+            low = max(low, points[order[i], dim])
+        for i in range(middle, last):
+            high = min(high, points[order[i], dim])
+        dims[node], lows[node], highs[node] = dim, low, high
+        todo.append((middle, last, node, depth + 1))
+        todo.append((first, middle, -1, depth + 1))
+    return made
+
+
+@njit(nogil=True, cache=True)
+def _pack(points, order, first, last, packed):  # type: ignore[no-untyped-def]
+    """Write a leaf's coordinates in one piece, one coordinate after another."""
+    d, at = points.shape[1], first * points.shape[1]
+    for c in range(d):
+        for i in range(first, last):
+            packed[at] = points[order[i], c]
+            at += 1
+
+
+@njit(nogil=True, cache=True)
+def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
+    """Bring the smaller values of a range before its middle (Hoare's selection)."""
+    while lo < hi:
+        pivot, i, j = values[order[(lo + hi) >> 1]], lo, hi
+        while i <= j:
+            while values[order[i]] < pivot:
+                i += 1
+            while values[order[j]] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            hi = j
+        elif middle >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.kd_nearest`; `entered` ends as the last row to enter a leaf."""
+    order, nodes, _, _, _, packed, box = tree
+    d = x.shape[1]
+    keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
+    stack, bounds, sides = _stack(nodes)
+    for r in range(len(x)):
+        row, near, ids = x[r], out_d[r], out_i[r]
+        near[:] = np.inf
+        ids[:] = len(order)
+        limit, opened, seen = np.inf, 0, 0
+        bounds[0] = _start(row, box, form, side)
+        stack[0, 0], stack[0, 1], sides[0] = 0, 0, side[0]
+        top = 1
+        while top:
+            top -= 1
+            node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
+            if node < 0:
+                side[dim] = sides[top]
+                continue
+            if bound * _SURE > limit:
+                continue
+            side[dim], sides[top] = sides[top], side[dim]
+            stack[top, 0] = -1
+            top += 1
+            opened += 1
+            depth = nodes[node, 3]
+            node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top)
+            opened += nodes[node, 3] - depth
+            entered[node] = r
+            first, last = nodes[node, 0], nodes[node, 1]
+            n = last - first
+            seen += n
+            tile = packed[first * d : last * d].reshape((d, n))
+            tile_keys(row, tile, n, form, keys)
+            for j in range(n):
+                if keys[j] <= limit:
+                    i = order[first + j]
+                    apart = finished(keys[j], row, tile[:, j], form, power)
+                    if apart < near[0] or (apart == near[0] and i < ids[0]):
+                        replace_worst(near, ids, k, apart, i)
+                        limit = key_limit(near[0], d, form)
+        in_order(near, ids, k)
+        visited[r], measured[r] = opened, seen
+
+
+@njit(nogil=True, cache=True)
+def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.kd_within`."""
+    order, nodes, _, _, _, packed, box = tree
+    d = x.shape[1]
+    keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
+    stack, bounds, sides = _stack(nodes)
+    found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
+    m = 0
+    for r in range(len(x)):
+        row, limit, opened, seen = x[r], key_limit(radii[r], d, form), 0, 0
+        bounds[0] = _start(row, box, form, side)
+        stack[0, 0], stack[0, 1], sides[0] = 0, 0, side[0]
+        top = 1
+        while top:
+            top -= 1
+            node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
+            if node < 0:
+                side[dim] = sides[top]
+                continue
+            if bound * _SURE > limit:
+                continue
+            side[dim], sides[top] = sides[top], side[dim]
+            stack[top, 0] = -1
+            top += 1
+            opened += 1
+            depth = nodes[node, 3]
+            node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top)
+            opened += nodes[node, 3] - depth
+            first, last = nodes[node, 0], nodes[node, 1]
+            n = last - first
+            seen += n
+            tile = packed[first * d : last * d].reshape((d, n))
+            tile_keys(row, tile, n, form, keys)
+            while m + n > len(found_r):
+                found_r = np.concatenate((found_r, np.empty_like(found_r)))
+                found_i = np.concatenate((found_i, np.empty_like(found_i)))
+                found_d = np.concatenate((found_d, np.empty_like(found_d)))
+            for j in range(n):
+                if keys[j] <= limit:
+                    apart = finished(keys[j], row, tile[:, j], form, power)
+                    if apart <= radii[r]:
+                        found_r[m], found_i[m], found_d[m] = r, order[first + j], apart
+                        m += 1
+        visited[r], measured[r] = opened, seen
+    return found_r[:m].copy(), found_i[:m].copy(), found_d[:m].copy()
+
+
+@njit(nogil=True, cache=True)
+def _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top):  # type: ignore[no-untyped-def]
+    """Go down to the leaf on the row's side; farther children that may hold neighbours are stacked."""
+    _, nodes, dims, lows, highs, _, _ = tree
+    while nodes[node, 2]:
+        dim = dims[node]
+        below, above = row[dim] - lows[node], highs[node] - row[dim]
+        right = below > above
+        away = below if right else above
+        far = _farther(bound, side[dim], away, form)
+        if far * _SURE <= limit:
+            stack[top, 0] = node + 1 if right else nodes[node, 2]
+            stack[top, 1], bounds[top], sides[top] = dim, far, max(away, side[dim])
+            top += 1
+        node = nodes[node, 2] if right else node + 1
+    return node, top
+
+
+@njit(nogil=True, cache=True)
+def _largest_leaf(nodes):  # type: ignore[no-untyped-def]
+    most = 0
+    for node in range(len(nodes)):
+        if nodes[node, 2] == 0:
+            most = max(most, nodes[node, 1] - nodes[node, 0])
+    return most
+
+
+@njit(nogil=True, cache=True)
+def _stack(nodes):  # type: ignore[no-untyped-def]
+    """Room for what is left to do: nodes with the side that changes, and sides to change back."""
+    room = 2 * (nodes[:, 3].max() + 2)
+    return np.empty((room, 2), np.int64), np.empty(room), np.empty(room)
+
+
+@njit(nogil=True, cache=True)
+def _start(row, box, form, side):  # type: ignore[no-untyped-def]
+    """Fill how far the row lies from the box of all points along each side; return the bound that follows."""
+    bound = 0.0
+    for c in range(len(row)):
+        side[c] = max(box[0, c] - row[c], row[c] - box[1, c], 0.0)
+        bound = _farther(bound, 0.0, side[c], form)
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def _farther(bound, old, new, form):  # type: ignore[no-untyped-def]
+    """Return the bound of a cell that is farther away along one side."""
+    if new <= old:
+        return bound
+    if form == 0:
+        return bound + (new - old) * (new + old)
+    return bound + (new - old) if form == 1 else max(bound, new)

@@ -1,0 +1,148 @@
+"""The k-d tree: halves of halves of the points, and the search that opens few of them.
+
+Neighbours and distances are those of `tractable.primitives.neighbors`, to the bit, which is its oracle.
+"""
+
+import numpy as np
+
+from tractable.primitives.neighbors.brute import FORMS, sorted_pairs
+from tractable.value import value
+
+__all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_nearest", "kd_within"]
+
+
+@value
+class KDNodes:
+    """A tree in arrays; nodes in preorder, so that a left child follows its parent."""
+
+    order: np.ndarray  # (n,), the points as leaves hold them
+    nodes: np.ndarray  # (m, 4): first of `order`, last + 1, right child (0 in a leaf), depth
+    dims: np.ndarray  # (m,), the side that is split
+    lows: np.ndarray  # (m,), the largest coordinate of the left child
+    highs: np.ndarray  # (m,), the smallest of the right
+    packed: np.ndarray  # (n d,), coordinates of leaves, one after another
+    box: np.ndarray  # (2, d), the smallest and largest of all
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return sum(a.nbytes for a in self.arrays)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All of them, in order."""
+        return self.order, self.nodes, self.dims, self.lows, self.highs, self.packed, self.box
+
+
+def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
+    """Split points at the median of their widest side, until at most `leaf_size` are left: O(n log n).
+
+    Points that coincide stay together, however many.
+
+    Parameters
+    ----------
+    points : array (n, d)
+    leaf_size : int
+
+    Examples
+    --------
+    >>> tree = kd_build(np.array([[0.0], [1.0], [5.0], [6.0]]), leaf_size=2)
+    >>> tree.nodes[:, :2].tolist(), float(tree.lows[0]), float(tree.highs[0])
+    ([[0, 4], [0, 2], [2, 4]], 1.0, 5.0)
+    """
+    from tractable.primitives.neighbors.compiled_kd_tree import build
+
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    n, d = points.shape
+    room = 2 * (n // ((leaf_size + 1) // 2) + 1)
+    order, nodes, dims = np.arange(n), np.empty((room, 4), np.int64), np.zeros(room, np.int64)
+    lows, highs, packed = np.zeros(room), np.zeros(room), np.empty(n * d)
+    m = build(points, order, leaf_size, nodes, dims, lows, highs, packed)
+    return KDNodes(
+        order=order,
+        nodes=nodes[:m].copy(),
+        dims=dims[:m].copy(),
+        lows=lows[:m].copy(),
+        highs=highs[:m].copy(),
+        packed=packed,
+        box=np.stack([points.min(axis=0), points.max(axis=0)]),
+    )
+
+
+def kd_nearest(
+    x: np.ndarray, tree: KDNodes, k: int, form: str = "euclidean", order: float = 2.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return distances and indices of the k nearest points, nodes opened and points measured for each row.
+
+    Children are opened nearest first; one is left closed when its cell is farther than k points already are.
+
+    Parameters
+    ----------
+    x : array (m, d)
+    tree : KDNodes
+    k, form, order
+        See `tractable.primitives.neighbors.nearest`; not "hamming".
+
+    Examples
+    --------
+    >>> tree = kd_build(np.array([[0.0], [1.0], [5.0], [6.0]]), leaf_size=2)
+    >>> [a.tolist() for a in kd_nearest(np.array([[5.2]]), tree, 1)[1:]]
+    [[[2]], [2], [2]]
+    """
+    return _searched(x, tree, k, form, order)[:4]
+
+
+def kd_candidates(
+    x: np.ndarray, tree: KDNodes, k: int, form: str = "euclidean", order: float = 2.0
+) -> np.ndarray:
+    """Return the points that `kd_nearest` measures for one row (1, d), in order.
+
+    Examples
+    --------
+    >>> tree = kd_build(np.array([[0.0], [1.0], [5.0], [6.0]]), leaf_size=2)
+    >>> kd_candidates(np.array([[5.2]]), tree, 1).tolist()
+    [2, 3]
+    """
+    entered = _searched(x, tree, k, form, order)[4] >= 0
+    return np.sort(np.concatenate([tree.order[first:last] for first, last, *_ in tree.nodes[entered]]))
+
+
+def _searched(
+    x: np.ndarray, tree: KDNodes, k: int, form: str, order: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    from tractable.primitives.neighbors.compiled_kd_tree import nearest
+
+    x, m = np.ascontiguousarray(x, dtype=np.float64), len(x)
+    near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
+    visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
+    out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
+    nearest(x, k, FORMS.index(form), float(order), tree.arrays, *out)
+    return out
+
+
+def kd_within(
+    x: np.ndarray, tree: KDNodes, radii: np.ndarray, form: str = "euclidean", order: float = 2.0
+) -> tuple[np.ndarray, ...]:
+    """Return rows, indices and distances of pairs within each row's radius, nodes opened, points measured.
+
+    Pairs come by row, then by distance, then by index.
+
+    Parameters
+    ----------
+    x : array (m, d)
+    tree : KDNodes
+    radii : array (m,)
+    form, order
+        See `tractable.primitives.neighbors.nearest`; not "hamming".
+
+    Examples
+    --------
+    >>> tree = kd_build(np.array([[0.0], [1.0], [5.0], [6.0]]), leaf_size=2)
+    >>> kd_within(np.array([[5.2]]), tree, np.array([1.0]))[1].tolist()
+    [2, 3]
+    """
+    from tractable.primitives.neighbors.compiled_kd_tree import within
+
+    x, radii = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
+    cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
+    return *sorted_pairs(*within(x, radii, FORMS.index(form), float(order), tree.arrays, *cost)), *cost

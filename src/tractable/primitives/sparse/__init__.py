@@ -1,0 +1,297 @@
+"""Sparse regression: coordinate descent, active sets, and Cholesky factors that gain and lose rows."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives.sparse import agnostic
+
+__all__ = [
+    "SignedSupport",
+    "append_row",
+    "coordinate_sweeps",
+    "first_to_meet",
+    "remove_row",
+    "row_products",
+    "settle",
+    "solve_rows",
+    "weighted_rows",
+]
+
+
+def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> bool:
+    """Give L Lᵀ, of k columns, one more, in place; say whether it is independent of those.
+
+    Parameters
+    ----------
+    factor : array (at least k + 1, at least k + 1)
+        L in its first k rows, lower triangular.
+    k : int
+    cross : array (k,)
+        Products of the new column with the others.
+    own : float
+        Its square.
+
+    Examples
+    --------
+    >>> factor = np.zeros((2, 2))
+    >>> append_row(factor, 0, np.empty(0), 4.0), append_row(factor, 1, np.array([2.0]), 10.0)
+    (True, True)
+    >>> factor
+    array([[2., 0.],
+           [1., 3.]])
+    """
+    from tractable.primitives.sparse.compiled import append_row as compiled
+
+    return bool(compiled(factor, k, cross, own))
+
+
+def remove_row(factor: np.ndarray, k: int, at: int) -> None:
+    """Take column `at` out of L Lᵀ, of k columns, in place, by Givens rotations.
+
+    Parameters
+    ----------
+    factor : array (at least k, at least k)
+    k, at : int
+
+    Examples
+    --------
+    >>> factor = np.array([[2.0, 0.0], [1.0, 3.0]])
+    >>> remove_row(factor, 2, 0)
+    >>> bool(np.isclose(factor[0, 0] ** 2, 10.0))
+    True
+    """
+    from tractable.primitives.sparse.compiled import remove_row as compiled
+
+    compiled(factor, k, at)
+
+
+def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    """Return x with L Lᵀ x = b, for the first k rows of L.
+
+    Parameters
+    ----------
+    factor : array (at least k, at least k)
+    b : array (k,)
+    k : int
+
+    Examples
+    --------
+    >>> solve_rows(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([4.0, 2.0]), 2)
+    array([1., 0.])
+    """
+    from tractable.primitives.sparse.compiled import solve_rows as compiled
+
+    x = np.array(b, dtype=np.float64)
+    compiled(factor, x, k)
+    return x
+
+
+def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
+    """Return Σ_i weights_i matrix[which_i].
+
+    Parameters
+    ----------
+    matrix : array (n, p)
+    which : array (k,) of int
+    weights : array (k,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_rows(np.eye(3), np.array([2, 0]), np.array([5.0, 7.0]))
+    array([7., 0., 5.])
+    """
+    if not is_numpy_array(matrix):
+        return agnostic.weighted_rows(matrix, which, weights)
+    from tractable.primitives.sparse.compiled import weighted_rows as compiled
+
+    return compiled(matrix, which, weights)
+
+
+def row_products(matrix: Array, which: Array, vector: Array) -> Array:
+    """Return the inner products matrix[which_i] · vector.
+
+    Parameters
+    ----------
+    matrix : array (n, p)
+    which : array (k,) of int
+    vector : array (p,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_products(np.eye(3), np.array([2, 0]), np.array([5.0, 6.0, 7.0]))
+    array([7., 5.])
+    """
+    if not is_numpy_array(matrix):
+        return agnostic.row_products(matrix, which, vector)
+    from tractable.primitives.sparse.compiled import row_products as compiled
+
+    return compiled(matrix, which, vector)
+
+
+def first_to_meet(
+    heights: Array, slopes: Array, free: Array, level: float, positive: bool
+) -> tuple[int, float]:
+    """Return the j whose |heights_j - t slopes_j| reaches level - t first, and that t ≥ 0; infinity if none.
+
+    Parameters
+    ----------
+    heights, slopes : array (p,)
+    free : array (p,) of bool
+        Which of them are asked.
+    level : float
+        Not below any |heights_j|, but for rounding.
+    positive : bool
+        Whether lines that come from below, meeting -(level - t), do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = np.array([True, True])
+    >>> first_to_meet(np.array([1.0, -1.5]), np.array([0.0, 0.5]), both, 2.0, positive=False)
+    (1, 0.3333333333333333)
+    """
+    if not is_numpy_array(heights):
+        return agnostic.first_to_meet(heights, slopes, free, level, positive)
+    from tractable.primitives.sparse.compiled import first_to_meet as compiled
+
+    return compiled(heights, slopes, free, level, positive)
+
+
+class SignedSupport:
+    """Coefficients on the way: columns in use, in order of entry, and the factor of their Gram matrix.
+
+    Not a value: `settle` works in its arrays. A path passes it from penalty to penalty.
+
+    Parameters
+    ----------
+    n_columns : int
+    capacity : int
+        The most columns that can be independent.
+    """
+
+    def __init__(self, n_columns: int, capacity: int) -> None:
+        self.w = np.zeros(n_columns)
+        self.q = np.zeros(n_columns)  # moment - gram w
+        self.support = np.zeros(capacity + 1, dtype=np.int64)
+        self.factor = np.empty((capacity + 1, capacity + 1))
+        self.k = 0
+
+    def restart(self, gram: np.ndarray, moment: np.ndarray, w: np.ndarray, ridge: float = 0.0) -> None:
+        """Begin at the coefficients w."""
+        from tractable.primitives.sparse.compiled import append_row
+
+        self.w = np.array(w, dtype=np.float64)
+        self.k = 0
+        for j in np.flatnonzero(self.w):
+            cross = gram[j, self.support[: self.k]]
+            if self.k + 1 < len(self.factor) and append_row(self.factor, self.k, cross, gram[j, j] + ridge):
+                self.support[self.k] = j
+                self.k += 1
+            else:
+                self.w[j] = 0.0
+        self.refresh(gram, moment)
+
+    def refresh(self, gram: np.ndarray, moment: np.ndarray) -> None:
+        """Compute q anew: what rounding has gathered in it is gone."""
+        used = self.support[: self.k]
+        self.q = moment - weighted_rows(gram, used, self.w[used])
+
+
+def settle(
+    gram: Array,
+    moment: Array,
+    square: Any,
+    penalty: float,
+    *,
+    ridge: float = 0.0,
+    tol: float,
+    positive: bool = False,
+    max_iter: int = 1000,
+    state: SignedSupport | None = None,
+) -> tuple[Array, int, float]:
+    """Minimise ½ wᵀGw - cᵀw + penalty Σ|w_j| + ½ ridge Σ w_j² until the duality gap is at most `tol`.
+
+    With support and signs fixed the minimum is a linear solve. Columns whose correlation exceeds the penalty
+    enter, those whose sign would change leave, and the Cholesky factor follows; each step lowers the
+    objective, so it ends, and where it ends the answer is exact to rounding. A column that follows from those
+    in use changes places with one of them. Arrays of other libraries are solved by coordinate descent.
+
+    Parameters
+    ----------
+    gram : array (p, p)
+    moment : array (p,)
+    square : float
+        |y|², which turns the objective into half a squared distance.
+    penalty : float
+        Positive.
+    ridge : float
+    tol : float
+    positive : bool
+        Whether negative coefficients are forbidden.
+    max_iter : int
+    state : SignedSupport, optional
+        Where to begin; it is moved to the answer.
+
+    Returns
+    -------
+    w, n_iter, gap
+        `n_iter` is `max_iter` where rounding or the limit ended it above `tol`.
+
+    Examples
+    --------
+    >>> w, n_iter, gap = settle(np.eye(2), np.array([3.0, 0.5]), 10.0, 1.0, tol=1e-12)
+    >>> w, gap
+    (array([2., 0.]), 0.0)
+    """
+    if not is_numpy_array(gram):
+        return agnostic.settle(gram, moment, square, penalty, ridge, tol, positive, max_iter, 0.0 * moment)
+    from tractable.primitives.sparse.compiled import settle as compiled
+
+    state = state or _from_nothing(moment)
+    state.k, n_iter, gap = compiled(
+        gram, moment, float(square), penalty, ridge, tol, positive, max_iter,
+        state.w, state.q, state.support, state.factor, state.k,
+    )  # fmt: skip
+    return state.w.copy(), int(n_iter), float(gap)
+
+
+def _from_nothing(moment: np.ndarray) -> SignedSupport:
+    state = SignedSupport(len(moment), len(moment))
+    state.q[:] = moment
+    return state
+
+
+def coordinate_sweeps(
+    hessian: Array, slope: Array, price: Array, x: Array, n_sweeps: int
+) -> tuple[Array, Array]:
+    """Lower slopeᵀ(u - x) + ½ (u - x)ᵀ H (u - x) + Σ_j price_j |u_j|, one coordinate after the other, from x.
+
+    Parameters
+    ----------
+    hessian : array (m, m)
+        Symmetric, positive semi-definite. Coordinates with nothing on the diagonal stay.
+    slope, price, x : arrays (m,)
+    n_sweeps : int
+        The most rounds over all coordinates; it ends before where nothing moves.
+
+    Returns
+    -------
+    u : array (m,)
+    q : array (m,)
+        The slope of the quadratic there, slope + H (u - x).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coordinate_sweeps(np.eye(2), np.array([-3.0, 0.5]), np.ones(2), np.zeros(2), 5)[0]
+    array([2., 0.])
+    """
+    if not is_numpy_array(hessian):
+        return agnostic.coordinate_sweeps(hessian, slope, price, x, n_sweeps)
+    from tractable.primitives.sparse.compiled import coordinate_sweeps as compiled
+
+    return compiled(hessian, slope, price, x, n_sweeps)

@@ -1,0 +1,113 @@
+"""The functions of `tractable.primitives.sparse` in the array API."""
+
+from typing import Any
+
+from tractable.arrays.namespace import Array, namespace_of
+
+__all__ = [
+    "PARALLEL",
+    "coordinate_sweeps",
+    "duality_gap",
+    "first_to_meet",
+    "row_products",
+    "settle",
+    "weighted_rows",
+]
+
+
+def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
+    """See `tractable.primitives.sparse.weighted_rows`."""
+    return weights @ namespace_of(matrix).take(matrix, which, axis=0)
+
+
+def row_products(matrix: Array, which: Array, vector: Array) -> Array:
+    """See `tractable.primitives.sparse.row_products`."""
+    return namespace_of(matrix).take(matrix, which, axis=0) @ vector
+
+
+#: Lines that close in more slowly than this never meet.
+PARALLEL = 1e-13
+
+
+def first_to_meet(
+    heights: Array, slopes: Array, free: Array, level: float, positive: bool
+) -> tuple[int, float]:
+    """See `tractable.primitives.sparse.first_to_meet`."""
+    xp = namespace_of(heights)
+    never = xp.full_like(heights, float("inf"))
+    ways = never
+    for side in (1.0,) if positive else (1.0, -1.0):
+        closing = 1.0 - side * slopes
+        may = free & (closing > PARALLEL)
+        distance = level - side * heights
+        distance = xp.where(distance > 0, distance, xp.zeros_like(distance))
+        ways = xp.minimum(
+            ways, xp.where(may, distance / xp.where(may, closing, xp.ones_like(closing)), never)
+        )
+    j = int(xp.argmin(ways))
+    return j, float(ways[j])
+
+
+def settle(
+    gram: Array,
+    moment: Array,
+    square: Any,
+    penalty: float,
+    ridge: float,
+    tol: float,
+    positive: bool,
+    max_iter: int,
+    w: Array,
+) -> tuple[Array, int, float]:
+    """Minimise one coefficient after the other; return the coefficients, the sweeps and the gap."""
+    xp = namespace_of(gram)
+    q = moment - gram @ w
+    gap = duality_gap(moment, square, penalty, ridge, positive, w, q)
+    for sweep in range(max_iter):
+        if gap <= tol:
+            return w, sweep, gap
+        for j in range(w.shape[0]):
+            curvature = float(gram[j, j])
+            if curvature == 0.0:
+                continue
+            here = float(w[j])
+            pull = float(q[j]) + curvature * here
+            size = max((pull if positive else abs(pull)) - penalty, 0.0) / (curvature + ridge)
+            change = (size if pull > 0.0 else -size) - here
+            if change != 0.0:
+                w = xp.where(xp.arange(w.shape[0], device=w.device) == j, w + change, w)
+                q = q - change * gram[j, :]
+        gap = duality_gap(moment, square, penalty, ridge, positive, w, q)
+    return w, max_iter, gap
+
+
+def duality_gap(
+    moment: Array, square: Any, penalty: float, ridge: float, positive: bool, w: Array, q: Array
+) -> float:
+    """Return primal less dual objective; the dual point is the residual, shrunk until it is feasible."""
+    xp = namespace_of(w)
+    slope = q - ridge * w
+    top = float(xp.max(slope if positive else xp.abs(slope))) if w.shape[0] else 0.0
+    fit, square = float(xp.sum(w * moment)), float(square)
+    rest = max(square - fit - float(xp.sum(w * q)), 0.0) + ridge * float(xp.sum(w * w))
+    share = min(1.0, penalty / top) if top > 0.0 else 1.0
+    size = penalty * float(xp.sum(xp.abs(w)))
+    return 0.5 * rest * (1.0 + share * share) + size - share * (square - fit)
+
+
+def coordinate_sweeps(
+    hessian: Array, slope: Array, price: Array, x: Array, n_sweeps: int
+) -> tuple[Array, Array]:
+    """See `tractable.primitives.sparse.coordinate_sweeps`."""
+    xp = namespace_of(hessian)
+    u, q = xp.asarray(x, copy=True), xp.asarray(slope, copy=True)
+    for _ in range(n_sweeps):
+        for j in range(u.shape[0]):
+            a = hessian[j, j]
+            if not bool(a > 0):
+                continue
+            pull = a * u[j] - q[j]
+            rest = xp.sign(pull) * xp.clip(xp.abs(pull) - price[j], 0.0, None) / a
+            q = q + (rest - u[j]) * hessian[j, :]
+            u[j] = rest
+    return u, q

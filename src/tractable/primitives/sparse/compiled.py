@@ -1,0 +1,335 @@
+"""A Cholesky factor, row by row, of columns that come and go."""
+
+import numpy as np
+from numba import njit
+
+from tractable.primitives.sparse.agnostic import PARALLEL
+
+__all__ = [
+    "append_row",
+    "coordinate_sweeps",
+    "first_to_meet",
+    "remove_row",
+    "row_products",
+    "settle",
+    "solve_rows",
+    "weighted_rows",
+]
+
+#: A pivot below this share of its column's own square says that the column follows from the others: products
+#: of columns are known to little more.
+DEPENDENT = 1e-13
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _forward(factor, b, k):  # type: ignore[no-untyped-def]
+    """Solve L x = b in place."""
+    for i in range(k):
+        row, total = factor[i], b[i]
+        for j in range(i):
+            total -= row[j] * b[j]
+        b[i] = total / row[i]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
+    """Solve Lᵀ x = b in place, so that L is still read along its rows."""
+    for i in range(k - 1, -1, -1):
+        row = factor[i]
+        b[i] /= row[i]
+        x = b[i]
+        for j in range(i):
+            b[j] -= x * row[j]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def solve_rows(factor, b, k):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.sparse.solve_rows`."""
+    _forward(factor, b, k)
+    back_substitute(factor, b, k)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.sparse.append_row`."""
+    row = factor[k]
+    for i in range(k):
+        row[i] = cross[i]
+    _forward(factor, row, k)
+    pivot = own
+    for i in range(k):
+        pivot -= row[i] * row[i]
+    if not pivot > DEPENDENT * own:
+        return False
+    row[k] = np.sqrt(pivot)
+    return True
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.sparse.remove_row`."""
+    cosine, sine = np.empty(k), np.empty(k)
+    for i in range(at, k - 1):
+        row, below = factor[i], factor[i + 1]
+        for j in range(i + 2):
+            row[j] = below[j]
+        # Each row sits one place too far to the right: the rotations of the rows above, then its own.
+        for j in range(at, i):
+            x, y = row[j], row[j + 1]
+            row[j] = cosine[j] * x + sine[j] * y
+            row[j + 1] = cosine[j] * y - sine[j] * x
+        length = np.hypot(row[i], row[i + 1])
+        cosine[i], sine[i] = row[i] / length, row[i + 1] / length
+        row[i], row[i + 1] = length, 0.0
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """See `tractable.primitives.sparse.weighted_rows`."""
+    total = np.zeros(matrix.shape[1])
+    k, i = len(which), 0
+    while i + 4 <= k:
+        first, second = matrix[which[i]], matrix[which[i + 1]]
+        third, fourth = matrix[which[i + 2]], matrix[which[i + 3]]
+        s, t, u, v = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for j in range(len(total)):
+            total[j] += s * first[j] + t * second[j] + u * third[j] + v * fourth[j]
+        i += 4
+    while i < k:
+        row, s = matrix[which[i]], weights[i]
+        for j in range(len(total)):
+            total[j] += s * row[j]
+        i += 1
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """See `tractable.primitives.sparse.row_products`."""
+    out = np.empty(len(which))
+    for i in range(len(which)):
+        row, total = matrix[which[i]], 0.0
+        for j in range(len(vector)):
+            total += row[j] * vector[j]
+        out[i] = total
+    return out
+
+
+@njit(nogil=True, cache=True)
+def first_to_meet(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.sparse.first_to_meet`."""
+    first, soonest = 0, np.inf
+    for j in range(len(heights)):
+        if not free[j]:
+            continue
+        closing = 1.0 - slopes[j]
+        if closing > PARALLEL:
+            way = max(level - heights[j], 0.0) / closing
+            if way < soonest:
+                first, soonest = j, way
+        closing = 1.0 + slopes[j]
+        if closing > PARALLEL and not positive:
+            way = max(level + heights[j], 0.0) / closing
+            if way < soonest:
+                first, soonest = j, way
+    return first, soonest
+
+
+#: Iterations without progress after which rounding is all that is left.
+_PATIENCE = 20
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def settle(  # type: ignore[no-untyped-def]
+    gram, moment, square, penalty, ridge, tol, positive, max_iter, w, q, support, factor, k
+):
+    """See `tractable.primitives.sparse.settle`; all arrays of the state are changed in place."""
+    sign, step = np.zeros(len(w)), np.empty(len(w))
+    for i in range(k):
+        sign[support[i]] = np.sign(w[support[i]])
+    gap, lowest, waited = np.inf, np.inf, 0
+    for iteration in range(1, max_iter + 1):
+        k, whole = _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step)
+        if not whole:
+            continue
+        gap, value = _gap(moment, square, penalty, ridge, positive, w, q)
+        if gap <= tol:
+            return k, iteration, gap
+        waited = waited + 1 if value >= lowest else 0
+        if waited > _PATIENCE:
+            break
+        lowest = min(lowest, value)
+        k = _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step)
+    return k, max_iter, gap
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
+    """Walk to the minimum over the support with its signs, or to the first sign that would change.
+
+    With the signs fixed the objective is quadratic. Columns that reach zero leave; so do those that came in
+    together with others and would set out against their sign.
+    """
+    for i in range(k):
+        j = support[i]
+        step[i] = q[j] - ridge * w[j] - penalty * sign[j]
+    solve_rows(factor, step, k)
+    length = 1.0
+    for i in range(k):
+        j = support[i]
+        if (w[j] + step[i]) * sign[j] <= 0.0:
+            length = min(length, abs(w[j] / step[i]) if step[i] != 0.0 else 0.0)
+    _move(gram, support, step, length, k, w, q)
+    if length == 1.0:
+        return k, True
+    before = k
+    for i in range(before - 1, -1, -1):
+        j = support[i]
+        if w[j] * sign[j] <= 1e-14 * abs(step[i]) and step[i] * sign[j] <= 0.0:
+            k = _leave(gram, i, w, q, sign, support, factor, k)
+    return k, k == before
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
+    """Take in every column whose correlation is above the penalty.
+
+    One that follows from those in use waits until it is alone, and the support is at its minimum.
+    """
+    before = k
+    for j in range(len(w)):
+        size = q[j] if positive else abs(q[j])
+        if sign[j] != 0.0 or not size > penalty * (1.0 + 1e-12):
+            continue
+        sign[j] = np.sign(q[j])
+        if _append(gram, ridge, j, support, factor, k, step):
+            k += 1
+        elif k == before > 0:
+            return _exchange(gram, ridge, j, w, q, sign, support, factor, k, step)
+        else:
+            sign[j] = 0.0
+    return k
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untyped-def]
+    for i in range(k):
+        step[i] = gram[j, support[i]]
+    if not append_row(factor, k, step, gram[j, j] + ridge) or k + 1 == len(factor):
+        return False
+    support[k] = j
+    return True
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
+    """Take in column j, which follows from those in use: x_j = Σ z_i x_i.
+
+    The fit does not change along (1, -z), the penalty falls: walk until a column in use reaches zero, and
+    let it go. The row that could not be appended holds L⁻¹ of the products of j with the others.
+    """
+    for i in range(k):
+        step[i] = factor[k, i]
+    back_substitute(factor, step, k)
+    blocking, length = -1, np.inf
+    for i in range(k):
+        step[i] *= -sign[j]
+        if step[i] * sign[support[i]] < 0.0 and abs(w[support[i]] / step[i]) < length:
+            blocking, length = i, abs(w[support[i]] / step[i])
+    if blocking < 0:
+        sign[j] = 0.0
+        return k
+    _move(gram, support, step, length, k, w, q)
+    _shift(gram, j, sign[j] * length, w, q)
+    k = _leave(gram, blocking, w, q, sign, support, factor, k)
+    if _append(gram, ridge, j, support, factor, k, step):
+        return k + 1
+    _shift(gram, j, -w[j], w, q)
+    sign[j] = 0.0
+    return k
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped-def]
+    j = support[at]
+    _shift(gram, j, -w[j], w, q)
+    w[j], sign[j] = 0.0, 0.0
+    remove_row(factor, k, at)
+    for i in range(at, k - 1):
+        support[i] = support[i + 1]
+    return k - 1
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
+    """Change one coefficient, and what is left of the correlations with it."""
+    if change != 0.0:
+        w[j] += change
+        row = gram[j]
+        for i in range(len(w)):
+            q[i] -= change * row[i]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
+    """Change all coefficients in use, four at a time."""
+    if length == 0.0:
+        return
+    i = 0
+    while i + 4 <= k:
+        a, b, c, d = support[i], support[i + 1], support[i + 2], support[i + 3]
+        s, t, u, v = length * step[i], length * step[i + 1], length * step[i + 2], length * step[i + 3]
+        w[a] += s
+        w[b] += t
+        w[c] += u
+        w[d] += v
+        first, second, third, fourth = gram[a], gram[b], gram[c], gram[d]
+        for j in range(len(w)):
+            q[j] -= s * first[j] + t * second[j] + u * third[j] + v * fourth[j]
+        i += 4
+    while i < k:
+        _shift(gram, support[i], length * step[i], w, q)
+        i += 1
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-untyped-def]
+    """Primal less dual objective, and the primal; the dual point is the residual, shrunk to be feasible."""
+    top, size, fit, left, norm = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(w)):
+        slope = q[j] - ridge * w[j]
+        top = max(top, slope if positive else abs(slope))
+        if w[j] != 0.0:
+            size += abs(w[j])
+            fit += w[j] * moment[j]
+            left += w[j] * q[j]
+            norm += w[j] * w[j]
+    rest = max(square - fit - left, 0.0) + ridge * norm
+    share = min(1.0, penalty / top) if top > 0.0 else 1.0
+    primal = 0.5 * rest + penalty * size
+    return primal + 0.5 * share * share * rest - share * (square - fit), primal
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def coordinate_sweeps(
+    hessian: np.ndarray, slope: np.ndarray, price: np.ndarray, x: np.ndarray, n_sweeps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `tractable.primitives.sparse.coordinate_sweeps`."""
+    u, q = x.copy(), slope.copy()
+    for _ in range(n_sweeps):
+        moved = False
+        for j in range(len(u)):
+            a = hessian[j, j]
+            if a <= 0.0:
+                continue
+            pull = a * u[j] - q[j]
+            rest = max(abs(pull) - price[j], 0.0) / a
+            step = (rest if pull > 0.0 else -rest) - u[j]
+            if step != 0.0:
+                moved = True
+                u[j] += step
+                for i in range(len(u)):
+                    q[i] += step * hessian[j, i]
+        if not moved:
+            break
+    return u, q

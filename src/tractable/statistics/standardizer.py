@@ -1,0 +1,191 @@
+"""Standardized columns: one shift, one scale and one rule for what is constant, for every model."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.rows import as_rows, as_weights
+from tractable.value import replace, value
+
+__all__ = ["ColumnSummary", "Standardizer", "column_varies"]
+
+#: A standard deviation of at most so many roundings of the mean is rounding: the column is constant.
+ROUNDINGS = 8.0
+
+
+def column_varies(mean: Any, stddev: Any) -> np.ndarray:
+    """Return which columns are not constant: those whose standard deviation is more than rounding.
+
+    Examples
+    --------
+    >>> column_varies(np.array([1e6, 1e6]), np.array([1e-12, 1e-3])).tolist()
+    [False, True]
+    """
+    return np.asarray(stddev) > ROUNDINGS * np.finfo(np.float64).eps * np.abs(mean)
+
+
+@value
+class Standardizer:
+    """The map z = (x - shift) · scale to columns of mean 0 and variance 1, and back.
+
+    Parameters
+    ----------
+    shift : array (d,)
+    scale : array (d,)
+        One over the standard deviation; of a constant column, one over a few roundings of its value.
+    varies : array (d,) of bool
+        Which columns are not constant, see `column_varies`.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 5.0], [3.0, 5.0]])
+    >>> standardizer = Standardizer.from_moments(DiagonalMoments.of(x))
+    >>> standardizer.transform(x)[:, 0].tolist(), standardizer.varies.tolist()
+    ([-1.0, 1.0], [True, False])
+    """
+
+    shift: np.ndarray
+    scale: np.ndarray
+    varies: np.ndarray
+
+    @classmethod
+    def from_moments(cls, moments: Any, *, common: bool = False, exact: bool = False) -> "Standardizer":
+        """Return the standardizer of columns with these moments.
+
+        Parameters
+        ----------
+        moments : DiagonalMoments or Moments
+        common : bool
+            Whether all columns share one scale, so that distances keep their order: one over the root mean
+            square of the standard deviations of the columns that vary.
+        exact : bool
+            Round the scale to a power of two, and the shift to a fraction of the spread, so that whole
+            numbers are transformed without rounding.
+        """
+        scatter = moments.scatter if moments.scatter.ndim == 1 else np.diagonal(moments.scatter)
+        stddev = np.sqrt(scatter / moments.weight)
+        mean, limits = np.asarray(moments.mean), np.finfo(np.float64)
+        varies = column_varies(mean, stddev)
+        size = np.where(mean != 0, np.abs(mean), 1.0)
+        width = np.where(varies, stddev, np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny)))
+        if common:
+            width = np.full_like(width, _root_mean_square(width[varies] if np.any(varies) else width))
+            varies = np.full_like(varies, np.any(varies))
+        if exact:
+            width = 2.0 ** np.floor(np.log2(width))
+            mean = np.round(mean / (0.125 * width)) * (0.125 * width)
+        return cls(shift=mean, scale=1.0 / width, varies=varies)
+
+    @property
+    def log_jacobian(self) -> float:
+        """Log |dz/dx| = Σ log scale: what a log density of z lacks to be one of x."""
+        return float(np.sum(np.log(self.scale)))
+
+    def transform(self, x: Any) -> np.ndarray:
+        """Return standardized rows; missing entries stay missing."""
+        return (np.asarray(x, dtype=np.float64) - self.shift) * self.scale
+
+    def inverse_transform(self, z: Any) -> np.ndarray:
+        """Return rows from standardized rows."""
+        return self.shift + np.asarray(z) / self.scale
+
+    def __getitem__(self, columns: Any) -> "Standardizer":
+        """Return the standardizer of some columns."""
+        return Standardizer(shift=self.shift[columns], scale=self.scale[columns], varies=self.varies[columns])
+
+
+@value
+class ColumnSummary:
+    """Moments and extremes of each column: what must be known of rows before a search begins.
+
+    Parameters
+    ----------
+    moments : DiagonalMoments
+    low, high : arrays (d,)
+        Smallest and largest observed entries; ±inf in a column without any.
+    """
+
+    moments: DiagonalMoments
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "ColumnSummary":
+        """Summarise a block of rows; missing entries and rows of weight zero count for nothing."""
+        x = as_rows(x)
+        weights = as_weights(weights, x)
+        counted = x if weights is None else x[weights > 0]
+        # fmin and fmax pass over NaN.
+        low = np.fmin.reduce(counted, axis=0, initial=np.inf)
+        high = np.fmax.reduce(counted, axis=0, initial=-np.inf)
+        return cls(moments=DiagonalMoments.of(x, weights), low=low, high=high)
+
+    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
+        return replace(
+            self,
+            moments=self.moments + other.moments,
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+        )
+
+    @classmethod
+    def empty(cls, dim: int) -> "ColumnSummary":
+        """Return the statistic of no rows."""
+        return cls.of(np.zeros((0, dim)))
+
+    def discount(self, rate: float) -> "ColumnSummary":
+        """Return the same moments and extremes with `rate` times the weight."""
+        return replace(self, moments=self.moments.discount(rate))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return self.moments.dim
+
+    @property
+    def total(self) -> float:
+        """Weight of the rows in which something was observed."""
+        return float(self.moments.total - self.moments.unseen)
+
+    @property
+    def unseen(self) -> float:
+        """Weight of the rows in which nothing was observed."""
+        return float(self.moments.unseen)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every entry was observed."""
+        return bool(np.all(self.moments.weight == self.moments.total))
+
+    def check_observed(self, labels: Any = None) -> None:
+        """Refuse rows that leave a column without an observed value of positive weight."""
+        weight = self.moments.weight
+        if np.all(weight > 0):
+            return
+        empty = [j if labels is None else labels[j] for j in np.flatnonzero(weight == 0).tolist()]
+        reason = "no observed value" if np.any(weight > 0) else "no row of positive weight"
+        raise ValueError(f"X (with sample_weight) has {reason} in the columns {empty}")
+
+    def standardizer(self, *, common: bool = False, exact: bool = False) -> Standardizer:
+        """Return the standardizer of these columns, once every one was observed."""
+        self.check_observed()
+        return Standardizer.from_moments(self.moments, common=common, exact=exact)
+
+    def centre(self, standardizer: Standardizer) -> np.ndarray:
+        """Return the mean of the standardized rows: 0, unless the standardizer is of other rows."""
+        seen = self.moments.weight > 0
+        return np.where(seen, (self.moments.mean - standardizer.shift) * standardizer.scale, 0.0)
+
+    def squared_radius(self, standardizer: Standardizer) -> float:
+        """Return a bound on |z - centre|² over the standardized rows z."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.where(self.moments.weight > 0, self.moments.mean, standardizer.shift)
+            reach = np.maximum(self.high - mean, mean - self.low) * standardizer.scale
+        reach = np.nan_to_num(reach, nan=0.0, neginf=0.0)
+        return float(reach @ reach)
+
+
+def _root_mean_square(x: np.ndarray) -> float:
+    peak = float(np.max(x))  # squares neither overflow nor underflow
+    return peak * float(np.sqrt(np.mean((x / peak) ** 2)))
