@@ -202,17 +202,17 @@ class AdditiveModel(ConjugateModel):
 
     @staticmethod
     @abstractmethod
-    def _increment(eta: Array, added: Array) -> Array:
+    def _increment(eta: Array, added: Array, /) -> Array:
         """Return A(η + t) - A(η) over the last axis, with its digits, less what `_log_base` includes."""
 
     @staticmethod
     @abstractmethod
-    def _gradient(eta: np.ndarray) -> np.ndarray:
+    def _gradient(eta: np.ndarray, /) -> np.ndarray:
         """Return ∂A/∂η, for many η at once."""
 
     @staticmethod
     @abstractmethod
-    def _hessian(eta: np.ndarray) -> np.ndarray:
+    def _hessian(eta: np.ndarray, /) -> np.ndarray:
         """Return ∂²A/∂η², for many η at once."""
 
     def update(self, statistic: Any) -> Self:

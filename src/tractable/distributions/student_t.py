@@ -13,6 +13,7 @@ from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
 from tractable.arrays.special import betaln, stdtr, stdtrit
 from tractable.covariance.rows import as_reals
+from tractable.data.source import Whole
 from tractable.distributions.checks import (
     as_columns,
     check_finite,
@@ -255,13 +256,33 @@ class _Params:
 
 
 @value
+class _Rows:
+    X: Array  # (n, d)
+    weights: Array  # (n,), which add up to one
+
+
+@value
 class _Expected:
-    """Distances under the parameters that made them, and the log likelihood of a row, on average."""
+    """Squared distances under the parameters that made them, and the mean log likelihood of a row."""
 
     params: _Params
     squared: Array  # (n,)
-    log_det: float
     objective: float
+
+
+@value
+class _EStep:
+    """The E-step at some parameters."""
+
+    params: _Params
+
+    def __call__(self, rows: _Rows) -> _Expected:
+        xp, params = namespace_of(rows.X), self.params
+        lower = cholesky(params.scale, name="the scatter of X")
+        white = solve_triangular(lower, xp.matrix_transpose(rows.X - params.location))
+        squared = xp.sum(white * white, axis=0)
+        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, rows.X.shape[1])
+        return _Expected(params=params, squared=squared, objective=float(xp.sum(rows.weights * logs)))
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
@@ -283,31 +304,29 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
 
-    def expect(params: _Params) -> _Expected:
-        lower = cholesky(params.scale, name="the scatter of X")
-        white = solve_triangular(lower, xp.matrix_transpose(X - params.location))
-        squared, log_det = xp.sum(white * white, axis=0), float(log_det_cholesky(lower))
-        value = float(xp.sum(weights * _log_density(squared, log_det, params.dof, X.shape[1])))
-        return _Expected(params=params, squared=squared, log_det=log_det, objective=value)
+    rows = _Rows(X=X, weights=weights)
 
     def maximize(expected: _Expected) -> _Params:
         nu = expected.params.dof
-        pull = weights * (nu + X.shape[1]) / (nu + expected.squared)
-        location, scale = _weighted(X, pull / xp.sum(pull))
+        u = weights * (nu + X.shape[1]) / (nu + expected.squared)
+        location, scale = _weighted(X, u / xp.sum(u))
         moved = _Params(dof=nu, location=location, scale=scale)
-        return moved if dof is not None else _with_best_dof(expect(moved), weights)
+        return moved if dof is not None else _with_best_dof(_EStep(params=moved)(rows), weights)
+
+    def expect(params: _Params) -> _EStep:
+        return _EStep(params=params)
 
     location, scale = _weighted(X, weights)
     start = 8.0 if dof is None else float(dof)
     params = _Params(dof=start, location=location, scale=scale)
     for tol, max_iter in ((1e-14, 2000), (-1.0, 60)):
         # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
-        params = em(expect, maximize, params, tol=tol, max_iter=max_iter).params
+        params = em(expect, maximize, params, Whole(value=rows), tol=tol, max_iter=max_iter).params
     return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
 
 
 def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
-    """Refuse a share m of the rows at one point with m d > (1 - m) ν: a scale tending to 0 is ever likelier.
+    """Refuse a fraction m of the rows at one point with m d > (1 - m) ν: the likelihood is then unbounded.
 
     Where ν is unknown, half the rows at one point are too many.
     """
@@ -316,8 +335,8 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
     reach = 0.5 if dof is None else dof / (dof + X.shape[1])
     if reach < heaviest < 1.0 - 1e-12:
         raise ValueError(
-            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood grows without end as "
-            "the scale shrinks around it"
+            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
+            "scale shrinks around it"
         )
 
 
