@@ -10,6 +10,7 @@ from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
 from tractable.statistics.side_by_side import SideBySide
+from tractable.statistics.standardizer import ColumnSummary, Standardizer, column_varies
 
 __all__ = [
     "BinCounts",
