@@ -11,8 +11,8 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance, log_beta_kernel, log_minus_digamma, trigamma_excess
 from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
-from tractable.distributions.checks import check_positive, check_probability, fit_columns
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.checks import check_positive, check_probability
+from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
 from tractable.statistics.log_moments import UnitLogMoments
 from tractable.value import value
@@ -21,7 +21,7 @@ __all__ = ["Beta", "beta_divergence", "beta_entropy", "fitted_beta"]
 
 
 @value
-class Beta(Univariate):
+class Beta(ScalarFamily):
     """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
 
     The mean is α / (α + β), and α + β says how closely x keeps to it: as a prior of a probability it is
@@ -45,8 +45,7 @@ class Beta(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"alpha": 0, "beta": 0}
-
-    #: What :meth:`from_statistic` learns from.
+    support = (0.0, 1.0)
     statistic: ClassVar[type[UnitLogMoments]] = UnitLogMoments
 
     alpha: Array
@@ -75,19 +74,6 @@ class Beta(Univariate):
         return cls(alpha=m * n, beta=(1.0 - m) * n)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis: above 0 and below 1, and not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: UnitLogMoments) -> Self:
         """Return the maximum likelihood estimate of each column, by Newton's method.
 
@@ -95,11 +81,6 @@ class Beta(Univariate):
         """
         alpha, beta = fitted_beta(statistic)
         return cls(alpha=alpha, beta=beta)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, 1.0
 
     @property
     def strength(self) -> Array:
@@ -163,8 +144,7 @@ class Beta(Univariate):
 
     def kl_divergence(self, other: "Beta") -> Array:
         """See `Distribution.kl_divergence`."""
-        if not isinstance(other, Beta):
-            raise TypeError(f"other must be a Beta, got {type(other).__name__}")
+        self._check_family(other)
         return beta_divergence(self.alpha, self.beta, other.alpha, other.beta)
 
     def _sample(self, n: int, rng: Any) -> Array:

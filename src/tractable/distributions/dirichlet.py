@@ -10,11 +10,11 @@ from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
 from tractable.arrays.special import betaln, digamma, softmax
 from tractable.arrays.trigamma import trigamma
-from tractable.covariance import other_dims, resolve_dims
+from tractable.covariance import other_dims
 from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
-from tractable.distributions.distribution import Distribution, as_parameters
-from tractable.distributions.vectors import taken
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.vectors import VectorDistribution, taken
 from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @value
-class Dirichlet(Distribution):
+class Dirichlet(VectorDistribution):
     """Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
 
     The density is with respect to any K - 1 of the shares. Points off the simplex, by more than half the
@@ -50,6 +50,7 @@ class Dirichlet(Distribution):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"concentration": 1}
+    support = None  # the simplex is no box
 
     #: What :meth:`from_statistic` learns from.
     statistic: ClassVar[type[LogMoments]] = LogMoments
@@ -97,16 +98,6 @@ class Dirichlet(Distribution):
     def dim(self) -> int:
         """Number of shares K."""
         return int(self.concentration.shape[-1])
-
-    @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
-
-    @property
-    def support(self) -> None:
-        """The simplex, which is no box."""
-        return
 
     @property
     def strength(self) -> Array:
@@ -176,10 +167,7 @@ class Dirichlet(Distribution):
 
     def kl_divergence(self, other: "Dirichlet") -> Array:
         """See `Distribution.kl_divergence`: log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
-        if not isinstance(other, Dirichlet):
-            raise TypeError(f"other must be a Dirichlet, got {type(other).__name__}")
-        if other.dim != self.dim:
-            raise ValueError(f"other must have {self.dim} shares, got {other.dim}")
+        self._check_family(other)
         xp = namespace_of(self.concentration)
         spread = xp.sum((self.concentration - other.concentration) * self.mean_log, axis=-1)
         divergence = _log_beta(other.concentration) - _log_beta(self.concentration) + spread
@@ -194,7 +182,7 @@ class Dirichlet(Distribution):
             Which shares, in the order given. Of several shares that are not all of them the rest are added up
             in one more, the last.
         """
-        keep = resolve_dims(dims, self.dim)
+        keep = self._resolved(dims)
         if not keep:
             raise ValueError("dims must name at least one share")
         rest = other_dims(keep, self.dim)
@@ -214,7 +202,7 @@ class Dirichlet(Distribution):
             Every share in exactly one group.
         """
         xp = namespace_of(self.concentration)
-        parts = [resolve_dims(group, self.dim) for group in groups]
+        parts = [self._resolved(group) for group in groups]
         if sorted(k for part in parts for k in part) != list(range(self.dim)) or not all(parts):
             raise ValueError(f"groups must hold every one of the {self.dim} shares once, got {groups!r}")
         totals = [xp.sum(taken(self.concentration, part), axis=-1) for part in parts]

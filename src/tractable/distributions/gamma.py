@@ -12,8 +12,8 @@ from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
 from tractable.arrays.saddle_point import deviance, log_gamma_kernel, log_minus_digamma, trigamma_excess
 from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
-from tractable.distributions.checks import check_positive, exactly_one, fit_columns
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.checks import check_positive, exactly_one
+from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
@@ -22,7 +22,7 @@ __all__ = ["Gamma", "gamma_divergence", "gamma_entropy", "gamma_shape", "log_gam
 
 
 @value
-class Gamma(Univariate):
+class Gamma(ScalarFamily):
     """Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
 
     The second parameter is given by name, as a rate or as a scale, so that one cannot be taken for the other.
@@ -48,8 +48,7 @@ class Gamma(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "rate": 0}
-
-    #: What :meth:`from_statistic` learns from.
+    support = (0.0, np.inf)
     statistic: ClassVar[type[LogMoments]] = LogMoments
 
     shape: Array
@@ -85,28 +84,10 @@ class Gamma(Univariate):
         return cls(shape=given["mean"] * rate, rate=rate)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis: positive, and not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: LogMoments) -> Self:
         """Return the maximum likelihood estimate of each column: log a - ψ(a) = log gap, b = a / mean."""
         shape = gamma_shape(statistic.gap)
         return cls(shape=shape, rate=shape / statistic.mean)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, np.inf
 
     @property
     def scale(self) -> Array:
@@ -170,8 +151,7 @@ class Gamma(Univariate):
 
     def kl_divergence(self, other: "Gamma") -> Array:
         """See `Distribution.kl_divergence`."""
-        if not isinstance(other, Gamma):
-            raise TypeError(f"other must be a Gamma, got {type(other).__name__}")
+        self._check_family(other)
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
     def _sample(self, n: int, rng: Any) -> Array:

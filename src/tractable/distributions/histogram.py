@@ -10,7 +10,6 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.covariance import other_dims, resolve_dims
 from tractable.covariance.rows import as_reals
 from tractable.distributions.beta import Beta
 from tractable.distributions.checks import (
@@ -21,9 +20,13 @@ from tractable.distributions.checks import (
 )
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.counting import only_where
-from tractable.distributions.distribution import Distribution, Univariate, numbers_only
+from tractable.distributions.distribution import Univariate, numbers_only
 from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
-from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping
+from tractable.distributions.vectors import (
+    VectorDistribution,
+    as_names,
+    over_observed,
+)
 from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import value
@@ -32,7 +35,7 @@ __all__ = ["HistogramDensity"]
 
 
 @value
-class HistogramDensity(Distribution):
+class HistogramDensity(VectorDistribution):
     """p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
 
     n_i is the count in bin i, V_i its width (in D columns the volume of a cell of the grid) and N the sum of
@@ -294,7 +297,7 @@ class HistogramDensity(Distribution):
     def marginal(self, dims: Any) -> "HistogramDensity":
         """Return p(x_dims), in the order given: positions, names or a slice."""
         self._check_columns(dims)
-        keep = resolve_dims(dims, self.dim, self.names)
+        keep = self._resolved(dims)
         if not keep:
             raise ValueError("dims must name at least one column")
         summed = self._summed(self.counts, keep)
@@ -312,13 +315,9 @@ class HistogramDensity(Distribution):
             What was observed, in bins that hold counts; leading axes become batch axes.
         """
         self._check_columns(dims)
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.mean)
-        given = resolve_dims(dims, self.dim, self.names)
-        rest = other_dims(given, self.dim)
+        given, rest, values = self._given(dims, values, self.mean)
         if not rest:
             raise ValueError("dims must leave at least one column free")
-        values = as_values(values, given, self.mean)
         if not given:
             return self
         xp, axes = namespace_of(self.counts), [self._axes[j] for j in given]
@@ -465,9 +464,6 @@ class HistogramDensity(Distribution):
     @cached_property
     def _log_volumes(self) -> Array:
         return log_volumes(self._axes)
-
-    def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
-        return None if self.names is None else tuple(self.names[j] for j in dims)
 
 
 def is_axis(edges: Any) -> bool:

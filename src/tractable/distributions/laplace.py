@@ -10,8 +10,8 @@ from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import uniform
 from tractable.arrays.saddle_point import deviance
-from tractable.distributions.checks import as_columns, check_finite, check_positive, like_columns
-from tractable.distributions.distribution import Univariate
+from tractable.distributions.checks import check_finite, check_positive, row_weights
+from tractable.distributions.distribution import Univariate, as_columns, like_columns
 from tractable.engines.newton import newton
 from tractable.value import value
 
@@ -62,7 +62,7 @@ class Laplace(Univariate):
         """
         X, columns, weights = as_columns(X, sample_weight)
         xp = namespace_of(X)
-        weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+        weights = row_weights(weights, X)
         weights = xp.astype(weights / xp.sum(weights), X.dtype)
         location = coordinate_medians(columns, weights) if columns.shape[1] else columns[0, :]
         scale = weights @ xp.abs(columns - location)
@@ -115,8 +115,7 @@ class Laplace(Univariate):
 
         It is r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁.
         """
-        if not isinstance(other, Laplace):
-            raise TypeError(f"other must be a Laplace, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.scale)
         ratio = self.scale / other.scale
         shift = xp.abs(self.location - other.location) / self.scale

@@ -311,8 +311,8 @@ class Mixture(Distribution):
     def _landmarks(self) -> Array:
         return self.components._landmarks()  # noqa: SLF001
 
-    def _event(self, x: Any, name: str = "x") -> Array:
-        return self.components._event(x, name)  # noqa: SLF001
+    def _event(self, x: Any, name: str = "x", **options: Any) -> Array:
+        return self.components._event(x, name, **options)  # noqa: SLF001
 
     @cached_property
     def _log_weights(self) -> Array:

@@ -150,8 +150,7 @@ class NormalGamma(MeanPrecisionDistribution):
 
     def kl_divergence(self, other: "NormalGamma") -> Array:
         """See `Distribution.kl_divergence`: that of the Gammas, and the expected one of the normals."""
-        if not isinstance(other, NormalGamma):
-            raise TypeError(f"other must be a NormalGamma, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.rate)
         excess = (other.strength - self.strength) / self.strength
         gap = self.location - other.location

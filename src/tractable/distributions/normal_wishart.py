@@ -174,8 +174,7 @@ class NormalWishart(MeanPrecisionDistribution):
 
     def kl_divergence(self, other: "NormalWishart") -> Array:
         """See `Distribution.kl_divergence`: that of the Wisharts, and the expected one of the normals."""
-        if not isinstance(other, NormalWishart):
-            raise TypeError(f"other must be a NormalWishart, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.scale)
         wisharts = self.precision_marginal().kl_divergence(other.precision_marginal())
         excess = (other.strength - self.strength) / self.strength

@@ -12,18 +12,16 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance, log_minus_digamma
 from tractable.arrays.special import betaln, stdtr, stdtrit
-from tractable.covariance.rows import as_reals
 from tractable.data.source import Whole
 from tractable.distributions.checks import (
-    as_columns,
     check_finite,
     check_positive,
-    check_sample_weight,
     exactly_one,
-    like_columns,
+    row_weights,
 )
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.distribution import Univariate, as_columns, as_parameters, like_columns
 from tractable.distributions.gamma import reciprocal
+from tractable.distributions.vectors import as_vectors
 from tractable.engines.em import em
 from tractable.value import parameters, value
 
@@ -154,8 +152,7 @@ class StudentT(Univariate):
 
     def kl_divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        if not isinstance(other, StudentT):
-            raise TypeError(f"other must be a StudentT, got {type(other).__name__}")
+        self._check_family(other)
         return found_in_double(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
@@ -292,15 +289,11 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner); the
     degrees of freedom, where unknown, maximise the likelihood itself.
     """
-    X = as_reals("X", X)
+    X = as_vectors(X)
     xp = namespace_of(X)
-    if X.ndim != 2 or not X.shape[0]:
-        raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
-    check_finite("X", X)
     if dof is not None and not 0.0 < dof < np.inf:
         raise ValueError(f"dof must be positive and finite, got {dof!r}")
-    weights = check_sample_weight(sample_weight, X.shape[0], X)
-    weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+    weights = row_weights(sample_weight, X)
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
 

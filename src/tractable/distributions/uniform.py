@@ -8,8 +8,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import uniform
-from tractable.distributions.checks import check_finite, fit_columns
-from tractable.distributions.distribution import Univariate
+from tractable.distributions.checks import check_finite
+from tractable.distributions.distribution import ScalarFamily
 from tractable.statistics.extremes import Extremes
 from tractable.value import value
 
@@ -17,7 +17,7 @@ __all__ = ["Uniform"]
 
 
 @value
-class Uniform(Univariate):
+class Uniform(ScalarFamily):
     """U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
 
     Parameters
@@ -35,8 +35,6 @@ class Uniform(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"low": 0, "high": 0}
-
-    #: What :meth:`from_statistic` learns from.
     statistic: ClassVar[type[Extremes]] = Extremes
 
     low: Array
@@ -51,21 +49,8 @@ class Uniform(Univariate):
             raise ValueError("low and high must differ by more than the smallest number")
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate: from the least to the greatest observation.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts; those that count for nothing are left out.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: Extremes) -> Self:
-        """Return the maximum likelihood estimate of each column."""
+        """Return the maximum likelihood estimate of each column: its least and greatest observation."""
         xp = namespace_of(statistic.low)
         if not bool(xp.all(statistic.low < statistic.high)):
             raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
@@ -117,8 +102,7 @@ class Uniform(Univariate):
 
     def kl_divergence(self, other: "Uniform") -> Array:
         """See `Distribution.kl_divergence`: the log ratio of the widths, if the other holds this one."""
-        if not isinstance(other, Uniform):
-            raise TypeError(f"other must be a Uniform, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.low)
         held = (other.low <= self.low) & (self.high <= other.high)
         divergence = other.entropy() - self.entropy()

@@ -39,6 +39,7 @@ class Bernoulli(Counting):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"probability": 0, "logit": 0}
+    support = (0.0, 1.0)
     statistic: ClassVar[type] = Totals
 
     probability: Array
@@ -83,11 +84,6 @@ class Bernoulli(Counting):
         if not bool(namespace_of(share).all(share <= 1.0 + 1e-12)):
             raise ValueError("X must be zeros and ones, and their totals at most their weight")
         return cls(probability=namespace_of(share).clip(share, 0.0, 1.0))
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, 1.0
 
     @property
     def mean(self) -> Array:

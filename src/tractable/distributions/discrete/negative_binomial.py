@@ -47,6 +47,7 @@ class NegativeBinomial(Counting):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "mean": 0}
+    support = (0.0, inf)
     statistic: ClassVar[type] = Counts
 
     shape: Array
@@ -92,11 +93,6 @@ class NegativeBinomial(Counting):
     def probability_of_success(self) -> Array:
         """Return p = a / (a + m), (*batch,)."""
         return self.shape / (self.shape + self.mean)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, inf
 
     @property
     def variance(self) -> Array:

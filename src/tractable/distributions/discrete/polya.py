@@ -12,7 +12,7 @@ from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import digamma
 from tractable.arrays.trigamma import trigamma
-from tractable.distributions.checks import check_sample_weight
+from tractable.distributions.checks import row_weights
 from tractable.engines.newton import newton
 
 __all__ = ["category_term", "fitted_concentrations", "whole_term"]
@@ -43,8 +43,7 @@ def fitted_concentrations(X: Array, sample_weight: Any = None) -> Array:
     xp = namespace_of(X)
     if X.ndim < 2 or not X.shape[0]:
         raise ValueError(f"X must have rows of counts, got shape {tuple(X.shape)}")
-    w = check_sample_weight(sample_weight, X.shape[0], X)
-    w = xp.ones_like(xp.reshape(X, (X.shape[0], -1))[:, 0]) if w is None else w
+    w = row_weights(sample_weight, X)
     batch, K = tuple(X.shape[1:-1]), X.shape[-1]
     rows = xp.reshape(X, (X.shape[0], int(np.prod(batch)), K))
     found = [_fitted(rows[:, j, :], w) for j in range(rows.shape[1])]
