@@ -12,7 +12,7 @@ from rows.bayesian_gaussian_mixture import DIRICHLET, PROCESS, SHAPES, clusters
 from tractable import datasets
 from tractable.base import Rows
 from tractable.mixture import BayesianGaussianMixture
-from tractable.mixture.bayesian_gaussian_steps import BayesianGaussianSteps
+from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianSteps
 from tractable.value import replace
 
 

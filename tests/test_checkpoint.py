@@ -12,8 +12,8 @@ import pytest
 import tractable
 from rows import em as rows
 from tractable.engines import best_of, em
-from tractable.mixture import gaussian_steps
-from tractable.mixture.kmeans_steps import HeldRows
+from tractable.engines.kmeans import HeldRows
+from tractable.mixture.gaussian import steps as gaussian_steps
 
 PROBLEM = rows.incomplete_gaussian()
 

@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from tractable import KMeans
-from tractable.mixture import best_partition, kmeans_steps
+from tractable.engines import kmeans as kmeans_steps
+from tractable.mixture import best_partition
 from tractable.primitives.kmeans import kmeans_plus_plus, seeding_probabilities
 
 EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)

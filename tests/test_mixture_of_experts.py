@@ -159,7 +159,7 @@ def test_parameters_are_counted(rng):
 
 
 def test_interruption_in_the_gate_keeps_the_best_so_far(rng, monkeypatch):
-    from tractable.mixture import regression_steps
+    from tractable.mixture.regression import steps as regression_steps
 
     X, y, _ = gated(rng)
     calls = iter(range(100))

@@ -13,7 +13,7 @@ from tractable import LinearRegression, MixtureOfRegressors, Ridge
 from tractable.distributions import Mixture
 from tractable.engines import decompose_evidence
 from tractable.mixture import NoiseCollapsedWarning
-from tractable.mixture.regression_steps import RegressionProblem
+from tractable.mixture.regression.steps import RegressionProblem
 
 
 def crossing(rng, n=300, noise_variance=0.0093, share=0.6):

@@ -5,7 +5,7 @@ import pytest
 
 import tractable
 from tractable import metrics
-from tractable.mixture.kmeans_search import kmeans
+from tractable.engines.kmeans import kmeans
 from tractable.mixture.partitions import best_partition
 from tractable.selection import select_n_clusters
 from tractable.selection.n_clusters import gap_statistic

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 import tractable
 from rows.student_t_mixture import heavy_rows
-from tractable.mixture import student_t_steps
+from tractable.mixture.student_t import steps as student_t_steps
 
 
 def test_one_component_is_the_familys_fit():

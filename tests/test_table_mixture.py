@@ -13,8 +13,8 @@ from scipy.stats import bernoulli, norm, poisson
 import tractable
 from rows.discrete_mixtures import KINDS, frame, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
+from tractable.engines.kmeans import HeldRows
 from tractable.mixture import CollapsedComponentWarning
-from tractable.mixture.kmeans_steps import HeldRows
 from tractable.mixture.table.steps import TableParameters, TableSteps
 
 

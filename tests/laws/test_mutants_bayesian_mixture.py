@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rows.bayesian_gaussian_mixture import clusters, steps
-from tractable.mixture import bayesian_gaussian_steps as module
-from tractable.mixture.bayesian_gaussian_steps import BayesianGaussianSteps
+from tractable.mixture.bayesian_gaussian import steps as module
+from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianSteps
 from tractable.testing import em_laws
 from tractable.value import replace
 from variational_checks import (

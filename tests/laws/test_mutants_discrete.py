@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.arrays.counting import count_deviance
+from tractable.arrays.saddle_point import count_deviance
 from tractable.distributions import (
     BetaBinomial,
     Binomial,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rows.em_kmeans import kmeans
-from tractable.mixture.kmeans_steps import Centers, HeldRows, StreamedRows, means
+from tractable.engines.kmeans import Centers, HeldRows, StreamedRows, means
 from tractable.primitives.kmeans import kmeans_plus_plus, seeding_probabilities
 from tractable.testing import em_laws
 from tractable.value import replace

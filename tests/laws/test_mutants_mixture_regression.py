@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rows.mixture_regression import em_problem
-from tractable.mixture.regression_steps import RegressionProblem
+from tractable.mixture.regression.steps import RegressionProblem
 from tractable.testing import em_laws
 from tractable.value import replace
 

@@ -5,7 +5,7 @@ import pytest
 
 from rows.gaussian_mixture import em_problem
 from tractable.mixture import GaussianMixture
-from tractable.mixture.gaussian_steps import GaussianSteps
+from tractable.mixture.gaussian.steps import GaussianSteps
 from tractable.testing import em_laws, estimator_laws
 from tractable.value import replace
 

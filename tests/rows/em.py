@@ -15,9 +15,9 @@ from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.engines import incomplete_gaussian as steps
+from tractable.engines.kmeans import StreamedRows
 from tractable.linear_model import LaplaceNoise, RobustPlane
 from tractable.linear_model.robust.steps import robust_steps, start_at_least_squares
-from tractable.mixture.kmeans_steps import StreamedRows
 from tractable.statistics import IncompleteMoments
 from tractable.testing.em_laws import EMProblem
 from tractable.value import replace, value

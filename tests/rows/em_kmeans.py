@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from tractable.mixture.kmeans_frame import frame_of
-from tractable.mixture.kmeans_steps import Centers, HeldRows
+from tractable.engines.kmeans import Centers, HeldRows, frame_of
 from tractable.testing.em_laws import EMProblem
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import MixtureOfExperts, MixtureOfRegressors
-from tractable.mixture.regression_steps import RegressionProblem
-from tractable.mixture.regression_units import survey
+from tractable.mixture.regression.steps import RegressionProblem, survey
 from tractable.testing.em_laws import EMProblem
 
 

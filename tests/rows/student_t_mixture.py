@@ -8,7 +8,7 @@ from rows.discrete_mixtures import EXEMPT
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import StudentTMixture
-from tractable.mixture.student_t_steps import StudentTSteps
+from tractable.mixture.student_t.steps import StudentTSteps
 from tractable.mixture.units import survey
 from tractable.testing.em_laws import EMProblem
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from tractable.arrays.constants import HALF_LOG_2PI
+from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner, special_function
 

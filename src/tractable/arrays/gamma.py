@@ -1,13 +1,22 @@
-"""The gamma function and its relatives, as logarithms."""
+"""The gamma function and its relatives: log Γ, ψ, ψ′, log B, and what Stirling's formula leaves out."""
 
 import math
 from typing import Any
 
-from tractable.arrays.constants import HALF_LOG_2PI
+from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, device
 from tractable.arrays.native import floats, horner, special_function
 
-__all__ = ["betaln", "digamma", "gammaln", "multigammaln"]
+__all__ = [
+    "betaln",
+    "digamma",
+    "gammaln",
+    "log_minus_digamma",
+    "multigammaln",
+    "stirling_error",
+    "trigamma",
+    "trigamma_excess",
+]
 
 # log Γ(2 + t) = (1 - γ) t + Σ_{k≥2} (-1)^k (ζ(k) - 1) t^k / k
 _ZETA = (
@@ -39,7 +48,6 @@ _ZETA = (
     5.731367241678862e-10,
     -2.7595228851242334e-10,
 )
-
 # ψ(x₀ + t) = Σ_{k≥1} ψ⁽ᵏ⁾(x₀) t^k / k! at its positive root, which needs two doubles
 _PSI_ROOT, _PSI_ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
 _PSI = (
@@ -68,10 +76,10 @@ _PSI = (
     0.0001106337276874741,
     -7.569179582195066e-05,
 )
-
-# B_2k / (2k (2k - 1)) and B_2k / 2k, the asymptotic series of log Γ and ψ
+# B_2k / (2k (2k - 1)), B_2k / 2k and B_2k, the asymptotic series of log Γ, ψ and ψ′
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 _ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _LARGE = 10.0  # from here on the eight terms above reach the last digit
 
 
@@ -97,6 +105,29 @@ def digamma(x: Array) -> Array:
     array([-0.577216,  0.422784])
     """
     return special_function("digamma", agnostic_digamma, x)
+
+
+def trigamma(x: Array) -> Array:
+    """Return ψ′(x) = Σ_{k≥0} 1 / (x + k)² for x > 0.
+
+    From 10 on the asymptotic series; below, the series at x + 10 and ten terms of the sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trigamma(np.array([1.0, 2.0])).round(6)
+    array([1.644934, 0.644934])
+    """
+    xp, x = floats(x)
+    low = x < _LARGE
+    below = xp.where(low, x, xp.ones_like(x))
+    r = 1.0 / xp.where(low, x + _LARGE, x)
+    total = r * (1.0 + r * (0.5 + r * horner(_BERNOULLI, r * r)))
+    # The terms of the shift from the smallest to the largest, so that the last digits add up.
+    for k in reversed(range(int(_LARGE))):
+        step = 1.0 / (below + k) / (below + k)
+        total = total + xp.where(low, step, xp.zeros_like(step))
+    return total
 
 
 def betaln(a: Array, b: Array) -> Array:
@@ -135,6 +166,64 @@ def multigammaln(a: Array, d: int) -> Array:
     return 0.25 * d * (d - 1) * math.log(math.pi) + xp.sum(gammaln(a[..., None] - 0.5 * steps), axis=-1)
 
 
+def stirling_error(x: Array) -> Array:
+    """Return log Γ(x) - ((x - ½) log x - x + ½ log 2π) for x > 0: what Stirling's formula lacks.
+
+    Below 10 it is shifted there by R(x) = R(x + 1) + (x + ½) log(1 + 1/x) - 1, a sum of small positive terms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> (1e6 * stirling_error(np.array([1e6]))).round(6)
+    array([0.083333])
+    """
+    xp, x = floats(x)
+    shift = xp.zeros_like(x)
+    for _ in range(int(_LARGE)):
+        low = x < _LARGE
+        shift = shift + xp.where(low, (x + 0.5) * _log_next(xp, x) - 1.0, xp.zeros_like(x))
+        x = xp.where(low, x + 1.0, x)
+    r = 1.0 / x
+    return shift + r * horner(_STIRLING, r * r)
+
+
+def log_minus_digamma(x: Array) -> Array:
+    """Return log x - ψ(x) for x > 0: about 1/2x when x is large, with its digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> (2e9 * log_minus_digamma(np.array(1e9))).round(6)
+    np.float64(1.0)
+    """
+    xp, x = floats(x)
+    large = x >= _LARGE
+    one = xp.ones_like(x)
+    r = 1.0 / xp.where(large, x, one)
+    small = xp.where(large, one, x)
+    return xp.where(large, r * (0.5 + r * horner(_ASYMPTOTIC, r * r)), xp.log(small) - digamma(small))
+
+
+def trigamma_excess(x: Array) -> Array:
+    """Return x (x ψ'(x) - 1) for x > 0: from 1 at zero down to ½ when x is large, with its digits.
+
+    It is -x² times the slope of `log_minus_digamma`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trigamma_excess(np.array([1e-9, 1.0, 1e9])).round(6)
+    array([1.      , 0.644934, 0.5     ])
+    """
+    xp, x = floats(x)
+    large = x >= _LARGE
+    one = xp.ones_like(x)
+    r = 1.0 / xp.where(large, x, one)
+    series = 0.5 + r * horner(_BERNOULLI, r * r)
+    small = xp.where(large, one, x)
+    return xp.where(large, series, small * (small * trigamma(small) - 1.0))
+
+
 def agnostic_gammaln(x: Array) -> Array:
     """See `gammaln`."""
     xp, x = floats(x)
@@ -170,33 +259,17 @@ def _gammaln_positive(xp: Any, x: Array) -> Array:
     return xp.where(small, taylor, stirling - xp.where(middle, xp.log(product), xp.zeros_like(x)))
 
 
-def _angle(xp: Any, x: Array, wanted: Array) -> Array:
-    """Return πx less whole turns of π where wanted, and a quarter turn elsewhere."""
-    finite = xp.where(wanted & xp.isfinite(x), x, xp.full_like(x, 0.25))
-    return math.pi * (finite - xp.round(finite))
-
-
-def _stirling(xp: Any, x: Array) -> Array:
-    return (x - 0.5) * (xp.log(x) - 1.0) + (HALF_LOG_2PI - 0.5) + _stirling_rest(x)
-
-
-def _stirling_rest(x: Array) -> Array:
-    """Return what Stirling's formula lacks, for x ≥ 10."""
-    r = 1.0 / x
-    return r * horner(_STIRLING, r * r)
-
-
 def _digamma_away(xp: Any, x: Array) -> Array:
-    """Return ψ(x) away from its root: reflect, climb to x ≥ 10, then the asymptotic series."""
+    """Return ψ(x) away from its root: reflection, then recurrence to x ≥ 10, then the asymptotic series."""
     below = x < 0.5
     y = xp.where(below, 1.0 - x, x)
-    climb = xp.zeros_like(y)
+    shift = xp.zeros_like(y)
     for _ in range(10):
         low = y < _LARGE
-        climb = climb + xp.where(low, 1.0 / xp.where(low, y, xp.ones_like(y)), xp.zeros_like(y))
+        shift = shift + xp.where(low, 1.0 / xp.where(low, y, xp.ones_like(y)), xp.zeros_like(y))
         y = xp.where(low, y + 1.0, y)
     r = 1.0 / y
-    value = xp.log(y) - 0.5 * r - r * r * horner(_ASYMPTOTIC, r * r) - climb
+    value = xp.log(y) - 0.5 * r - r * r * horner(_ASYMPTOTIC, r * r) - shift
     angle = _angle(xp, x, below)
     pole = angle == 0.0
     reflected = value - math.pi / xp.tan(xp.where(pole, xp.ones_like(angle), angle))
@@ -204,14 +277,38 @@ def _digamma_away(xp: Any, x: Array) -> Array:
     return xp.where(below, xp.where(pole, infinite, reflected), value)
 
 
+def _angle(xp: Any, x: Array, wanted: Array) -> Array:
+    """Return πx less whole turns of π where wanted, and a quarter turn elsewhere."""
+    finite = xp.where(wanted & xp.isfinite(x), x, xp.full_like(x, 0.25))
+    return math.pi * (finite - xp.round(finite))
+
+
+def _stirling(xp: Any, x: Array) -> Array:
+    return (x - 0.5) * (xp.log(x) - 1.0) + (HALF_LOG_2PI - 0.5) + _stirling_series(x)
+
+
+def _stirling_series(x: Array) -> Array:
+    """Return what Stirling's formula lacks, for x ≥ 10."""
+    r = 1.0 / x
+    return r * horner(_STIRLING, r * r)
+
+
+def _log_next(xp: Any, x: Array) -> Array:
+    """Return log((x + 1) / x)."""
+    small = x < 1.0
+    one = xp.ones_like(x)
+    below = xp.log1p(x) - xp.log(xp.where(small, x, one))
+    return xp.where(small, below, xp.log1p(1.0 / xp.where(small, one, x)))
+
+
 def _log_ratio(xp: Any, a: Array, b: Array) -> Array:
     """Return log Γ(b) - log Γ(a + b) for b ≥ 10."""
-    rest = _stirling_rest(b) - _stirling_rest(a + b)
+    rest = _stirling_series(b) - _stirling_series(a + b)
     return rest - (b + (a - 0.5)) * xp.log1p(a / b) - a * (xp.log(b) - 1.0)
 
 
 def _both_large(xp: Any, a: Array, b: Array) -> Array:
     """Return log B(a, b) for 10 ≤ a ≤ b."""
-    rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(a + b)
+    rest = _stirling_series(a) + _stirling_series(b) - _stirling_series(a + b)
     share = (a - 0.5) * (xp.log(a / b) - xp.log1p(a / b))
     return HALF_LOG_2PI - 0.5 * xp.log(b) + rest + share - b * xp.log1p(a / b)

@@ -7,6 +7,8 @@ from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, special_function
 
 __all__ = [
+    "HALF_LOG_2PI",
+    "LOG_2PI",
     "log1m_exp",
     "log1p_exp",
     "log_sigmoid",
@@ -18,6 +20,9 @@ __all__ = [
     "xlog1py",
     "xlogy",
 ]
+
+LOG_2PI = math.log(2.0 * math.pi)
+HALF_LOG_2PI = 0.5 * LOG_2PI
 
 
 def log_sum_exp(x: Array, axis: int = -1, *, weights: Array | None = None) -> Array:

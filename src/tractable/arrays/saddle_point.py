@@ -3,21 +3,21 @@
 C. Loader (2000), Fast and accurate computation of binomial probabilities.
 """
 
-from tractable.arrays.constants import HALF_LOG_2PI
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.exact import two_product, two_sum
-from tractable.arrays.gamma import digamma
+import math
+
+import numpy as np
+
+from tractable.arrays.double_double import two_product, two_sum
+from tractable.arrays.gamma import gammaln, stirling_error
+from tractable.arrays.log_space import HALF_LOG_2PI, xlogy
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner
 
-__all__ = ["deviance", "log_beta_kernel", "log_gamma_kernel", "log_minus_digamma", "trigamma_excess"]
+__all__ = ["count_deviance", "deviance", "factorial_rest", "log_beta_kernel", "log_gamma_kernel"]
 
 _ATANH = tuple(1.0 / (2 * k + 3) for k in range(10))
 
-# log x - ψ(x) - 1/2x = Σ B_2k / (2k x^2k), and ψ'(x) - 1/x - 1/2x² = Σ B_2k / x^(2k+1)
-_DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
-_TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-_LARGE = 10.0  # from here on the terms above reach the last digit
+_LARGE = 10.0  # from here on Stirling's series reaches the last digit
 
 
 def deviance(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
@@ -64,7 +64,7 @@ def log_gamma_kernel(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
     array([0.367879, 0.270671])
     """
     xp, a, y = floats(a, y)
-    return (0.5 * xp.log(a) - HALF_LOG_2PI - stirling_rest(a)) - deviance(a, y, rest)
+    return (0.5 * xp.log(a) - HALF_LOG_2PI - stirling_error(a)) - deviance(a, y, rest)
 
 
 def log_beta_kernel(a: Array, b: Array, x: Array, y: Array | None = None) -> Array:
@@ -94,53 +94,47 @@ def log_beta_kernel(a: Array, b: Array, x: Array, y: Array | None = None) -> Arr
     nx, ny = total * x, total * y
     above, below = xp.where(low, gap, -gap), xp.where(low, -gap, gap)
     divergence = deviance(a, nx, above - (nx - a)) + deviance(b, ny, below - (ny - b))
-    constant = stirling_rest(total) - stirling_rest(a) - stirling_rest(b) - HALF_LOG_2PI
+    constant = stirling_error(total) - stirling_error(a) - stirling_error(b) - HALF_LOG_2PI
     smaller, share = xp.minimum(a, b), xp.maximum(a, b) / total
     return constant + 0.5 * (xp.log(smaller) + xp.log(share)) - divergence
 
 
-def log_minus_digamma(x: Array) -> Array:
-    """Return log x - ψ(x) for x > 0: about 1/2x when x is large, with its digits.
+def factorial_rest(x: Array) -> Array:
+    """Return log x! - (x log x - x) for x ≥ 0: from 0 at 0 to ½ log 2πx.
 
     Examples
     --------
     >>> import numpy as np
-    >>> (2e9 * log_minus_digamma(np.array(1e9))).round(6)
-    np.float64(1.0)
+    >>> factorial_rest(np.array([0.0, 1.0, 1e9])).round(6)
+    array([ 0.      ,  1.      , 11.280571])
     """
     xp, x = floats(x)
     large = x >= _LARGE
-    one = xp.ones_like(x)
-    r = 1.0 / xp.where(large, x, one)
-    small = xp.where(large, one, x)
-    return xp.where(large, r * (0.5 + r * horner(_DIGAMMA, r * r)), xp.log(small) - digamma(small))
+    small = xp.where(large, xp.ones_like(x), x)
+    big = xp.where(large, x, xp.full_like(x, _LARGE))
+    direct = gammaln(small + 1.0) - xlogy(small, small) + small
+    return xp.where(large, 0.5 * xp.log(2.0 * math.pi * big) + stirling_error(big), direct)
 
 
-def trigamma_excess(x: Array) -> Array:
-    """Return x (x ψ'(x) - 1) for x > 0: from 1 at zero down to ½ when x is large, with its digits.
+def count_deviance(x: Array, mean: Array, rest: Array | float = 0.0) -> Array:
+    """Return x log(x / mean) + mean - x for x, mean ≥ 0: `deviance`, and the mean itself where x is 0.
 
-    It is -x² times the slope of `log_minus_digamma`.
+    Parameters
+    ----------
+    x, mean : array
+        Not negative.
+    rest : array
+        What rounding took from the mean.
 
     Examples
     --------
     >>> import numpy as np
-    >>> trigamma_excess(np.array([1e-9, 1.0, 1e9])).round(6)
-    array([1.      , 0.644934, 0.5     ])
+    >>> count_deviance(np.array([0.0, 3.0, 1e9 + 1.0, 1.0]), np.array([2.0, 3.0, 1e9, 0.0]))
+    array([2.e+00, 0.e+00, 5.e-10,    inf])
     """
-    xp, x = floats(x)
-    large = x >= _LARGE
-    one = xp.ones_like(x)
-    r = 1.0 / xp.where(large, x, one)
-    series = 0.5 + r * horner(_TRIGAMMA, r * r)
-    small = xp.where(large, one, x)
-    return xp.where(large, series, small * (small * _climbed_trigamma(small) - 1.0))
-
-
-def _climbed_trigamma(x: Array) -> Array:
-    """Return ψ'(x) for x < 10, from its value at x + 10."""
-    steps = [1.0 / (x + k) ** 2 for k in range(10)]
-    r = 1.0 / (x + 10.0)
-    total = r * (1.0 + r * (0.5 + r * horner(_TRIGAMMA, r * r)))
-    for step in reversed(steps):
-        total = total + step
-    return total
+    xp, x, mean = floats(x, mean)
+    x, mean = xp.broadcast_arrays(x, mean)
+    some = x > 0.0
+    # A quotient may overflow on the way where the answer does not.
+    with np.errstate(over="ignore"):
+        return xp.where(some, deviance(xp.where(some, x, xp.ones_like(x)), mean, rest), mean)

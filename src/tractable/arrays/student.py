@@ -7,10 +7,9 @@ import numpy as np
 
 from tractable.arrays.error_function import erfc
 from tractable.arrays.gamma import betaln
+from tractable.arrays.incomplete import beta_tails, quantile
 from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.arrays.native import floats, special_function
-from tractable.arrays.quantile import quantile
-from tractable.arrays.tails import beta_tails
 
 __all__ = ["stdtr", "stdtrit"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from tractable.arrays import weights
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.value import value
 

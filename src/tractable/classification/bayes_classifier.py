@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
 from tractable.base.classifier import decided, impossible
 from tractable.classification.one_pass import log_priors
-from tractable.covariance.rows import as_reals
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
 from tractable.distributions.expectation import Estimate
 from tractable.metrics.classification import check_class_loss, expected_loss, least_loss

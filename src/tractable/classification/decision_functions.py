@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
-from tractable.covariance.rows import as_reals
 from tractable.value import value
 
 __all__ = ["DiscriminantScores", "LinearDiscriminantFunction", "discriminant_functions"]

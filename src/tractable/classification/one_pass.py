@@ -8,9 +8,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.base import Estimator, NotYetDetermined, OnePassMixin, all_or_nothing
 from tractable.base.labels import check_class_rows, check_labels
-from tractable.covariance.rows import as_reals
 from tractable.engines import fold
 from tractable.statistics import ByClass
 

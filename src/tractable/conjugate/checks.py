@@ -3,8 +3,8 @@
 from math import floor, isfinite
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_whole_numbers

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_weights, counts, or_one
 from tractable.value import value

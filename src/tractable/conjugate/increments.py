@@ -6,13 +6,11 @@ between the means of prior and posterior, which is small.
 
 import numpy as np
 
-from tractable.arrays.counting import count_deviance
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.exact import two_product
+from tractable.arrays.double_double import two_product
+from tractable.arrays.gamma import stirling_error, trigamma
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.arrays.saddle_point import deviance
+from tractable.arrays.saddle_point import count_deviance, deviance
 from tractable.arrays.special import digamma
-from tractable.arrays.trigamma import trigamma
 
 __all__ = [
     "gamma_curvature",
@@ -112,7 +110,7 @@ def _deviance(a: Array, y: Array, gap: Array) -> Array:
 def _rest(a: Array, s: Array) -> Array:
     """Return rest(a + s) - rest(a) - ½ log(1 + s/a)."""
     xp = namespace_of(a, s)
-    return stirling_rest(a + s) - stirling_rest(a) - 0.5 * xp.log1p(s / a)
+    return stirling_error(a + s) - stirling_error(a) - 0.5 * xp.log1p(s / a)
 
 
 def shares_slope(alpha: np.ndarray) -> np.ndarray:

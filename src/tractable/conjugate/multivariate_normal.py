@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.multivariate_normal import MultivariateNormal

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
 from tractable.conjugate.increments import gamma_rise

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.batched import as_reals
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel, Search
 from tractable.covariance import Covariance, Isotropic, as_structure
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_positive, exactly_one
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.multivariate_normal import MultivariateNormal

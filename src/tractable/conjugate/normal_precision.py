@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.batched import as_reals
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
 from tractable.conjugate.increments import gamma_curvature, gamma_rise, gamma_slope
 from tractable.conjugate.model import AdditiveModel, Search
 from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma

@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar, Self
 
-from tractable.arrays.counting import factorial_rest
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.saddle_point import factorial_rest
 from tractable.conjugate.checks import (
     as_counts,
     check_columns,

@@ -1,11 +1,10 @@
 """Covariance structures: full, diagonal, isotropic, low-rank plus diagonal; structure is a type."""
 
 from tractable.covariance.diagonal import Diagonal
-from tractable.covariance.dims import other_dims, resolve_dims
 from tractable.covariance.full import Full
 from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
-from tractable.covariance.structure import Covariance, as_structure
+from tractable.covariance.structure import Covariance, as_structure, other_dims, resolve_dims
 
 __all__ = [
     "Covariance",

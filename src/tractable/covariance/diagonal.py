@@ -3,12 +3,16 @@
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.batched import diagonal_matrix, positions, zero_gain
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.checks import checked_factor, checked_vectors, column_variances
-from tractable.covariance.dims import other_dims
 from tractable.covariance.isotropic import Isotropic, in_parallel
-from tractable.covariance.rows import diagonal_matrix, positions, zero_gain
-from tractable.covariance.structure import Covariance
+from tractable.covariance.structure import (
+    Covariance,
+    checked_factor,
+    checked_vectors,
+    column_variances,
+    other_dims,
+)
 from tractable.value import value
 
 __all__ = ["Diagonal"]

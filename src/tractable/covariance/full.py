@@ -3,12 +3,10 @@
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block, zero_gain
 from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
-from tractable.covariance.checks import check_jitter, checked_factor
-from tractable.covariance.dims import other_dims
-from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block, zero_gain
-from tractable.covariance.structure import Covariance
+from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import value
 

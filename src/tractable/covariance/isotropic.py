@@ -4,11 +4,15 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.batched import diagonal_matrix, zero_gain
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.covariance.checks import checked_factor, checked_variances, column_variances
-from tractable.covariance.dims import other_dims
-from tractable.covariance.rows import diagonal_matrix, zero_gain
-from tractable.covariance.structure import Covariance
+from tractable.covariance.structure import (
+    Covariance,
+    checked_factor,
+    checked_variances,
+    column_variances,
+    other_dims,
+)
 from tractable.value import value
 
 __all__ = ["Isotropic"]

@@ -5,13 +5,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, diagonal_matrix, matvec, positions, zero_gain
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.covariance.checks import checked_factor, checked_vectors
 from tractable.covariance.diagonal import Diagonal
-from tractable.covariance.dims import other_dims
 from tractable.covariance.isotropic import Isotropic
-from tractable.covariance.rows import as_reals, diagonal_matrix, matvec, positions, zero_gain
-from tractable.covariance.structure import Covariance
+from tractable.covariance.structure import Covariance, checked_factor, checked_vectors, other_dims
 from tractable.value import value
 
 __all__ = ["LowRankPlusDiagonal"]

@@ -1,16 +1,127 @@
 """Covariance structures: the names they share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from functools import partial
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.covariance.dims import resolve_dims
-from tractable.covariance.rows import as_reals, batch_index, one_vectors
+from tractable.arrays.batched import as_reals, batch_index, one_vectors
+from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.value import parameters
 
-__all__ = ["Covariance", "as_structure"]
+__all__ = [
+    "Covariance",
+    "as_structure",
+    "check_jitter",
+    "checked_factor",
+    "checked_variances",
+    "column_variances",
+    "other_dims",
+    "resolve_dims",
+]
+
+
+def checked_variances(name: str, x: Any) -> Array:
+    """Return finite positive numbers as a frozen array, or say which parameter is at fault."""
+    x = as_reals(name, x)
+    xp = namespace_of(x)
+    # Written so that NaN is rejected too.
+    if not bool(xp.all((x > 0) & xp.isfinite(x))):
+        raise ValueError(f"{name} must be positive and finite")
+    return freeze(x)
+
+
+def checked_vectors(name: str, x: Any) -> Array:
+    """Return positive vectors (*batch, d) as a frozen array."""
+    x = checked_variances(name, x)
+    if x.ndim < 1 or not x.shape[-1]:
+        raise ValueError(f"{name} must be (*batch, d) with d at least 1, got shape {tuple(x.shape)}")
+    return x
+
+
+def checked_factor(factor: Any, like: Array, n_axes: int) -> Array:
+    """Return positive numbers (*batch,) with axes of one behind them, to stand beside vectors or matrices."""
+    factor = checked_variances("factor", as_reals("factor", factor, like))
+    return factor[(..., *(None,) * n_axes)]
+
+
+def check_jitter(jitter: Any, like: Array) -> None:
+    """Refuse a jitter that is not finite and at least zero."""
+    xp = namespace_of(like)
+    jitter = as_reals("jitter", jitter, like)
+    if not bool(xp.all((jitter >= 0) & xp.isfinite(jitter))):
+        raise ValueError("jitter must be finite and not negative")
+
+
+def column_variances(moments: Any, ddof: float) -> Array:
+    """Return the variance of each column from the moments of all columns together, or of each by itself."""
+    xp = namespace_of(moments.mean)
+    alone = moments.scatter.ndim == moments.mean.ndim
+    scatter = moments.scatter if alone else xp.linalg.diagonal(moments.scatter)
+    weight = as_reals("weight", moments.weight, scatter)
+    rest = (weight if alone else weight[..., None]) - ddof
+    if not bool(xp.all(rest > 0)):
+        raise ValueError(f"a variance with ddof={ddof} needs a weight above {ddof}, got {moments.weight}")
+    return scatter / rest
+
+
+def resolve_dims(dims: Any, dim: int, names: Sequence[str] | None = None) -> tuple[int, ...]:
+    """Return the positions that `dims` means among `dim` coordinates, in the order given.
+
+    Parameters
+    ----------
+    dims : int, str, slice, or a sequence of ints and names
+        Negative integers count from the end.
+    dim : int
+        How many coordinates there are.
+    names : sequence of str, optional
+        What the coordinates are called.
+
+    Examples
+    --------
+    >>> resolve_dims([0, -1], 4)
+    (0, 3)
+    >>> resolve_dims(slice(1, None), 3)
+    (1, 2)
+    >>> resolve_dims("width", 2, names=("length", "width"))
+    (1,)
+    """
+    if isinstance(dims, slice):
+        return tuple(range(dim)[dims])
+    one = isinstance(dims, str) or not isinstance(dims, Iterable)
+    positions = tuple(_position(d, dim, names) for d in ([dims] if one else dims))
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"dims must be distinct, got {dims!r}")
+    return positions
+
+
+def other_dims(dims: Sequence[int], dim: int) -> tuple[int, ...]:
+    """Return the positions that are not in `dims`, in increasing order."""
+    return tuple(i for i in range(dim) if i not in set(dims))
+
+
+def _position(given: Any, dim: int, names: Sequence[str] | None) -> int:
+    if isinstance(given, str):
+        return _named(given, names)
+    try:
+        position = index(given)
+    except TypeError:
+        raise ValueError(f"dims must be integers, names or a slice, got {given!r}") from None
+    if isinstance(given, bool) or not -dim <= position < dim:
+        raise ValueError(f"dims must be integers from {-dim} to {dim - 1}, got {given!r}")
+    return position % dim
+
+
+def _named(given: str, names: Sequence[str] | None) -> int:
+    if names is None:
+        raise ValueError(f"dims has the name {given!r}, but the coordinates have no names; use integers")
+    if given in names:
+        return list(names).index(given)
+    near = get_close_matches(given, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"dims has no coordinate {given!r} among {', '.join(map(repr, names))}{hint}")
 
 
 class Covariance(ABC):

@@ -6,7 +6,7 @@ from typing import Any
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import NotYetDetermined
 from tractable.covariance import Covariance, Diagonal, Isotropic
-from tractable.covariance.regular import constant_columns, regular
+from tractable.covariance.shapes import constant_columns, regular
 from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
 from tractable.value import value

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma_excess
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
-from tractable.arrays.saddle_point import deviance, log_beta_kernel, log_minus_digamma, trigamma_excess
+from tractable.arrays.saddle_point import deviance, log_beta_kernel
 from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
 from tractable.distributions.checks import check_positive, check_probability
 from tractable.distributions.distribution import ScalarFamily, as_parameters
@@ -167,7 +167,7 @@ def beta_entropy(alpha: Array, beta: Array) -> Array:
     xp = namespace_of(alpha)
     n = alpha + beta
     logs = 0.5 * (xp.log(alpha) + xp.log(beta) + log(2.0 * pi)) - 1.5 * xp.log(n)
-    rest = stirling_rest(alpha) + stirling_rest(beta) - stirling_rest(n)
+    rest = stirling_error(alpha) + stirling_error(beta) - stirling_error(n)
     slopes = (alpha - 1.0) * log_minus_digamma(alpha) + (beta - 1.0) * log_minus_digamma(beta)
     return logs + rest + slopes - (n - 2.0) * log_minus_digamma(n)
 

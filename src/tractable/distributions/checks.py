@@ -5,9 +5,9 @@ A check is a function of a parameter's name and its array; written so that NaN f
 
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 
 __all__ = [
     "as_point_weights",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.value import value
 
 __all__ = ["LabelCoding", "from_one_hot", "one_hot"]

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.batched import as_reals, diagonal_matrix
+from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
-from tractable.arrays.saddle_point import deviance, log_minus_digamma
+from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, digamma, softmax
-from tractable.arrays.trigamma import trigamma
 from tractable.covariance import other_dims
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.vectors import VectorDistribution, taken
@@ -238,8 +237,8 @@ def dirichlet_log_density(x: Array, alpha: Array) -> Array:
     some = xp.where(inside, x, xp.ones_like(x))
     kernel = -deviance(alpha, strength[..., None] * some) - xp.log(some)
     kernel = xp.where(inside, kernel, 1.0 + xp.log(strength)[..., None])
-    scale = 0.5 * xp.log(alpha) - stirling_rest(alpha)
-    whole = stirling_rest(strength) - 0.5 * xp.log(strength) - 0.5 * (alpha.shape[-1] - 1) * LOG_2PI
+    scale = 0.5 * xp.log(alpha) - stirling_error(alpha)
+    whole = stirling_error(strength) - 0.5 * xp.log(strength) - 0.5 * (alpha.shape[-1] - 1) * LOG_2PI
     return xp.sum(kernel + scale, axis=-1) + whole
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
-from tractable.covariance.rows import as_reals, batch_index
 from tractable.distributions.checks import (
     check_coverage,
     check_finite,

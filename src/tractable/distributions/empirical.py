@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import first_of_each, group_rows, tally
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import as_point_weights, check_finite, check_sample_weight
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only

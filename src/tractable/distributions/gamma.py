@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.exact import two_product
+from tractable.arrays.double_double import two_product
+from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma_excess
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.arrays.saddle_point import deviance, log_gamma_kernel, log_minus_digamma, trigamma_excess
+from tractable.arrays.saddle_point import deviance, log_gamma_kernel
 from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
 from tractable.distributions.checks import check_positive, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
@@ -185,7 +185,7 @@ _MOST_STEPS = 50
 def gamma_entropy(shape: Array) -> Array:
     """Return the entropy of Gamma(a, 1), a + log Γ(a) + (1 - a) ψ(a), with Stirling's terms cancelled."""
     xp = namespace_of(shape)
-    rest = stirling_rest(shape) + (shape - 1.0) * log_minus_digamma(shape)
+    rest = stirling_error(shape) + (shape - 1.0) * log_minus_digamma(shape)
     return 0.5 * (xp.log(shape) + log(2.0 * pi)) + rest
 
 
@@ -200,7 +200,7 @@ def gamma_divergence(shape: Array, other_shape: Array, rate_ratio: Array) -> Arr
 def log_gamma_bregman(c: Array, a: Array) -> Array:
     """Return log Γ(c) - log Γ(a) - (c - a) ψ(a), less its leading term c log(c/a) + a - c."""
     xp = namespace_of(a, c)
-    rest = stirling_rest(c) - stirling_rest(a)
+    rest = stirling_error(c) - stirling_error(a)
     return rest - 0.5 * xp.log(c / a) + (c - a) * log_minus_digamma(a)
 
 

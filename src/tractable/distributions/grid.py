@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.arrays.special import log_sum_exp
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_coverage
 from tractable.value import value
 

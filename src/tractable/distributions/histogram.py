@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.covariance.rows import as_reals
 from tractable.distributions.beta import Beta
 from tractable.distributions.checks import (
     check_coverage,

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.exact import two_product
+from tractable.arrays.double_double import two_product
+from tractable.arrays.gamma import log_minus_digamma, stirling_error
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma
-from tractable.arrays.saddle_point import log_gamma_kernel, log_minus_digamma
+from tractable.arrays.saddle_point import log_gamma_kernel
 from tractable.arrays.special import gammainc, gammaincc, gammainccinv, gammaln
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import ScalarFamily
@@ -111,7 +111,7 @@ class InverseGamma(ScalarFamily):
     def entropy(self) -> Array:
         """See `Distribution.entropy`: a + log b Γ(a) - (1 + a) ψ(a), with Stirling's terms cancelled."""
         xp = namespace_of(self.shape)
-        rest = stirling_rest(self.shape) + (self.shape + 1.0) * log_minus_digamma(self.shape)
+        rest = stirling_error(self.shape) + (self.shape + 1.0) * log_minus_digamma(self.shape)
         return xp.log(self.scale) - 1.5 * xp.log(self.shape) + 0.5 * log(2.0 * pi) + rest
 
     def kl_divergence(self, other: "InverseGamma") -> Array:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
-from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.checks import check_finite, check_positive, row_weights
 from tractable.distributions.laplace import coordinate_medians, geometric_median
 from tractable.distributions.multivariate_student_t import expected_distance

@@ -5,12 +5,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
 from tractable.arrays.linalg import cholesky, solve_cholesky
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, matvec, on_columns, principal_block
 from tractable.distributions.checks import check_coverage, check_sample_weight
 from tractable.distributions.normal import Normal
 from tractable.distributions.vectors import (

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.batched import as_reals, diagonal_matrix, matvec
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance
-from tractable.covariance.rows import as_reals, diagonal_matrix, matvec
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import broadcast_batches
 from tractable.distributions.student_t import StudentT, fit_student_t, found_in_double

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import HALF_LOG_2PI
+from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri

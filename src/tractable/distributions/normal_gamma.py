@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import log_gamma_kernel

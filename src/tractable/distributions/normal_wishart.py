@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import log_det_cholesky, solve_triangular
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Full

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.counting import count_deviance
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.covariance.rows import as_reals
+from tractable.arrays.saddle_point import count_deviance
 from tractable.distributions.checks import check_shares
 from tractable.distributions.distribution import Distribution
 

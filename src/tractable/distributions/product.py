@@ -5,8 +5,8 @@ from functools import reduce
 from itertools import accumulate
 from typing import Any, Self
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.vectors import VectorDistribution, as_names, taken
 from tractable.value import value

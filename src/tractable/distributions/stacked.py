@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import as_reals
 from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches, numbers_only
 from tractable.value import value
 

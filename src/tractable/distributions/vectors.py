@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, batch_index, positions
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
-from tractable.arrays.patterns import by_pattern
 from tractable.covariance import Covariance, as_structure, other_dims, resolve_dims
-from tractable.covariance.rows import as_reals, batch_index, positions
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution, broadcast_batches

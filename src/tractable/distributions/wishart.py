@@ -7,16 +7,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.deviance import stirling_rest
-from tractable.arrays.equilibrate import asymmetric, equilibrated, symmetrize
-from tractable.arrays.factor import try_cholesky
-from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_cholesky, solve_triangular
+from tractable.arrays.batched import as_reals
+from tractable.arrays.gamma import stirling_error
+from tractable.arrays.linalg import (
+    asymmetric,
+    cholesky,
+    equilibrated,
+    log_det_cholesky,
+    solve_cholesky,
+    solve_triangular,
+    symmetrize,
+    try_cholesky,
+)
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import digamma, multigammaln
-from tractable.covariance.rows import as_reals
 from tractable.distributions.checks import check_finite, row_weights
 from tractable.distributions.distribution import Distribution
 from tractable.value import value
@@ -366,7 +373,7 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
     terms = (
         0.5 * (xp.log(a) - LOG_2PI)
         - deviance(a, 0.5 * diagonal)
-        - stirling_rest(a)
+        - stirling_error(a)
         + 0.5 * (i - dim - 1.0) * xp.log(diagonal)
     )
     below = xp.sum(xp.tril(squares, k=-1), axis=(-2, -1))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 
 __all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count", "unit_of"]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 from tractable.value import value
 
 __all__ = [

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.extreme import squared_units, unit_of_rows
 from tractable.arrays.grouping import tally
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
-from tractable.covariance.rows import as_reals
 from tractable.metrics.checks import averaged
-from tractable.primitives import kmeans as distance_sums
+from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 

@@ -102,6 +102,6 @@ def _quantiles(d: Any, levels: Any) -> np.ndarray:
 
 def _there(points: np.ndarray, d: Any) -> Array:
     """Return points as an array of the distribution's library."""
-    from tractable.covariance.rows import as_reals
+    from tractable.arrays.batched import as_reals
 
     return as_reals("points", points.tolist(), d.mean)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.mixture.component_choice import ComponentChoice
+from tractable.mixture.selection import ComponentChoice
 from tractable.plotting import plot
 from tractable.plotting.style import COLOURS
 from tractable.report.grouping import Grouping

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tractable.mixture import GaussianMixture, TableMixture
-from tractable.mixture.component_choice import ComponentChoice
+from tractable.mixture.selection import ComponentChoice
 from tractable.report.repeats import rows_once
 from tractable.report.rows import ChosenRows, chosen_rows
 from tractable.report.table import Table

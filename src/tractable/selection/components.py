@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
+from tractable.covariance.shapes import COVARIANCE_TYPES
 from tractable.data import is_streamed
 from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
-from tractable.mixture.component_choice import ComponentChoice
-from tractable.mixture.gaussian_shapes import COVARIANCE_TYPES
+from tractable.mixture.selection import ComponentChoice
 
 __all__ = ["select_components"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count, check_numbers, check_table
+from tractable.engines.kmeans import kmeans
 from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
-from tractable.mixture.kmeans_search import kmeans
-from tractable.mixture.number_of_clusters import RULES, NumberOfClusters
+from tractable.mixture.selection import RULES, NumberOfClusters
 from tractable.statistics import Moments
 
 __all__ = ["gap_statistic", "select_n_clusters"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.arrays.patterns import by_pattern
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_rows, as_weights, check_same_width, check_squares
 from tractable.value import value

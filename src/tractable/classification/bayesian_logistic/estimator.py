@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
@@ -26,7 +27,6 @@ from tractable.classification.bayesian_logistic.laplace import (
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.errors import gaussian_interval
 from tractable.covariance import Full
-from tractable.covariance.rows import as_reals
 from tractable.distributions import MultivariateNormal
 from tractable.engines.glm.integrals import (
     drawn_in,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from tractable.arrays.constants import LOG_2PI
 from tractable.arrays.linalg import cholesky
+from tractable.arrays.log_space import LOG_2PI
 from tractable.classification.labelled_rows import LabelledRows
 from tractable.engines import newton
 from tractable.engines.glm.losses import LinkExpansion, Logit, Probit

@@ -18,7 +18,7 @@ from tractable.classification.decision_functions import DiscriminantScores
 from tractable.classification.discriminant.directions import discriminant_directions
 from tractable.classification.discriminant.moments import LEAST_SHARE, class_moments
 from tractable.classification.one_pass import OnePassClassifier
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.statistics import ByClass, IncompleteMoments, Moments
 
 __all__ = ["FisherDiscriminant", "gaussian_threshold"]

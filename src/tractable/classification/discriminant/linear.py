@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.patterns import by_pattern
+from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
 from tractable.classification.discriminant.directions import discriminant_directions
 from tractable.classification.discriminant.gaussian_classes import GaussianClasses
@@ -13,7 +13,7 @@ from tractable.classification.discriminant.moments import LEAST_SHARE, pooled_co
 from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_sharing
 from tractable.classification.one_pass import log_priors
 from tractable.covariance import Full
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments

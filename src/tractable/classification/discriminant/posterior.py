@@ -8,7 +8,7 @@ from tractable.classification.discriminant.moments import overall_mean
 from tractable.conjugate import MultivariateNormalModel
 from tractable.conjugate.wishart import seen_scale, wishart_rise
 from tractable.covariance import Diagonal, Full
-from tractable.covariance.regular import constant_columns
+from tractable.covariance.shapes import constant_columns
 from tractable.distributions import MultivariateStudentT, NormalWishart
 from tractable.statistics import Moments
 from tractable.value import value

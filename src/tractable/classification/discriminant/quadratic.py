@@ -9,7 +9,7 @@ from tractable.classification.discriminant.gaussian_classes import GaussianClass
 from tractable.classification.discriminant.moments import LEAST_SHARE, own_covariances
 from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_of_each
 from tractable.covariance import Full
-from tractable.covariance.regular import regular
+from tractable.covariance.shapes import regular
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
 from tractable.classification.naive_bayes.estimator import NaiveBayesShell
 from tractable.classification.naive_bayes.likelihoods import Estimation, check_rule, column_variance, pooled
 from tractable.classification.naive_bayes.model import statistics_of_classes
 from tractable.classification.one_pass import class_priors, log_priors
-from tractable.covariance.rows import as_reals
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
 

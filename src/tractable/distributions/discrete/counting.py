@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.rows import diagonal_matrix
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.engines.roots import least_whole
 from tractable.statistics.counts import Totals

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.counting import count_deviance, factorial_rest
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.distributions.checks import check_shares
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.categorical import Categorical

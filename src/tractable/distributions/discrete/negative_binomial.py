@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.deviance import stirling_rest
+from tractable.arrays.gamma import stirling_error
 from tractable.arrays.incomplete import betainc, betaincc
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_positive, check_probability, exactly_one
@@ -127,7 +127,7 @@ class NegativeBinomial(Counting):
         successes, failures = a * share, m * share
         divergence = deviance(a + 0.0 * x, successes, gap - (successes - a))
         divergence = divergence + deviance(x, failures, -gap - (failures - x))
-        rests = stirling_rest(a + x) - stirling_rest(a) - stirling_rest(x)
+        rests = stirling_error(a + x) - stirling_error(a) - stirling_error(x)
         scale = -0.5 * (LOG_2PI + xp.log(x) + xp.log1p(x / a))
         none = -a * xp.log1p(m / a)
         return xp.where(some, scale + rests - divergence, none + 0.0 * x)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.counting import count_deviance, factorial_rest
+from tractable.arrays.gamma import trigamma
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import digamma
-from tractable.arrays.trigamma import trigamma
 from tractable.distributions.checks import row_weights
 from tractable.engines.newton import newton
 

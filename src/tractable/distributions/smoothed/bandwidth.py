@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, positions, zero_gain
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic, other_dims
-from tractable.covariance.rows import as_reals, positions, zero_gain
 from tractable.distributions.checks import check_positive
 from tractable.value import value
 

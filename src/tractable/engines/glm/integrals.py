@@ -5,8 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tractable.arrays.constants import LOG_2PI
-from tractable.arrays.log_space import log_sigmoid, log_softmax, sigmoid
+from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
 
 __all__ = [
     "drawn_in",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.constants import HALF_LOG_2PI
+from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
 from tractable.engines.glm.softmax_regression import contrasts_of, over_contrasts
 from tractable.primitives.glm import softmax_curvature, softmax_loss

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import Estimator, ModelTags, NotYetDetermined
 from tractable.base.parameters import check_number
-from tractable.covariance.rows import as_reals, diagonal_matrix
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
 from tractable.engines.least_squares import column_lengths

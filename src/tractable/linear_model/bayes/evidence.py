@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.covariance.rows import as_reals
 from tractable.distributions import Mixture, Normal
 from tractable.engines import em
 from tractable.engines.least_squares import column_lengths, reduced_rows

@@ -19,8 +19,8 @@ from tractable.data.table_columns import (
     table_of,
 )
 from tractable.distributions import Bernoulli, Categorical, Mixture, Normal, Poisson, Product
+from tractable.mixture.base import EMMixture
 from tractable.mixture.gaussian import CollapsedComponentWarning
-from tractable.mixture.shell import EMMixture
 from tractable.mixture.table.model import TableUnits, checked_column, drawn, expected, survey_table
 from tractable.mixture.table.steps import TableParameters, TableSteps
 from tractable.value import replace

@@ -11,7 +11,7 @@ from tractable.base import Rows
 from tractable.data import sample_rows
 from tractable.distributions import Poisson
 from tractable.engines import fold
-from tractable.mixture.kmeans_search import kmeans
+from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import TableUnits
 from tractable.primitives.em import LINEAR, mixture_pass
 from tractable.value import parameters, value

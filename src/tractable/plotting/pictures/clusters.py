@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.metrics import ClusterReport
-from tractable.mixture.number_of_clusters import NumberOfClusters
+from tractable.mixture.selection import NumberOfClusters
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.mixture.component_choice import ComponentChoice
+from tractable.mixture.selection import ComponentChoice
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, legend, quiet
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.base import check_fitted
 from tractable.data import is_frame
-from tractable.mixture.shell import EMMixture
+from tractable.mixture.base import EMMixture
 from tractable.mixture.table.estimator import TableShell
 from tractable.plotting.categories import draw_categories
 from tractable.plotting.climb import draw_climb

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_fitted
-from tractable.mixture.regression_shell import PlanesEstimator
+from tractable.mixture.regression.estimator import PlanesEstimator
 from tractable.plotting.climb import SHOWN, draw_climb
 from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.line_rows import given_rows, line_points

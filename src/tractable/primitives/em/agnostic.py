@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.factor import cholesky, try_cholesky
+from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_sum_exp
-from tractable.arrays.triangular import log_det_cholesky, solve_triangular
 
 __all__ = [
     "feature_sums",

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.arrays.patterns import sorted_by_pattern
 from tractable.primitives.em import agnostic
 from tractable.value import value
 

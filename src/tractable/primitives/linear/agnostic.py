@@ -1,7 +1,6 @@
 """The functions of `tractable.primitives.linear` in the array API."""
 
-from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
-from tractable.arrays.exact import two_sum
+from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum, two_sum
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 

@@ -1,0 +1,260 @@
+"""Gaussian mixtures by variational Bayes."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.base import ModelTags, Rows, check_choice, check_number
+from tractable.covariance.shapes import Shape, shape_of
+from tractable.distributions import Mixture, MultivariateNormal
+from tractable.mixture.base import EMMixture
+from tractable.mixture.bayesian_gaussian.model import (
+    BayesianUnits,
+    MixturePosterior,
+    look_at,
+    posterior,
+    predictive,
+    prior_attributes,
+)
+from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianSteps, GaussianBeliefs
+from tractable.mixture.gaussian.initial import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
+from tractable.mixture.gaussian.model import CovarianceAttributes
+from tractable.mixture.units import seen_in
+from tractable.value import replace
+
+__all__ = ["BayesianGaussianMixture"]
+
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+PRIOR_TYPES = ("dirichlet_process", "dirichlet_distribution")
+
+
+class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
+    """A Gaussian mixture that finds how many components it needs, by variational Bayes.
+
+    Bishop, section 10.2: x | k ~ N(μ_k, Λ_k⁻¹) with π ~ Dir(α₀) or a Dirichlet process, and (μ_k, Λ_k) ~
+    N(μ | m₀, (β₀Λ)⁻¹) W(Λ | ν₀, W₀). The posterior is sought among q(z) q(π) Π_k q(μ_k, Λ_k), where it has
+    the same families, by raising a lower bound of log p(X) in turns: responsibilities from expected log
+    densities, then α_k = α₀ + N_k, β_k = β₀ + N_k, ν_k = ν₀ + N_k and so on. Components that the rows do not
+    need lose them all, and return to the prior. No component can collapse.
+
+    Rows may have weights, missing entries (NaN; they join z in q, so the bound holds), and may be in files
+    and streams, of which every iteration is a pass.
+
+    Parameters
+    ----------
+    n_components : int
+        The most components that there may be.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+        Each component its own precision matrix, one for all, a diagonal, or one number. Columns of "diag"
+        have precisions ~ Gamma(ν/2, c/2), "spherical" components Gamma(dν/2, dc/2).
+    tol : float
+        The search ends when an iteration raises the bound, divided by the weight of the rows, by less.
+    reg_covar : float, optional
+        Rows are taken for clouds of this variance, which lowers the bound a little and keeps constant columns
+        apart from rounding. When not given, 1e-6 of each column's variance.
+    max_iter : int
+    n_init : int
+        Searches from different starts; the one of the highest bound is kept.
+    init_params : {"kmeans", "k-means++", "random_from_data", "random"}
+        Where a search begins, as in :class:`tractable.GaussianMixture`.
+    weight_concentration_prior_type : {"dirichlet_process", "dirichlet_distribution"}
+        Whether weights break a stick, v_k ~ Beta(1, α₀) and π_k = v_k Π_{j<k} (1 - v_j), so that there are
+        infinitely many components of which rows may have the first `n_components`; or are shares, Dir(α₀).
+    weight_concentration_prior : float, optional
+        α₀; the smaller, the fewer components. 1 / n_components when not given.
+    mean_precision_prior : float, optional
+        β₀, how many rows the prior mean counts for; 1 when not given.
+    mean_prior : array of shape (n_features,), optional
+        m₀; the mean of the rows when not given.
+    degrees_of_freedom_prior : float, optional
+        ν₀, how many rows the prior covariance counts for; above n_features - 1 for matrices. n_features when
+        not given.
+    covariance_prior : array or float, optional
+        W₀⁻¹, in the shape of one component's covariance. When not given, that of the rows (with N - 1, plus
+        `reg_covar`); of the columns by themselves where entries are missing.
+    random_state : None, int, RandomState or Generator
+    warm_start : bool
+        Begin at the earlier fit.
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Normals with the expected weights, means, and inverses of the expected precisions. It is what
+        `score_samples`, `predict_proba` and `sample` refer to; it conditions and marginalises.
+    predictive_ : Mixture
+        The density of a new row with all that is unknown integrated out, of Student-t components (for "diag",
+        products of Student-t columns). Under a Dirichlet process the share of components that no row has is
+        left out. A component without rows has the heavy tails of its prior: with the default
+        `degrees_of_freedom_prior` neither a mean nor a variance.
+    posterior_ : MixturePosterior
+        The factors of q: `weights`, a Dirichlet or the sticks' Betas, and `components`, NormalWisharts (or
+        NormalGammas of columns).
+    weights_ : array of shape (n_components,)
+        E π_k.
+    weight_concentration_ : array of shape (n_components,), or a pair of such, of the sticks
+    means_, mean_precision_, degrees_of_freedom_ : arrays
+        m, β and ν; `degrees_of_freedom_` is one number if tied.
+    covariances_, precisions_, precisions_cholesky_ : arrays
+        (ν_k W_k)⁻¹, its inverse, and the upper factors of that.
+    weight_concentration_prior_, mean_precision_prior_, mean_prior_
+    degrees_of_freedom_prior_, covariance_prior_
+        The prior that was used, with what was not given.
+    n_active_ : int
+        How many components have at least one row's worth of responsibility.
+    lower_bound_ : float
+        The bound of log p(X), all its terms, divided by the weight of the rows. It compares models of the
+        same rows, whatever their `n_components`, `covariance_type` and priors.
+    lower_bounds_ : list of float
+        At the start of the best search and after each iteration; never falling.
+    converged_, n_iter_, n_parameters_, n_unseen_, n_features_in_, feature_names_in_
+        As in :class:`tractable.GaussianMixture`.
+
+    Notes
+    -----
+    scikit-learn's estimator of this name has the same updates for "full". For "diag" and "spherical" it takes
+    the expected log determinant of a Wishart matrix, and for "tied" it counts N / K rows; these are not the
+    expectations of any q, and there the fits differ. Its `score_samples` is log Σ_k exp E log p(x, k), the
+    log of no density.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> X = tractable.datasets.load("old_faithful").frame.to_numpy()
+    >>> model = tractable.BayesianGaussianMixture(6, random_state=0).fit(X)
+    >>> model.n_active_, model.weights_.round(2).tolist()
+    (2, [0.64, 0.36, 0.0, 0.0, 0.0, 0.0])
+    """
+
+    model_tags = ModelTags(
+        kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
+    )
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        tol: float = 1e-6,
+        reg_covar: float | None = None,
+        max_iter: int = 1000,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weight_concentration_prior_type: str = "dirichlet_process",
+        weight_concentration_prior: float | None = None,
+        mean_precision_prior: float | None = None,
+        mean_prior: Any = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weight_concentration_prior_type = weight_concentration_prior_type
+        self.weight_concentration_prior = weight_concentration_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.mean_prior = mean_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    @property
+    def posterior_(self) -> MixturePosterior:
+        """The factors of q, as distributions."""
+        return posterior(self.params_, self.means_, self._structure())
+
+    @property
+    def predictive_(self) -> Mixture:
+        """The density of a new row, all that is unknown integrated out."""
+        return predictive(self.params_, self.means_, self._structure(), self._names())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("init_params", self.init_params, INIT_PARAMS)
+        check_choice("weight_concentration_prior_type", self.weight_concentration_prior_type, PRIOR_TYPES)
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
+
+    def _survey(self, rows: Rows) -> BayesianUnits:
+        return look_at(rows, self, self._shape())
+
+    def _shape(self) -> Shape:
+        return shape_of(self.covariance_type, 1)
+
+    def _problem(self, rows: Rows, units: BayesianUnits) -> "_BayesianProblem":
+        return _BayesianProblem(self, rows, units)
+
+    def _look_again(self, rows: Rows) -> BayesianUnits:
+        return replace(self.units_, units=seen_in(rows, self.units_.units))
+
+    def _restart(self, units: BayesianUnits) -> GaussianBeliefs:
+        if units is self.units_:
+            return self.params_  # nothing is rounded on the way out and back
+        if not self._is_like(units):
+            raise ValueError(
+                "warm_start needs n_components, covariance_type and weight_concentration_prior_type as they "
+                "were before"
+            )
+        found = in_units(self.weights_, self.means_, self._structure(), units.units)
+        return replace(self.params_, means=found.means, structure=found.structure)
+
+    def _is_like(self, units: BayesianUnits) -> bool:
+        """Whether the earlier beliefs are of the kind that the parameters now ask for."""
+        earlier, shape = self.params_, self._shape()
+        wanted = shape.fit(shape.kept(units.prior.scatter[None]), len(units.prior.mean), None)
+        return (
+            earlier.means.shape == (self.n_components, wanted.dim)
+            and units.prior.sticks == (earlier.concentration.ndim == 2)
+            and type(wanted) is type(earlier.structure)
+            and len(wanted.batch_shape) == len(earlier.structure.batch_shape)
+        )
+
+    def _adopt(self, params: GaussianBeliefs, units: BayesianUnits) -> None:
+        self.params_ = params
+        self.weights_, self.means_, structure = out_of_units(params, units.units)
+        components = MultivariateNormal(mean=self.means_, covariance=structure, names=self._names())
+        self.distribution_ = Mixture(weights=self.weights_, components=components)
+        sticks, concentration = units.prior.sticks, params.concentration
+        self.weight_concentration_ = (concentration[0], concentration[1]) if sticks else concentration
+        self.mean_precision_ = params.strength
+        self.degrees_of_freedom_ = float(params.dof[0]) if self._shape().shared else params.dof
+        for name, given in prior_attributes(units, self.covariance_type).items():
+            setattr(self, name, given)
+        K, d = self.means_.shape
+        self.n_active_ = int(np.sum(params.strength - units.prior.strength >= 1.0))
+        self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
+        self.n_unseen_ = units.units.unseen
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+
+class _BayesianProblem(BayesianGaussianSteps):
+    """The steps, and where they begin."""
+
+    def __init__(self, model: BayesianGaussianMixture, rows: Rows, found: BayesianUnits) -> None:
+        super().__init__(
+            rows,
+            found.units,
+            shape=model._shape(),  # noqa: SLF001
+            reg=found.clouds,
+            belief=found.prior,
+        )
+        self.how, self.n_components = model.init_params, model.n_components
+
+    def start(self, rng: np.random.Generator) -> GaussianBeliefs:
+        """Return the beliefs after rows whose responsibilities `init_params` gives."""
+        z, weights = first_rows(self.rows, self.units, self.n_components, rng)
+        shares = first_shares(self.how, z, weights, self.n_components, rng)
+        seen = np.ones(len(z)) if weights is None else weights
+        found = self.begin(z, seen * (self.total / seen.sum()), shares)
+        assert isinstance(found, GaussianBeliefs)
+        return found

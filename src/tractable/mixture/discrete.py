@@ -1,0 +1,266 @@
+"""Mixtures of independent yes and no."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.base import Rows, check_number
+from tractable.data import is_frame
+from tractable.data.source import mapped
+from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
+from tractable.mixture.table.estimator import TableShell
+from tractable.value import replace
+
+__all__ = ["BernoulliMixture", "CategoricalMixture"]
+
+
+class BernoulliMixture(TableShell):
+    """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
+
+    An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
+
+    The objective is the log likelihood and α Σ (log μ + log(1 - μ)), the log of a Beta(1 + α, 1 + α) prior:
+    the M-step is μ_kj = (n_kj1 + α) / (n_kj + 2α), Laplace's smoothing for α = 1 (scikit-learn's default in
+    its naive Bayes of the same family). α = 0 is maximum likelihood, under which a row that no component can
+    have made is impossible.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    alpha : float
+        Pseudo-observations of one and of zero in each column of each component.
+    binarize : float or None
+        Entries above are ones, others zeros, as in scikit-learn's BernoulliNB; None where rows are zeros and
+        ones already.
+    tol : float
+        The search ends when an iteration raises the objective of a row, on average, by less.
+    max_iter, n_init : int
+        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
+    warm_start : bool
+        Begin at the earlier fit.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Of a `Product` of `Bernoulli`, one a column.
+    weights_ : array of shape (n_components,)
+    probabilities_ : array of shape (n_components, n_features)
+        μ.
+    collapsed_ : array of bool, shape (n_components,)
+        Components that have lost all their rows; they have weight zero and keep their place.
+    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
+        As in :class:`tractable.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> X = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 1]])
+    >>> model = tractable.BernoulliMixture(2, alpha=0.01, random_state=0).fit(X)
+    >>> model.probabilities_[model.predict(X)[0]].round(2)
+    array([1.  , 1.  , 0.33])
+    """
+
+    _usual_kind: ClassVar[str] = "bernoulli"
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        alpha: float = 1.0,
+        binarize: float | None = 0.0,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        n_init: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.binarize = binarize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @property
+    def probabilities_(self) -> np.ndarray:
+        """Probability of a one, (n_components, n_features)."""
+        return self._density().components.mean
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.binarize is not None:
+            check_number("binarize", self.binarize)
+
+    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
+        return X  # a frame of numbers or booleans is read as it is
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other columns, given the values of some.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or positions
+            Values are compared with `binarize`, as entries of rows are.
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer; a missing value (NaN, None) says nothing.
+
+        Returns
+        -------
+        Mixture
+        """
+        return self._conditioned(dims, values)
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = super()._rows(X, sample_weight, reset=reset)
+        return replace(rows, data=mapped(rows.data, self._prepared)) if reset else rows
+
+    def _prepared(self, x: np.ndarray) -> np.ndarray:
+        return x if self.binarize is None else np.where(np.isnan(x), np.nan, x > self.binarize)
+
+
+class CategoricalMixture(TableShell):
+    """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
+
+    Within a component the columns are independent; that components differ is what makes columns depend on one
+    another. Missing entries (NaN, None) drop out exactly.
+
+    The objective is the log likelihood and α Σ log θ, the log of a Dirichlet(1 + α) prior: the M-step is
+    θ_kjc = (n_kjc + α) / (n_kj + α C_j), Laplace's smoothing for α = 1 (scikit-learn's default in its naive
+    Bayes of categories). α = 0 is maximum likelihood, under which a row with a category that no component has
+    seen is impossible.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    alpha : float
+        Pseudo-observations of each category in each component.
+    tol : float
+        The search ends when an iteration raises the objective of a row, on average, by less.
+    max_iter, n_init : int
+        Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the coded
+        rows.
+    unseen : {"error", "missing"}
+        What becomes of a category that a column did not have in `fit`: it is refused, or taken as missing
+        with a warning (in cross-validation, a fold may lack a rare one).
+    warm_start : bool
+        Begin at the earlier fit.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Of a `Product` of `Categorical`, one a column, over the codes of the categories.
+    weights_ : array of shape (n_components,)
+    probabilities_ : list of arrays of shape (n_components, C_j)
+    categories_ : list of arrays
+        The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
+        largest seen; text is sorted; a frame's categories keep their order.
+    collapsed_ : array of bool, shape (n_components,)
+        Components that have lost all their rows; they have weight zero and keep their place.
+    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
+        As in :class:`tractable.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import tractable
+    >>> X = [["red", "round"], ["red", "round"], ["green", "long"], ["green", "long"], ["red", None]]
+    >>> model = tractable.CategoricalMixture(2, alpha=0.1, random_state=0).fit(X)
+    >>> [c.tolist() for c in model.categories_]
+    [['green', 'red'], ['long', 'round']]
+    >>> bool(model.predict(X)[0] == model.predict(X)[4])
+    True
+    >>> model.condition({0: "red"}).mean.round(2)  # of the code: 1 is round
+    array([0.91])
+    """
+
+    _usual_kind: ClassVar[str] = "categorical"
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        alpha: float = 1.0,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        n_init: int = 1,
+        unseen: str = "error",
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.unseen = unseen
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.input_tags.categorical = True
+        found.input_tags.string = True
+        found.input_tags.positive_only = True
+        return found
+
+    @property
+    def probabilities_(self) -> list[np.ndarray]:
+        """Shares of the categories of each column, (n_components, C_j)."""
+        return [part.probabilities for part in self._density().components.parts]
+
+    @property
+    def categories_(self) -> list[np.ndarray]:
+        """Values of the categories of each column."""
+        tables = zip(self.columns_.categories, self.probabilities_, strict=True)
+        return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other columns' codes, given the values of some.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or positions
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer.
+
+        Returns
+        -------
+        Mixture
+        """
+        return self._conditioned(dims, values)
+
+    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
+        rows = None if is_frame(X) else _text(X)
+        if rows is None:
+            return super()._coded(X, leave, reset=reset)
+        if reset:
+            self.columns_ = replace(learn_columns(rows, None, codes=True), library=None, types=None)
+        return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
+
+    def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
+        return learn_columns(frame, None, () if leave is None else (leave,), codes=True)
+
+
+def _text(X: Any) -> Any:
+    """Return rows of text as a frame; None where they are numbers, or no rows."""
+    import pandas as pd
+
+    if not isinstance(X, (np.ndarray, list, tuple)):
+        return None
+    try:
+        found = np.asarray(X)
+    except ValueError:
+        return None
+    if found.ndim != 2 or not found.size or found.dtype.kind not in "OUT":
+        return None
+    frame = pd.DataFrame(found.astype(object))
+    return frame if any(isinstance(v, str) for v in found.astype(object).ravel()) else None

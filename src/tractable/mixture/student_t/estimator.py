@@ -1,0 +1,221 @@
+"""Mixtures of Student-t vectors."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tractable.base import Rows, check_choice, check_number, refuse_foreign
+from tractable.covariance import Diagonal, Full
+from tractable.distributions import Mixture, MultivariateStudentT
+from tractable.mixture.base import EMMixture
+from tractable.mixture.gaussian.estimator import CollapsedComponentWarning
+from tractable.mixture.gaussian.initial import as_floor
+from tractable.mixture.student_t.steps import StudentTParameters, StudentTSteps, survey_by_medians
+from tractable.mixture.units import Units
+
+__all__ = ["StudentTMixture"]
+
+
+class StudentTMixture(EMMixture):
+    """p(x) = Σ_k π_k St(x | ν_k, μ_k, Σ_k): a mixture whose components have heavy tails, fitted by EM.
+
+    A row far from its component counts less in its mean and scale: by u = (ν + d) / (ν + Δ²), with Δ² its
+    squared distance. So outliers neither inflate components nor need one of their own, as they do in a
+    Gaussian mixture. As ν grows, u tends to one and the component to a normal.
+
+    Maximum likelihood, but for what `reg_covar` adds: the likelihood has no bound where a component may
+    shrink onto a point. The objective has its share, and never falls.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    covariance_type : {"full", "diag"}
+        The shape of the scale matrices.
+    dof : float, optional
+        Degrees of freedom ν of every component, if they are known; by default each component's own are
+        learnt, between 0.1 and 1e6.
+    tol : float
+        The search ends when an iteration raises the objective of a row, on average, by less.
+    reg_covar : float, optional
+        What is added to the diagonals of the scale matrices; by default 1e-6 of the square of each column's
+        width, 1.48 times the median distance from the median (the standard deviation of a normal column),
+        which outliers do not move.
+    max_iter, n_init : int
+        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
+    warm_start : bool
+        Begin at the earlier fit.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    distribution_ : Mixture
+        Of `MultivariateStudentT`; it conditions, marginalises and samples, by column name where it has names.
+    weights_ : array of shape (n_components,)
+    locations_ : array of shape (n_components, n_features)
+        μ; the mean of a component with ν > 1.
+    scales_ : array of shape (n_components, n_features, n_features), or (n_components, n_features) if diag
+        Σ; the covariance of a component is ν/(ν - 2) Σ, where ν > 2.
+    dof_ : array of shape (n_components,)
+        ν.
+    collapsed_ : array of bool, shape (n_components,)
+        Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
+        component without rows keeps its place and has weight zero.
+    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_
+        As in :class:`tractable.GaussianMixture`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0.0, 1.0, (200, 2)), rng.normal(8.0, 1.0, (200, 2))])
+    >>> X[::20] += rng.normal(0.0, 30.0, (20, 2))  # one row in twenty is wrong
+    >>> model = tractable.StudentTMixture(2, random_state=0).fit(X)
+    >>> np.sort(model.locations_[:, 0]).round(1)
+    array([-0.1,  8. ])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        dof: float | None = None,
+        tol: float = 1e-5,
+        reg_covar: float | None = None,
+        max_iter: int = 500,
+        n_init: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.dof = dof
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("covariance_type", self.covariance_type, ("full", "diag"))
+        if self.dof is not None:
+            check_number("dof", self.dof, above=0.0)
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        with _own_words():
+            return super()._rows(X, sample_weight, reset=reset)
+
+    def _events(self, X: Any) -> Any:
+        with _own_words():
+            refuse_foreign(X)
+            return super()._events(X)
+
+    def _survey(self, rows: Rows) -> Units:
+        return survey_by_medians(rows)
+
+    def _problem(self, rows: Rows, units: Units) -> StudentTSteps:
+        return StudentTSteps(
+            rows,
+            units,
+            n_components=self.n_components,
+            diagonal=self._diagonal(),
+            dof=self.dof,
+            reg=as_floor(self.reg_covar, units),
+        )
+
+    def _restart(self, units: Units) -> StudentTParameters:
+        if units is self.units_:
+            return self.params_
+        shape = "diag" if self.scales_.ndim == 2 else "full"
+        if shape != self.covariance_type:
+            raise ValueError(
+                f'warm_start goes on from scales of covariance_type="{shape}", not "{self.covariance_type}"; '
+                "set covariance_type back, or warm_start=False"
+            )
+        dof = self.params_.dof if self.dof is None else np.full(len(self.weights_), float(self.dof))
+        return StudentTParameters(
+            weights=self.weights_,
+            locations=(self.locations_ - units.shift) * units.scale,
+            scales=self.scales_ * self._area(units.scale),
+            dof=dof,
+        )
+
+    def _adopt(self, params: StudentTParameters, units: Units) -> None:
+        self.params_ = params
+        self.weights_, self.dof_ = params.weights, params.dof
+        self.locations_ = units.shift + params.locations / units.scale
+        self.scales_ = params.scales * self._area(1.0 / units.scale)
+        names = getattr(self, "feature_names_in_", None)
+        components = MultivariateStudentT(
+            dof=self.dof_,
+            location=self.locations_,
+            scale=_structure(params.scales, 1.0 / units.scale, diagonal=self._diagonal()),
+            names=None if names is None else tuple(names),
+        )
+        self.distribution_ = Mixture(weights=self.weights_, components=components)
+        K, d = self.locations_.shape
+        shape = d if self._diagonal() else d * (d + 1) // 2
+        self.n_parameters_ = K - 1 + K * (d + shape + (self.dof is None))
+        self.collapsed_ = self._collapsed(params, units)
+
+    def _diagonal(self) -> bool:
+        return self.covariance_type == "diag"
+
+    def _area(self, width: np.ndarray) -> np.ndarray:
+        return width**2 if self._diagonal() else width[:, None] * width
+
+    def _collapsed(self, params: StudentTParameters, units: Units) -> np.ndarray:
+        """Return which components are flat to within what `reg_covar` adds, or have no weight."""
+        keep = units.varies
+        reg = np.maximum(as_floor(self.reg_covar, units), np.finfo(np.float64).eps)[keep]
+        if not keep.any():
+            return params.weights == 0.0
+        if self._diagonal():
+            least = np.min(params.scales[:, keep] / reg, axis=1)
+        else:
+            root = np.sqrt(reg)
+            least = np.linalg.eigvalsh(params.scales[:, keep][:, :, keep] / root[:, None] / root)[:, 0]
+        return (least <= 2.0) | (params.weights == 0.0)
+
+    def _complain(self) -> None:
+        which = np.flatnonzero(self.collapsed_).tolist()
+        if which:
+            warnings.warn(
+                f"components {which} collapsed: they have lost their rows, or many of their rows lie at one "
+                "point, on a line or in a plane, where the likelihood has no bound and only reg_covar holds "
+                "their scale; use fewer components, or a dof of your own (the larger it is, the more such "
+                "rows a component bears)",
+                CollapsedComponentWarning,
+                stacklevel=5,
+            )
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Say of missing entries what helps here."""
+    try:
+        yield
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError(
+            "X contains NaN: StudentTMixture takes complete rows; GaussianMixture and TableMixture "
+            "marginalise missing entries"
+        ) from None
+
+
+def _structure(scales: np.ndarray, width: np.ndarray, *, diagonal: bool) -> Any:
+    """Return scale matrices of rows from those of standardised rows."""
+    if diagonal:
+        return Diagonal(variances=scales * width**2)
+    return Full(cholesky=np.linalg.cholesky(scales) * width[:, None])
