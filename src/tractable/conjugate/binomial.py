@@ -7,13 +7,18 @@ from tractable.conjugate.checks import (
     as_counts,
     check_columns,
     check_fraction,
-    check_n_trials,
     check_statistic,
     check_strength,
+    check_whole_number,
     some_weight,
 )
-from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.count_totals import CountTotals, log_best_probability
+from tractable.conjugate.increments import (
+    dirichlet_gradient,
+    dirichlet_hessian,
+    dirichlet_increment,
+    dirichlet_increment_from_best,
+)
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.beta import Beta
 from tractable.distributions.discrete.bernoulli import Bernoulli
@@ -70,9 +75,9 @@ class BetaModel(AdditiveModel):
     def _with_hyperparameters(self, eta: Array) -> Self:
         return self._with_prior(Beta(alpha=eta[0], beta=eta[1]))
 
-    _increment = staticmethod(shares_rise)
-    _gradient = staticmethod(shares_slope)
-    _hessian = staticmethod(shares_curvature)
+    _increment = staticmethod(dirichlet_increment)
+    _gradient = staticmethod(dirichlet_gradient)
+    _hessian = staticmethod(dirichlet_hessian)
 
 
 @value
@@ -160,7 +165,7 @@ class BinomialModel(BetaModel):
 
     def __post_init__(self) -> None:
         self._check_prior()
-        object.__setattr__(self, "n_trials", check_n_trials(self.n_trials))
+        object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Binomial:
         """See `ConjugateModel.likelihood`."""
@@ -170,7 +175,7 @@ class BinomialModel(BetaModel):
         """See `ConjugateModel.summarize`: numbers of successes, (n,), with the orders they come in."""
         X = as_counts(X, self.n_trials)
         X = namespace_of(X).stack([X, self.n_trials - X], axis=1)
-        return CountTotals.of(X, weights, log_best_shares(X))
+        return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> BetaBinomial:
         """See `ConjugateModel.predictive`."""
@@ -194,4 +199,4 @@ class BinomialModel(BetaModel):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    _increment = staticmethod(shares_rise_from_best)
+    _increment = staticmethod(dirichlet_increment_from_best)

@@ -15,7 +15,6 @@ __all__ = [
     "check_columns",
     "check_fraction",
     "check_moments",
-    "check_n_trials",
     "check_statistic",
     "check_strength",
     "check_whole_number",
@@ -27,8 +26,8 @@ __all__ = [
 def check_statistic(statistic: Any, *kinds: type[Any]) -> None:
     """Refuse what is no statistic of this model."""
     if not isinstance(statistic, kinds):
-        told = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"statistic must be a {told}, as summarize returns, got {type(statistic).__name__}")
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"statistic must be a {names}, as summarize returns, got {type(statistic).__name__}")
 
 
 def check_columns(statistic: Any, dim: int) -> None:
@@ -89,11 +88,6 @@ def check_strength(strength: Any) -> float:
     number = one_number("strength", strength)
     check_positive("strength", number)
     return float(number)
-
-
-def check_n_trials(n_trials: Any) -> int:
-    """Return a number of trials: 1, 2, 3, …"""
-    return check_whole_number("n_trials", n_trials)
 
 
 def check_whole_number(name: str, x: Any) -> int:

@@ -8,7 +8,7 @@ from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_weights, counts, or_one
 from tractable.value import value
 
-__all__ = ["CountTotals", "log_best_shares"]
+__all__ = ["CountTotals", "log_best_probability"]
 
 
 @value
@@ -70,8 +70,8 @@ class CountTotals:
         return CountTotals(totals=self.totals.discount(rate), log_base=self.log_base * rate)
 
 
-def log_best_shares(X: Array) -> Array:
-    """Return log n! / Π x_k! Π (x_k / n)^x_k of rows x: the probability of counts at their own shares."""
+def log_best_probability(X: Array) -> Array:
+    """Return log n! / Π x_k! Π (x_k / n)^x_k of rows x: log p of counts at their own frequencies."""
     xp = namespace_of(X)
     return factorial_rest(xp.sum(X, axis=1)) - xp.sum(factorial_rest(X), axis=1)
 

@@ -8,13 +8,17 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import (
     as_counts,
     check_columns,
-    check_n_trials,
     check_statistic,
     check_whole_number,
     some_weight,
 )
-from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.count_totals import CountTotals, log_best_probability
+from tractable.conjugate.increments import (
+    dirichlet_gradient,
+    dirichlet_hessian,
+    dirichlet_increment,
+    dirichlet_increment_from_best,
+)
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.categorical import Categorical
@@ -91,9 +95,9 @@ class DirichletModel(AdditiveModel):
     def _with_hyperparameters(self, eta: Array) -> Self:
         return self._with_prior(Dirichlet(concentration=eta))
 
-    _increment = staticmethod(shares_rise)
-    _gradient = staticmethod(shares_slope)
-    _hessian = staticmethod(shares_curvature)
+    _increment = staticmethod(dirichlet_increment)
+    _gradient = staticmethod(dirichlet_gradient)
+    _hessian = staticmethod(dirichlet_hessian)
 
 
 @value
@@ -177,7 +181,7 @@ class MultinomialModel(DirichletModel):
 
     def __post_init__(self) -> None:
         self._check_prior()
-        object.__setattr__(self, "n_trials", check_n_trials(self.n_trials))
+        object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Multinomial:
         """See `ConjugateModel.likelihood`."""
@@ -192,7 +196,7 @@ class MultinomialModel(DirichletModel):
             raise ValueError(
                 f"X must have shape (n, {self.n_classes}) and rows that add up to n_trials={self.n_trials}"
             )
-        return CountTotals.of(X, weights, log_best_shares(X))
+        return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> DirichletMultinomial:
         """See `ConjugateModel.predictive`."""
@@ -211,4 +215,4 @@ class MultinomialModel(DirichletModel):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    _increment = staticmethod(shares_rise_from_best)
+    _increment = staticmethod(dirichlet_increment_from_best)

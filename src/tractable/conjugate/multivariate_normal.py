@@ -6,7 +6,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment, wishart_interval
 from tractable.covariance import Full
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision
@@ -115,7 +115,7 @@ class MultivariateNormalModel(ConjugateModel):
         _, _, scatter = self._seen(statistic)
         d, xp = self.prior, namespace_of(scatter)
         _, growth = seen_scale(d.scale, scatter)
-        increment = wishart_rise(d.dof, statistic.weight, d.scale, growth)
+        increment = wishart_increment(d.dof, statistic.weight, d.scale, growth)
         return float(increment - 0.5 * self.dim * xp.log1p(statistic.weight / d.strength))
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:

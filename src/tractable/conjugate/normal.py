@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
-from tractable.conjugate.increments import gamma_rise
+from tractable.conjugate.increments import gamma_increment
 from tractable.conjugate.model import ConjugateModel
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
@@ -106,7 +106,7 @@ class NormalModel(ConjugateModel):
         _, _, gain = self._seen(statistic)
         d, n = self.prior, statistic.weight
         xp = namespace_of(gain)
-        increment = gamma_rise(xp.stack([d.shape, d.rate]), xp.stack([0.5 * n + 0.0 * gain, gain]))
+        increment = gamma_increment(xp.stack([d.shape, d.rate]), xp.stack([0.5 * n + 0.0 * gain, gain]))
         return float(increment - 0.5 * xp.log1p(n / d.strength) - 0.5 * n * LOG_2PI)
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:

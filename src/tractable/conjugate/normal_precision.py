@@ -7,9 +7,9 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
-from tractable.conjugate.increments import gamma_curvature, gamma_rise, gamma_slope
+from tractable.conjugate.increments import gamma_gradient, gamma_hessian, gamma_increment
 from tractable.conjugate.model import AdditiveModel, Search
-from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment, wishart_interval
 from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.distributions.distribution import Distribution
@@ -187,7 +187,7 @@ class NormalPrecisionModel(AdditiveModel):
         if isinstance(self.prior, Gamma):
             return super().log_evidence(statistic)
         _, growth = seen_scale(self.prior.scale, self._scatter(statistic))
-        return float(wishart_rise(self.prior.dof, statistic.weight, self.prior.scale, growth))
+        return float(wishart_increment(self.prior.dof, statistic.weight, self.prior.scale, growth))
 
     def maximum_likelihood(self, statistic: Seen) -> Array:
         """See `ConjugateModel.maximum_likelihood`: n S⁻¹, of rows that span the space."""
@@ -247,6 +247,6 @@ class NormalPrecisionModel(AdditiveModel):
     def _log_base(self, statistic: Seen) -> float:
         return -0.5 * LOG_2PI * float(statistic.weight)
 
-    _increment = staticmethod(gamma_rise)
-    _gradient = staticmethod(gamma_slope)
-    _hessian = staticmethod(gamma_curvature)
+    _increment = staticmethod(gamma_increment)
+    _gradient = staticmethod(gamma_gradient)
+    _hessian = staticmethod(gamma_hessian)

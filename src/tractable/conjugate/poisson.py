@@ -13,7 +13,7 @@ from tractable.conjugate.checks import (
     some_weight,
 )
 from tractable.conjugate.count_totals import CountTotals
-from tractable.conjugate.increments import gamma_curvature, gamma_rise_from_best, gamma_slope
+from tractable.conjugate.increments import gamma_gradient, gamma_hessian, gamma_increment_from_best
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.checks import check_positive
 from tractable.distributions.discrete.negative_binomial import NegativeBinomial
@@ -102,6 +102,6 @@ class PoissonModel(AdditiveModel):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    _increment = staticmethod(gamma_rise_from_best)
-    _gradient = staticmethod(gamma_slope)
-    _hessian = staticmethod(gamma_curvature)
+    _increment = staticmethod(gamma_increment_from_best)
+    _gradient = staticmethod(gamma_gradient)
+    _hessian = staticmethod(gamma_hessian)

@@ -11,7 +11,7 @@ from tractable.arrays.special import gammainccinv, gammaincinv
 from tractable.conjugate.increments import log_gamma_ratio
 from tractable.distributions.checks import check_coverage
 
-__all__ = ["seen_scale", "wishart_interval", "wishart_rise"]
+__all__ = ["seen_scale", "wishart_increment", "wishart_interval"]
 
 
 def seen_scale(scale: Array, scatter: Array) -> tuple[Array, Array]:
@@ -28,7 +28,7 @@ def seen_scale(scale: Array, scatter: Array) -> tuple[Array, Array]:
     return symmetrize(xp.matrix_transpose(root) @ root), growth
 
 
-def wishart_rise(dof: Array, weight: Array, scale: Array, growth: Array) -> Array:
+def wishart_increment(dof: Array, weight: Array, scale: Array, growth: Array) -> Array:
     """Return the log ratio of the normalising constants of posterior and prior of `weight` normal rows.
 
     With ν' = ν + n it is ½ ν' log |W'| - ½ ν log |W| + log Γ_d(ν'/2) - log Γ_d(ν/2) - ½ n d log π, and

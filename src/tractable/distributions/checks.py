@@ -15,9 +15,9 @@ __all__ = [
     "check_finite",
     "check_nonnegative",
     "check_positive",
+    "check_probabilities",
     "check_probability",
     "check_sample_weight",
-    "check_shares",
     "exactly_one",
     "row_weights",
 ]
@@ -46,12 +46,12 @@ def check_probability(name: str, x: Array) -> None:
     _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
 
 
-def check_shares(name: str, x: Array) -> None:
+def check_probabilities(name: str, x: Array) -> None:
     """Refuse what is not from zero to one and, along the last axis, one in sum (up to half the digits)."""
     xp = namespace_of(x)
     _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
     total = xp.sum(x, axis=-1)
-    _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "shares that add up to 1", total)
+    _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "probabilities that add up to 1", total)
 
 
 def check_coverage(coverage: float) -> float:

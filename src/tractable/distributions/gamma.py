@@ -15,6 +15,7 @@ from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, 
 from tractable.distributions.checks import check_positive, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
+from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
 
@@ -179,7 +180,6 @@ def _positive(**given: Any) -> dict[str, Array]:
 
 
 _LEAST_GAP = 1e-29  # a relative spread of some 1e-14: of numbers that differ by rounding alone
-_MOST_STEPS = 50
 
 
 def gamma_entropy(shape: Array) -> Array:
@@ -205,19 +205,16 @@ def log_gamma_bregman(c: Array, a: Array) -> Array:
 
 
 def gamma_shape(gap: Array) -> Array:
-    """Return the a with log a - ψ(a) = gap, by Newton's method for 1/a (Minka 2002)."""
+    """Return the a with log a - ψ(a) = gap, by Newton's method in a bracket."""
     xp = namespace_of(gap)
     if not bool(xp.all(gap > _LEAST_GAP)):
         raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
     if not bool(xp.all(xp.isfinite(gap))):
         raise ValueError("X must spread less: an observation is zero beside the mean in floating point")
-    a = (3.0 - gap + xp.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
-    for _ in range(_MOST_STEPS):
-        after = 1.0 / (1.0 / a - (log_minus_digamma(a) - gap) / trigamma_excess(a))
-        step, a = xp.abs(after - a), after
-        if bool(xp.all(step <= 4.0 * xp.finfo(a.dtype).eps * a)):
-            break
-    return a
+    # 1/(2a) < log a - ψ(a) < 1/a, and its derivative is -trigamma_excess(a)/a².
+    return increasing_root(
+        lambda a: (gap - log_minus_digamma(a), trigamma_excess(a) / a / a), 0.5 / gap, 1.0 / gap
+    )
 
 
 def reciprocal(name: str, x: Array) -> Array:

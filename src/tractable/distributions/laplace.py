@@ -166,8 +166,8 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     """Return the point with the least weighted sum of Euclidean distances to the rows.
 
     Weiszfeld's steps, mended by Vardi and Zhang (2000) for points that coincide with a row, lead near it;
-    then Newton's method finds its digits, unless it is a row, which is known by its pull: the other rows
-    together pull no more than its own weight.
+    then Newton's method finds its digits, unless it is a row: one is the median where the sum of the unit
+    vectors to the other rows is no longer than its own weight.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     return nearest if _is_median(X, weights, nearest) else point
 
 
-def _pull(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
+def _directions(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
     """Return weights over distances, the sum of unit vectors to rows, and the weight of rows at the point."""
     xp = namespace_of(X)
     gap = X - point
@@ -200,17 +200,17 @@ def _pull(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
 
 def _step(X: Array, weights: Array, point: Array) -> Array:
     xp = namespace_of(X)
-    inverse, pull, here = _pull(X, weights, point)
-    total, strength = xp.sum(inverse), _length(pull)
+    inverse, unit_sum, here = _directions(X, weights, point)
+    total, strength = xp.sum(inverse), _length(unit_sum)
     if float(strength) <= float(here) or not float(total) > 0:
         return point
-    return point + (1.0 - here / strength) * pull / total
+    return point + (1.0 - here / strength) * unit_sum / total
 
 
 def _is_median(X: Array, weights: Array, row: Array) -> bool:
-    """Say whether a row is the median: the others pull at it no more than it holds."""
-    _, pull, here = _pull(X, weights, row)
-    return bool(_length(pull) <= here)
+    """Say whether a row is the median: the unit vectors to the others add up to at most its weight."""
+    _, unit_sum, here = _directions(X, weights, row)
+    return bool(_length(unit_sum) <= here)
 
 
 def _nearest(X: Array, point: Array) -> Array:
@@ -220,13 +220,13 @@ def _nearest(X: Array, point: Array) -> Array:
 def _expansion(X: Array, weights: Array, point: Array) -> tuple[Any, Array, Array]:
     """Return the mean distance from a point, its gradient and its Hessian."""
     xp = namespace_of(X)
-    inverse, pull, _ = _pull(X, weights, point)
+    inverse, unit_sum, _ = _directions(X, weights, point)
     gap = X - point
     distance = _length(gap)
     unit = gap / xp.where(distance > 0, distance, xp.ones_like(distance))[:, None]
     identity = xp.eye(X.shape[1], dtype=X.dtype, device=device(X))
     across = xp.matrix_transpose(unit) @ (inverse[:, None] * unit)
-    return xp.sum(weights * distance), -pull, symmetrize(xp.sum(inverse) * identity - across)
+    return xp.sum(weights * distance), -unit_sum, symmetrize(xp.sum(inverse) * identity - across)
 
 
 def _length(x: Array) -> Array:

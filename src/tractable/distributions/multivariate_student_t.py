@@ -12,7 +12,7 @@ from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import broadcast_batches
-from tractable.distributions.student_t import StudentT, fit_student_t, found_in_double
+from tractable.distributions.student_t import StudentT, fit_student_t, in_double_precision
 from tractable.distributions.vectors import (
     Elliptical,
     as_location,
@@ -143,7 +143,7 @@ class MultivariateStudentT(Elliptical):
     def kl_divergence(self, other: "MultivariateStudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
         self._check_family(other)
-        return found_in_double(student_t_divergence, self, other)
+        return in_double_precision(student_t_divergence, self, other)
 
     def marginal(self, dims: Any) -> "MultivariateStudentT":
         """Return p(x_dims): positions, names or a slice, in the order given; the same dof."""
@@ -344,5 +344,5 @@ def _nodes(low: Array, high: Array) -> Array:
     """Return evenly spaced points from low to high, (n, *batch), at most a step apart, at least 128."""
     xp = namespace_of(low)
     n = max(128, ceil(float(xp.max(high - low)) / _STEP) if prod(low.shape) else 0)
-    share = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
-    return low + xp.reshape(share, (-1,) + (1,) * low.ndim) * (high - low)
+    fraction = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
+    return low + xp.reshape(fraction, (-1,) + (1,) * low.ndim) * (high - low)

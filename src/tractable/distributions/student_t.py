@@ -26,7 +26,7 @@ from tractable.distributions.vectors import as_vectors
 from tractable.engines.em import em
 from tractable.value import parameters, value
 
-__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "found_in_double"]
+__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "in_double_precision"]
 
 
 @value
@@ -154,7 +154,7 @@ class StudentT(Univariate):
     def kl_divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
         self._check_family(other)
-        return found_in_double(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
+        return in_double_precision(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)
@@ -234,12 +234,12 @@ def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
         rise, weight = grid(-4.0, 6.0, _STEP)
         out = xp.exp(rise)
         tails = xp.sum(out * weight * (integrand(out, apart + out) + integrand(apart + out, out)), axis=0)
-        # Between them, the share is its logistic twin; far apart, p's peak is narrow and needs more points.
+        # Between them by a logistic map; far apart, p's peak is narrow and needs more points.
         farthest = float(xp.max(apart)) if prod(apart.shape) else 0.0
         rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * log1p(farthest)))
         one, other = 1.0 / (1.0 + xp.exp(-2.0 * rise)), 1.0 / (1.0 + xp.exp(2.0 * rise))
-        share = 2.0 * weight * one * other
-        return tails + apart * xp.sum(share * integrand(apart * one, apart * other), axis=0)
+        slope = 2.0 * weight * one * other
+        return tails + apart * xp.sum(slope * integrand(apart * one, apart * other), axis=0)
 
 
 #: Between which degrees of freedom are sought.
@@ -391,7 +391,7 @@ def _excess(t: Array) -> Array:
 T = TypeVar("T")
 
 
-def found_in_double(divergence: Callable[[T, T], Array], p: T, q: T) -> Array:
+def in_double_precision(divergence: Callable[[T, T], Array], p: T, q: T) -> Array:
     """Return a number of two distributions, found in double precision and rounded to their own."""
     xp = namespace_of(p.mean, q.mean)  # type: ignore[attr-defined]
     dtype = xp.result_type(p.mean, q.mean)  # type: ignore[attr-defined]

@@ -86,11 +86,11 @@ class Uniform(ScalarFamily):
 
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`."""
-        return self._share(x, self.low, 1.0)
+        return self._fraction(x, self.low, 1.0)
 
     def survival(self, x: Any) -> Array:
         """See `Univariate.survival`: all its digits near the upper end."""
-        return self._share(x, self.high, -1.0)
+        return self._fraction(x, self.high, -1.0)
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`."""
@@ -116,18 +116,18 @@ class Uniform(ScalarFamily):
         """Half the width: it cannot overflow."""
         return 0.5 * self.high - 0.5 * self.low
 
-    def _between(self, share: Array) -> Array:
+    def _between(self, fraction: Array) -> Array:
         # From the nearer end, so that neither end is passed nor missed by rounding.
-        xp = namespace_of(share)
-        from_low = self.low + 2.0 * (share * self._half)
-        from_high = self.high - 2.0 * ((1.0 - share) * self._half)
-        return xp.where(share < 0.5, from_low, from_high)
+        xp = namespace_of(fraction)
+        from_low = self.low + 2.0 * (fraction * self._half)
+        from_high = self.high - 2.0 * ((1.0 - fraction) * self._half)
+        return xp.where(fraction < 0.5, from_low, from_high)
 
-    def _share(self, x: Any, end: Array, sign: float) -> Array:
+    def _fraction(self, x: Any, end: Array, sign: float) -> Array:
         """Return how much of the support lies between an end and x."""
         x = self._event(x)
         xp = namespace_of(x)
         with np.errstate(over="ignore"):
-            share = sign * (0.5 * x - 0.5 * end) / self._half
-        clipped = xp.where(share < 0.0, xp.zeros_like(share), share)
-        return xp.where(clipped > 1.0, xp.ones_like(share), clipped)
+            fraction = sign * (0.5 * x - 0.5 * end) / self._half
+        clipped = xp.where(fraction < 0.0, xp.zeros_like(fraction), fraction)
+        return xp.where(clipped > 1.0, xp.ones_like(fraction), clipped)

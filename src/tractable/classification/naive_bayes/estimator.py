@@ -22,7 +22,7 @@ from tractable.classification.naive_bayes.model import (
 )
 from tractable.classification.naive_bayes.scores import LogScores
 from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
-from tractable.conjugate.increments import shares_rise
+from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame
@@ -389,7 +389,7 @@ class NaiveBayes(NaiveBayesShell):
             raise AttributeError('log_evidence_ is of models with estimate="bayes"')
         counts = self.class_count_
         if self.priors is None:
-            labels = float(shares_rise(np.full(len(counts), float(self.pseudocounts)), counts))
+            labels = float(dirichlet_increment(np.full(len(counts), float(self.pseudocounts)), counts))
         else:
             some = counts > 0
             with np.errstate(divide="ignore"):

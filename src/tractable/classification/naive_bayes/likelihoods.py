@@ -12,7 +12,7 @@ from tractable.arrays.special import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import NaiveColumns, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
-from tractable.conjugate.increments import gamma_rise, shares_rise
+from tractable.conjugate.increments import dirichlet_increment, gamma_increment
 from tractable.data.table_columns import MOST_CATEGORIES, check_entries, many_categories
 from tractable.distributions import (
     Categorical,
@@ -330,7 +330,7 @@ class Tallies:
     def log_evidence(self) -> float:
         """Return Σ_k log p(columns of class k), the shares integrated out under Dirichlet priors."""
         found = (
-            shares_rise(np.full(int(n), float(self.how.pseudocounts)), self.of(i)).sum()
+            dirichlet_increment(np.full(int(n), float(self.how.pseudocounts)), self.of(i)).sum()
             for i, n in enumerate(self.sizes)
         )
         return float(sum(found))
@@ -367,7 +367,7 @@ def poisson_evidence(found: list[DiagonalMoments], how: Estimation) -> float:
     total = 0.0
     for part in found:
         gain = np.stack([(part.weight * part.mean)[:d], part.weight[:d]], axis=-1)
-        total += float(np.sum(gamma_rise(prior, gain))) - float(np.sum((part.weight * part.mean)[d:]))
+        total += float(np.sum(gamma_increment(prior, gain))) - float(np.sum((part.weight * part.mean)[d:]))
     return total
 
 

@@ -165,5 +165,5 @@ class BetaBinomial(Counting):
     def _sample(self, n: int, rng: Any) -> Array:
         trials = to_numpy(self.n_trials).astype(np.int64)
         a, b = (to_numpy(x).astype(np.float64) for x in (self.alpha, self.beta))
-        share = rng.beta(a, b, size=(n, *self.batch_shape))
-        return as_counts(rng.binomial(trials, share, size=share.shape), like=self.alpha)
+        p = rng.beta(a, b, size=(n, *self.batch_shape))
+        return as_counts(rng.binomial(trials, p, size=p.shape), like=self.alpha)

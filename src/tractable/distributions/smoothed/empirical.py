@@ -19,7 +19,7 @@ from tractable.distributions.distribution import Distribution, Univariate, as_co
 from tractable.distributions.expectation import expectation
 from tractable.distributions.mixture import Mixture, log_ratio, normal_modes
 from tractable.distributions.multivariate_normal import MultivariateNormal
-from tractable.distributions.probabilities import as_shares
+from tractable.distributions.probabilities import as_probabilities
 from tractable.distributions.smoothed import numbers
 from tractable.distributions.smoothed.bandwidth import Lengths, as_bandwidth, as_lengths, as_squared
 from tractable.distributions.smoothed.domain import (
@@ -164,9 +164,9 @@ class SmoothedEmpirical(VectorDistribution):
     @property
     def support(self) -> tuple[Any, Any]:
         """Least and greatest value of each coordinate."""
-        xp, kept = namespace_of(self.points), self._rows
+        xp, rows = namespace_of(self.points), self._rows
         margin = self._window.support * self._widths
-        low, high = xp.min(kept, axis=0) - margin, xp.max(kept, axis=0) + margin
+        low, high = xp.min(rows, axis=0) - margin, xp.max(rows, axis=0) + margin
         if self._domain is not None:
             place = {"dtype": low.dtype, "device": device(low)}
             least, most = (xp.asarray(e, **place) for e in (self._domain.low, self._domain.high))
@@ -439,9 +439,9 @@ class SmoothedEmpirical(VectorDistribution):
         rows = xp.astype(rows, xp.float64)
         if self._domain is None:
             return self._log_density(rows)
-        turned = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
-        inside = self._domain.inside(turned) & ~xp.any(xp.isinf(rows), axis=-1)
-        total = folded_density(self, turned)
+        wrapped = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
+        inside = self._domain.inside(wrapped) & ~xp.any(xp.isinf(rows), axis=-1)
+        total = folded_density(self, wrapped)
         return xp.where(inside, total, xp.full_like(total, -xp.inf))
 
     @cached_property
@@ -457,8 +457,8 @@ class SmoothedEmpirical(VectorDistribution):
             white = self._white(rows)
         # Beyond the root of the largest number a squared distance is infinite.
         near = xp.all(xp.abs(white) < 1e150, axis=-1)
-        places = rows if self.dim == 1 else white
-        sums = self._sums.log_sums(xp.where(near[:, None], places, self._sums.points[:1, :]))
+        positions = rows if self.dim == 1 else white
+        sums = self._sums.log_sums(xp.where(near[:, None], positions, self._sums.points[:1, :]))
         found = sums - self._log_volume - xp.log(xp.sum(self._sums.weights))
         return xp.where(near, found, xp.full_like(found, -xp.inf))
 
@@ -536,8 +536,8 @@ def _as_sample(points: Any, weights: Any, period: Any) -> tuple[Array, Array]:
     check_finite("points", x)
     w = as_point_weights(weights, x)
     if not bool(xp.all(w > 0)):
-        kept = xp.nonzero(w > 0)[0]
-        x, w = xp.take(x, kept, axis=0), xp.take(w, kept, axis=0)
+        rows = xp.nonzero(w > 0)[0]
+        x, w = xp.take(x, rows, axis=0), xp.take(w, rows, axis=0)
     return freeze(in_first_period(x, period)), freeze(w)
 
 
@@ -608,7 +608,7 @@ def _normal_modes(d: Any, starts: Array) -> Array:
     means = [d._rows * xp.asarray(s, **place) + xp.asarray(o, **place) for s, o in images]
     weights = d._sums.weights / xp.sum(d._sums.weights) / len(images)
     mixture = Mixture(
-        weights=as_shares(xp.concat([weights] * len(images))),
+        weights=as_probabilities(xp.concat([weights] * len(images))),
         components=MultivariateNormal(mean=xp.concat(means, axis=0), covariance=d.structure),
     )
     return normal_modes(mixture, starts)
