@@ -43,5 +43,5 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, called: 
 
 def knows_noise(x: Any) -> bool:
     """Whether there are intervals to draw: of a fit without errors, or of too few rows, there are none."""
-    noise = np.asarray(getattr(x, "sigma2_", 1.0), dtype=float)
+    noise = np.asarray(getattr(x, "noise_variance_", 1.0), dtype=float)
     return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))
