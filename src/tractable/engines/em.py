@@ -112,7 +112,9 @@ def em(
             mark.keep(_state(kind, params, trace, done))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
     mark.keep(_state(kind, params, trace, done))
-    return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
+    # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
+    sound = settled is not None or not _fell(trace)
+    return EMResult(params=params, trace=trace, converged=done and sound)
 
 
 def _fold(step: Any, data: Any) -> Any:

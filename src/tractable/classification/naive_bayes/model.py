@@ -17,7 +17,7 @@ from tractable.arrays.special import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
-from tractable.conjugate.increments import gamma_increment, dirichlet_increment
+from tractable.conjugate.increments import dirichlet_increment, gamma_increment
 from tractable.data.table_columns import MOST_CATEGORIES, many_categories
 from tractable.distributions import NegativeBinomial, NormalGamma, SmoothedEmpirical, Stacked, StudentT
 from tractable.distributions.independent_columns import (

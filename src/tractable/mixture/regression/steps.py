@@ -226,24 +226,24 @@ class RegressionProblem:
         Random slopes in directions in which the rows vary alike: the planes differ by the residuals' spread.
         """
         plane, k, located = self.units.plane, self.n_components, self.units.located
-        reach = np.sqrt(max(float(plane.sigma2_ml[0]), self.floor))
+        reach = np.sqrt(max(float(plane.noise_variance_ml[0]), self.floor))
         apart = rng.random() if located else 0.0  # how much planes differ in height, and not in slope
         lifts = np.sqrt(apart) * reach * rng.standard_normal(k)
         draws = np.sqrt((1.0 - apart) / max(plane.rank, 1)) * reach * rng.standard_normal((k, plane.rank))
-        tilts = np.sqrt(self.total) * draws @ plane.spread.T
+        tilts = np.sqrt(self.total) * draws @ plane.root.T
         found = self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
         if self.gate_alpha is None:
             return found
         # A gate that parts the rows, more or less sharply: planes may differ in where they are, too.
         sharp = GATE_REACH * rng.random() / np.sqrt(max(plane.rank, 1))
-        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((k, plane.rank)) @ plane.spread.T
+        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((k, plane.rank)) @ plane.root.T
         slopes -= slopes.mean(axis=0)
         return replace(found, gate=np.column_stack([-slopes @ plane.centre, slopes]))
 
     def begin(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
         """Return given planes with equal shares and the noise of the one plane."""
         k, plane = self.n_components, self.units.plane
-        noise = max(float(plane.sigma2_ml[0]), self.floor)
+        noise = max(float(plane.noise_variance_ml[0]), self.floor)
         return RegressionMixture(
             planes=tuple(
                 replace(
@@ -281,7 +281,7 @@ class RegressionProblem:
             self._plane(factor, old) for factor, old in zip(expected.factors, before.planes, strict=True)
         )
         # What least squares leaves is Σ_i γ_ki (y_i - f_k(x_i))², and the penalty with it.
-        squares = np.array([float(plane.residual[0]) for plane in planes])
+        squares = np.array([float(plane.rss[0]) for plane in planes])
         return RegressionMixture(
             planes=planes,
             noise=self._noise(squares, mass, before.noise),
@@ -304,7 +304,7 @@ class RegressionProblem:
     def _plane(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:
         """Return argmin_w Σ_i γ_i (y_i - f(x_i))² + α|w|²: by QR, the penalty as rows of its own."""
         if not float(factor.weight) > 0.0:
-            return replace(before, residual=np.zeros(1))  # no row is left to move it
+            return replace(before, rss=np.zeros(1))  # no row is left to move it
         if np.any(self.root_alpha > 0):
             prices = np.column_stack([np.diag(self.root_alpha), np.zeros(len(self.root_alpha))])
             factor = replace(factor, factor=triangle(np.concatenate([factor.factor, prices])))
