@@ -22,8 +22,7 @@ from tractable.distributions import (
     grid_posterior,
 )
 from tractable.plotting import plot
-from tractable.plotting.picture_modules import MODULES
-from tractable.plotting.plot import picture
+from tractable.plotting.plot import MODULES, picture
 from tractable.testing import picture_laws
 from tractable.testing.picture_laws import PICTURE_LAWS, Picture
 from tractable.value import value
