@@ -53,7 +53,7 @@ def _adaptive(
 ) -> Any:
     """Draw the density over one or two columns; the balloon form, which has no marginals, over its own."""
     check_fitted(x)
-    rows = _rows(x, x.places_.middle + x.places_.spread * x.places_.points, data)
+    rows = _rows(x, x.rows_, data)
     _, shares = told_coverages(coverage, coverages, COVERAGES)
     if not x.normalized_:
         return draw_estimate(x, ax, rows, dims, "estimate, no density", n_cells, shares)
