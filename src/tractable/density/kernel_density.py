@@ -15,7 +15,7 @@ from tractable.base import (
     check_fitted,
 )
 from tractable.base.stored_rows import check_stored_rows
-from tractable.density.one_column import OneColumn
+from tractable.density.univariate import UnivariateMixin
 from tractable.distributions import SmoothedEmpirical
 from tractable.distributions.smoothed.domain import as_ends
 from tractable.smoothing import (
@@ -94,7 +94,7 @@ METHODS = ("silverman", "scott", "isj", "loo", "lscv")
 ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
-class KernelDensity(OneColumn, DensityMixin, Estimator):
+class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
 
     General and simple, at the price of keeping all rows: a score costs a pass over them, on one column
@@ -280,7 +280,7 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
             raise ValueError(f"X has {dim} columns: distribution functions and grids are of one")
         return rows
 
-    def _numbers(self) -> Any:
+    def _univariate(self) -> Any:
         return self._one_column().numbers
 
     def _bandwidth(self, X: np.ndarray, weights: np.ndarray | None, window: Any, period: Any) -> np.ndarray:
