@@ -78,7 +78,7 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     search_ : BinSearch
         With "loo", what was tried: `n_bins` and `scores`.
     statistic_ : BinCounts
-        Everything the model knows about the rows.
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
