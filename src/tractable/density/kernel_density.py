@@ -233,8 +233,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     ) -> GridDensity:
         """Return the density of one column on an even grid, and a bound on its error.
 
-        A Gaussian window without bounds is convolved by FFT, unless the bound on its error would exceed 1e-4 of
-        the peak; others are evaluated exactly at every node.
+        A Gaussian window without bounds is convolved by FFT, unless the error bound would exceed 1e-4 of the
+        peak; others are evaluated exactly at every node.
 
         Parameters
         ----------
