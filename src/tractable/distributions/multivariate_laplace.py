@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.laplace import coordinate_medians, geometric_median
+from tractable.distributions.laplace import Laplace, coordinate_medians, geometric_median
 from tractable.distributions.multivariate_student_t import expected_distance
 from tractable.value import value
 
@@ -141,6 +141,9 @@ class MultivariateLaplace(Distribution):
     def log_peak(self) -> Array:
         """The greatest log density, -log Z, (*batch,)."""
         return -self.dim * namespace_of(self.scale).log(self.scale) - _log_volume(self.dim, self.norm)
+
+    def _one_column(self) -> Laplace:
+        return Laplace(location=self.location[..., 0], scale=self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:
         shape = (n, *self.batch_shape, self.dim)
