@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, fit
+from tractable.cli import app
+from tractable.cli.fit import fit
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
-from tractable.data import csv as text_blocks
+from tractable.data import text_table as text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
 #: Which table each kind of model learns from, and which column it predicts.

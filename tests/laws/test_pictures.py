@@ -162,7 +162,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "change"), MUTANTS)
-def test_laws_of_pictures_have_teeth(law, change, rng):
+def test_laws_of_pictures_have_power(law, change, rng):
     with pytest.raises(AssertionError):
         law(broken(change), rng)
     mpl.pyplot.close("all")

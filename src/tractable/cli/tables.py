@@ -13,9 +13,9 @@ import numpy as np
 
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
-from tractable.data.csv import TextTable, open_text
 from tractable.data.output import replacing
 from tractable.data.source import Batch, ForwardingSource, Source, batch_rows, row_slices
+from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
 __all__ = [

@@ -171,7 +171,7 @@ class ColumnAxis:
 
 def column_axes(x: Any, names: Sequence[str], dim: int) -> list[ColumnAxis]:
     """Return the axes of the columns of a classifier, from its fitted layout or class distributions."""
-    layout = getattr(x, "layout_", None)
+    layout = getattr(x, "_layout_", None)
     if layout is not None:
         kinds = zip(names, layout.columns.categories, layout.likelihoods, strict=True)
         return [ColumnAxis(name=n, categories=c, whole=kind in DISCRETE) for n, c, kind in kinds]

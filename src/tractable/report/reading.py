@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.data.csv import UnclosedError, text_blocks
 from tractable.data.names import clean_names, nearest_file, number_of
 from tractable.data.text import Dialect, is_text, sniffed
+from tractable.data.text_table import UnclosedError, text_blocks
 from tractable.report.mutual_information import informative_columns
 from tractable.report.rows import listed
 from tractable.report.table import ColumnCounts, Table, TableError, classified_column, unknown_column

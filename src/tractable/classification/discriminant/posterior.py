@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.classification.discriminant.moments import overall_mean
 from tractable.conjugate import MultivariateNormalModel
-from tractable.conjugate.wishart import seen_scale, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment
 from tractable.covariance import Diagonal, Full
 from tractable.covariance.shapes import constant_columns
 from tractable.distributions import MultivariateStudentT, NormalWishart
@@ -92,7 +92,7 @@ def beliefs_sharing(prior: NormalWishart, moments: Moments) -> ClassBeliefs:
     location = prior.location + (n / strength)[:, None] * step
     left = dof + 1.0 - dim
     structure = Full.from_precision(scale).scaled((strength + 1.0) / (strength * left))
-    rise = wishart_rise(prior.dof, n.sum(), prior.scale, growth)
+    rise = wishart_increment(prior.dof, n.sum(), prior.scale, growth)
     return ClassBeliefs(
         posterior=NormalWishart(mean=location, strength=strength, dof=dof, scale=scale),
         predictive=MultivariateStudentT(dof=left, location=location, scale=structure),

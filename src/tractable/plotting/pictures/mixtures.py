@@ -10,7 +10,7 @@ from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
 from tractable.mixture.regression.estimator import PlanesEstimator
-from tractable.mixture.table.estimator import TableShell
+from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
@@ -53,7 +53,7 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
         return with_options(_objective, x, ax, options)
     if show == "responsibilities":
         return with_options(_responsibilities, x, ax, options)
-    if isinstance(x, TableShell) and _is_categorical(x, options.get("dims")):
+    if isinstance(x, BaseTableMixture) and _is_categorical(x, options.get("dims")):
         return with_options(_categories, x, ax, options)
     return draw(x.distribution_, ax, **options)
 
@@ -162,13 +162,13 @@ def _categories(x: Any, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
 def _axis(x: Any, column: int) -> ColumnAxis:
     """Return the axis of a column, with the categories that a table mixture knows."""
     name = column_names(x)[column]
-    if not isinstance(x, TableShell):
+    if not isinstance(x, BaseTableMixture):
         return ColumnAxis(name=name)
-    kind, categories = x.columns_.kinds[column], x.columns_.categories[column]
+    kind, categories = x._columns_.kinds[column], x._columns_.categories[column]
     if kind == "bernoulli":
         return ColumnAxis(name=name, categories=(False, True), labels=("no", "yes"))
     if kind == "categorical" and categories is None:
-        categories = tuple(range(x.units_.sizes[column]))
+        categories = tuple(range(x.distribution_.components.parts[column].probabilities.shape[1]))
     return ColumnAxis(name=name, categories=categories, whole=kind == "poisson")
 
 
