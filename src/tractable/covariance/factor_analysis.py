@@ -1,4 +1,4 @@
-"""Factor analysis: Σ_k = F_k F_kᵀ + D_k fitted to average products S_k, by steps that raise the likelihood."""
+"""Factor analysis: Σ_k = F_k F_kᵀ + D_k fitted to average products S_k by maximum likelihood."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ STEPS = 5
 #: How much better, in nats a row, the second proposal must be, so that rounding does not decide.
 MARGIN = 1e-9
 
-#: The least noise variance, as a fraction of the column's variance: in a Heywood case, where factors explain a
-#: column whole, the likelihood would depend on rounding.
+#: The least noise variance, as a fraction of the column's variance: in a Heywood case, where factors explain
+#: a column whole, the likelihood would depend on rounding.
 LEAST_NOISE = 1e-6
 
 

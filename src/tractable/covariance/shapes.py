@@ -2,8 +2,8 @@
 
 `SHAPES` is the one table of them. A shape takes S_k, the average over the rows of component k of the products
 (x - μ_k)(x - μ_k)ᵀ in the form that :meth:`CovarianceShape.compress` gives them, and returns the structure
-that maximises -½ (log |Σ_k| + tr(Σ_k⁻¹ S_k)). `reg_covar` and an inverse Wishart prior are part of the average:
-see :meth:`CovarianceShape.maximize`.
+that maximises -½ (log |Σ_k| + tr(Σ_k⁻¹ S_k)). `reg_covar` and an inverse Wishart prior are part of the
+average: see :meth:`CovarianceShape.maximize`.
 """
 
 from abc import ABC, abstractmethod
@@ -327,7 +327,7 @@ def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:
 
 
 def compact_form(structure: Covariance, matrices: Array) -> Array:
-    """Return matrices (K, d, d) of a structure in scikit-learn's shapes: (K, d) and (K,) where they suffice."""
+    """Return matrices (K, d, d) of a structure in scikit-learn's shapes, (K, d) or (K,) where these suffice."""
     if isinstance(structure, Isotropic):
         return matrices[..., 0, 0]
     if isinstance(structure, Diagonal):

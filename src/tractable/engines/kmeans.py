@@ -1,8 +1,8 @@
 """K-means: seeding, Lloyd's two steps as expectation-maximisation, and the search for the best clusters.
 
-The E-step gives every row to its nearest centre (:class:`AssignStep`); for rows in memory, bounds on distances
-(Hamerly 2010) decide most rows without computing any (:class:`BoundedAssignStep`). The M-step moves every
-centre to the mean of its rows (:meth:`KMeansProblem.maximize`). J = Σ_k Σ_i r_ik |x_i - μ_k|² never rises.
+The E-step gives every row to its nearest centre (:class:`AssignStep`); for rows in memory, bounds on
+distances (Hamerly 2010) decide most rows without computing any (:class:`BoundedAssignStep`). The M-step moves
+every centre to the mean of its rows (:meth:`KMeansProblem.maximize`). J = Σ_k Σ_i r_ik |x_i - μ_k|² never rises.
 """
 
 from typing import Any
@@ -98,7 +98,7 @@ class Clusters:
 
     @property
     def clusters(self) -> "Clusters":
-        """This statistic; see `Reassigned.clusters`."""
+        """The statistic itself; see `Reassigned.clusters`."""
         return self
 
     def __add__(self, other: "Clusters") -> "Clusters":

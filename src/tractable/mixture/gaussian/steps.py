@@ -108,7 +108,7 @@ class NaturalEStep(EStep):
 
 @value
 class WhitenedEStep(EStep):
-    """Log densities from whitened differences, -½ |W_k (z - μ_k)|²: slower, and precise for any parameters."""
+    """Log densities from whitened differences, -½ |W_k (z - μ_k)|²: slower, and always precise."""
 
     constants: np.ndarray  # (K,), log of π_k and of the density at μ_k
     whiteners: np.ndarray  # (K, d, d) or (K, d)

@@ -54,7 +54,7 @@ class NoiseCollapsedWarning(UserWarning):
 
 
 class BaseRegressionMixture(PredictiveMixin, RegressorMixin, EMEstimator):
-    """p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²) by EM: the predictive distribution and what it is fitted by."""
+    """p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²) by EM: predictive distribution and fit."""
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
     n_components: int

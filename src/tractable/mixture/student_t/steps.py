@@ -1,8 +1,8 @@
 """The two steps of EM for mixtures of multivariate Student-t distributions (Peel and McLachlan 2000).
 
-The complete data are the component of a row and its precision u, x | u ~ N(μ, Σ/u), u ~ Gamma(ν/2, ν/2). The
-E-step sums what the responsibilities r and the expected precisions E[u | x] = (ν + d) / (ν + Δ²) weight, with Δ
-the Mahalanobis distance: :class:`StudentTEStep`. M-step: :meth:`StudentTProblem.maximize`.
+The complete data are the component of a row and its precision u, x | u ~ N(μ, Σ/u), u ~ Gamma(ν/2, ν/2).
+The E-step sums what the responsibilities r and the expected precisions E[u | x] = (ν + d) / (ν + Δ²) weight,
+with Δ the Mahalanobis distance: :class:`StudentTEStep`. M-step: :meth:`StudentTProblem.maximize`.
 """
 
 import math
