@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.density.bin_search import leave_one_out
+from tractable.density.bin_rules import leave_one_out
 from tractable.linear_model import CVCurve, RidgeCV
 from tractable.linear_model.ridge.spectrum import PrimalSpectrum
 from tractable.testing import score_laws

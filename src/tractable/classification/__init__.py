@@ -11,16 +11,16 @@ from tractable.classification.discriminant import (
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import LogisticRegression, SeparableClassesWarning
-from tractable.classification.naive_bayes.columns import NaiveColumns
-from tractable.classification.naive_bayes.estimator import NaiveBayes
-from tractable.classification.naive_bayes.model import FittedColumns
-from tractable.classification.naive_bayes.named import (
+from tractable.classification.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
     GaussianNB,
     KernelNB,
     MultinomialNB,
+    NaiveBayes,
 )
+from tractable.classification.naive_bayes.columns import NaiveColumns
+from tractable.classification.naive_bayes.model import FittedColumns
 from tractable.classification.perceptron import Perceptron
 
 __all__ = [

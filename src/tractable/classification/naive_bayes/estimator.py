@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import ModelTags, check_answerable, check_choice, check_columns, check_number
-from tractable.base.classifier import GenerativeClasses
+from tractable.base.classifier import GenerativeClassifierMixin
 from tractable.base.labels import check_class_rows
 from tractable.base.validation import refuse_foreign
 from tractable.classification.naive_bayes.columns import NaiveColumns, learn_naive_columns, some_columns
@@ -41,7 +41,7 @@ __all__ = ["NaiveBayes", "NaiveBayesShell"]
 BLOCK = 2**15
 
 
-class NaiveBayesShell(GenerativeClasses, OnePassClassifier):
+class NaiveBayesShell(GenerativeClassifierMixin, OnePassClassifier):
     """p(x | C_k) = Π_j p(x_j | C_k): the columns are independent given the class.
 
     A model supplies `_estimation()`, `_priors()`, `_told()` (likelihoods) and `_check_parameters()`.

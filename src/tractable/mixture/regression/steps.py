@@ -14,7 +14,7 @@ from tractable.arrays.special import log_sum_exp
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.glm import softmax_regression
-from tractable.engines.glm.softmax_regression import SoftmaxExpansion
+from tractable.engines.glm.softmax_regression import LossExpansion
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
 from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer
@@ -137,9 +137,9 @@ class GateExpansion:
     """A softmax loss expanded at given coefficients, with responsibilities for targets."""
 
     step: RegressionEStep
-    of: Callable[..., SoftmaxExpansion]
+    of: Callable[..., LossExpansion]
 
-    def __call__(self, block: Batch) -> SoftmaxExpansion:
+    def __call__(self, block: Batch) -> LossExpansion:
         x, _, r, _ = self.step.responsibilities(block)
         return self.of(x, r, weights=block.weights)
 

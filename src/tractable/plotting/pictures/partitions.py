@@ -9,18 +9,17 @@ from tractable.plotting.plot import picture
 from tractable.plotting.points import draw_rows, how_many
 from tractable.plotting.style import COLOURS, legend, quiet
 from tractable.spatial import Index, KDTree
-from tractable.spatial.plane_cells import plane_cells
-from tractable.spatial.plane_index import PlaneIndex
+from tractable.spatial.hyperplane_index import HyperplaneIndex, leaf_polygons
 
 __all__: list[str] = []
 
 
 @picture.register
-def _planes(x: PlaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
+def _planes(x: HyperplaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
     """Draw the cells of one tree; points kept more than once; what a search for `row` and k sees."""
     if x.points.shape[1] != 2 or x.metric.rows("points", x.points) is not x.points:
         return draw_points(x, ax, row, k)
-    cells = plane_cells(x, tree)
+    cells = leaf_polygons(x, tree)
     _cells(ax, list(cells.values()))
     kept = np.bincount(np.concatenate([x.leaf_points(leaf) for leaf in cells]), minlength=len(x))
     _points(ax, x.points[kept == 1], "0.25", "points")

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.primitives.neighbors import (
-    PlaneTrees,
+    HyperplaneTrees,
     joined,
     leaves_of,
     tree_candidates,
@@ -15,13 +15,13 @@ from tractable.primitives.neighbors import (
 )
 from tractable.spatial.checks import as_rows
 from tractable.spatial.index import Index
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.value import replace
 
-__all__ = ["PlaneIndex", "as_real", "as_seed", "as_whole"]
+__all__ = ["HyperplaneIndex", "as_real", "as_seed", "as_whole", "leaf_polygons"]
 
 
-class PlaneIndex(Index):
+class HyperplaneIndex(Index):
     """Trees whose nodes ask on which side of a plane a row lies.
 
     A search looks at the points of the leaves that it reaches; it finds the true neighbours that are there.
@@ -32,7 +32,7 @@ class PlaneIndex(Index):
     block: ClassVar[int] = 1024
 
     random_state: int
-    trees: PlaneTrees
+    trees: HyperplaneTrees
     _centre: np.ndarray  # (d,), of the rows
     _order: np.ndarray  # (n,), points as the first tree holds them: neighbours are neighbours in memory
     _local: np.ndarray  # (n, d), their rows
@@ -44,7 +44,7 @@ class PlaneIndex(Index):
         self._set(_centre=rows.mean(axis=0))
         return rows - self._centre
 
-    def _arrange(self, first: PlaneTrees) -> np.ndarray:
+    def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
         held, places = np.unique(first.members, return_index=True)
         order = held[np.argsort(places, kind="stable")].astype(np.int64)
@@ -53,7 +53,7 @@ class PlaneIndex(Index):
         self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
         return about
 
-    def _keep(self, first: PlaneTrees, *others: PlaneTrees) -> None:
+    def _keep(self, first: HyperplaneTrees, *others: HyperplaneTrees) -> None:
         """Set the trees; the first numbers points from outside, the others in the new order."""
         place = np.empty(len(self), np.int32)
         place[self._order] = np.arange(len(self), dtype=np.int32)
@@ -139,3 +139,58 @@ def as_real(name: str, number: Any, least: float, below: float) -> float:
     if not real or not least <= number < below:
         raise ValueError(f"{name} must be a number from {least:g} to less than {below:g}, got {number!r}")
     return float(number)
+
+
+def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> dict[int, np.ndarray]:
+    """Return the polygon of each leaf of a tree over points of two columns, within the box of the points.
+
+    Rows in a leaf's polygon are those that descend to it.
+
+    Parameters
+    ----------
+    index : SpillTree, TSVQTree or RandomizedForest
+        Of Euclidean points (n, 2).
+    tree : int
+        Which of several.
+    room : float
+        By which share of its sides the box is larger than the points need.
+
+    Examples
+    --------
+    >>> from tractable.spatial import TSVQTree
+    >>> tree = TSVQTree([[0.0, 0.0], [9.0, 0.0], [0.0, 1.0], [9.0, 1.0]], leaf_size=2, random_state=0)
+    >>> sorted(float(cell[:, 0].max()) for cell in leaf_polygons(tree, room=0.0).values())
+    [4.5, 9.0]
+    """
+    plain = index.metric.rows("points", index.points) is index.points
+    if index.points.shape[1] != 2 or not plain:
+        raise ValueError("index must be of points of two columns and Euclidean to have cells in the plane")
+    tree = as_whole("tree", tree, 0, len(index.trees.roots) - 1)
+    low, high = index.points.min(axis=0), index.points.max(axis=0)
+    space = room * np.where(high > low, high - low, 1.0)
+    (a, b), (c, d) = low - space, high + space
+    box = np.array([[a, b], [c, b], [c, d], [a, d]])
+    found: dict[int, np.ndarray] = {}
+    todo = [(int(index.trees.roots[tree]), box)]
+    while todo:
+        node, cell = todo.pop()
+        if node < 0:
+            found[-1 - node] = cell
+            continue
+        normal, centre = index.trees.normals[node], index.trees.centre
+        over = (cell - centre) @ normal - index.trees.offsets[node]
+        left, right = (int(child) for child in index.trees.children[node])
+        todo += [(right, _clipped(cell, over)), (left, _clipped(cell, -over))]
+    return found
+
+
+def _clipped(cell: np.ndarray, over: np.ndarray) -> np.ndarray:
+    """Return the part of a convex polygon where `over`, given at its corners, is not negative."""
+    kept = []
+    for i in range(len(cell)):
+        j = (i + 1) % len(cell)
+        if over[i] >= 0.0:
+            kept.append(cell[i])
+        if (over[i] >= 0.0) != (over[j] >= 0.0):
+            kept.append(cell[i] + over[i] / (over[i] - over[j]) * (cell[j] - cell[i]))
+    return np.array(kept).reshape(-1, 2)

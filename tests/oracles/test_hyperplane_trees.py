@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import plain_trees as obvious
 from tractable.primitives.neighbors import (
     NeighbourLists,
     grow,
@@ -15,8 +16,6 @@ from tractable.primitives.neighbors import (
     tree_within,
     two_means,
 )
-from tractable.primitives.neighbors import agnostic as obvious
-from tractable.primitives.neighbors.agnostic import two_means as obvious_two_means
 
 
 def tree_of(x, rng, leaf_size=8, **options):
@@ -123,7 +122,7 @@ def test_two_means(n, d, rng):
     found = two_means(x, ids, ptr, uniforms)
     for g, (lo, hi) in enumerate([(0, n), (n, 2 * n)]):
         rows = ids[lo:hi]
-        centers, right = obvious_two_means(x[rows] - x[rows[0]], uniforms[g])
+        centers, right = obvious.two_means(x[rows] - x[rows[0]], uniforms[g])
         assert parts(found)[2 * g : 2 * g + 2] == [{*rows[right == side].tolist()} for side in (0, 1)]
         middle = centers.mean(axis=0) + x[rows[0]]
         assert found.normals[g] @ middle == pytest.approx(found.offsets[g], abs=1e-12)

@@ -17,18 +17,16 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.density.lattice import lattice
-from tractable.density.local_windows import (
+from tractable.density.adaptive_kernel_density.cross_validation import box_about, climbed, lattice
+from tractable.density.adaptive_kernel_density.windows import (
     balloon,
     index_of,
     local_covariances,
     neighbours_of_places,
+    places_of,
     sample_point,
     whitening,
 )
-from tractable.density.neighbor_cv import climbed
-from tractable.density.places import places_of
-from tractable.density.probes import box_about
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.counted import nearest_counted
 

@@ -1,4 +1,4 @@
-"""See `tractable.primitives.neighbors` and `tractable.primitives.neighbors`.
+"""Construction and search of trees of hyperplanes, and neighbour lists from their leaves.
 
 No `fastmath`: a point is projected by one and the same sum when a tree is grown and when it is searched.
 """
@@ -218,7 +218,6 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
 
 @njit(nogil=True, cache=True)
 def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, radii, visited, measured):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.tree_within`."""
     ptr, members = leaves
     seen = np.full(len(points), -1, np.int32)
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)

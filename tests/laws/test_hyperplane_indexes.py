@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catalogue import cross
-from rows.plane_indexes import ROWS, WHITENED
+from rows.hyperplane_indexes import ROWS, WHITENED
 from tractable import spatial
 from tractable.spatial import Index, RandomizedForest, SpillTree, TSVQTree
 from tractable.testing import index_laws

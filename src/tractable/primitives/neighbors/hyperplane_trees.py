@@ -16,7 +16,7 @@ from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
 
 __all__ = [
-    "PlaneTrees",
+    "HyperplaneTrees",
     "Split",
     "grow",
     "halve",
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @value
-class PlaneTrees:
+class HyperplaneTrees:
     """One or several trees over the same points.
 
     A child that is not negative is a node; child -1 - j is leaf j, which holds the points
@@ -64,7 +64,7 @@ class PlaneTrees:
         return self.normals, self.offsets, self.children, self.look_back
 
 
-def joined(trees: Sequence[PlaneTrees]) -> PlaneTrees:
+def joined(trees: Sequence[HyperplaneTrees]) -> HyperplaneTrees:
     """Return several trees over the same points as one value."""
     nodes = np.cumsum([0, *(len(t.offsets) for t in trees)])
     leaves = np.cumsum([0, *(len(t.ptr) - 1 for t in trees)])
@@ -73,7 +73,7 @@ def joined(trees: Sequence[PlaneTrees]) -> PlaneTrees:
     def moved(slots: np.ndarray, i: int) -> np.ndarray:
         return np.where(slots >= 0, slots + nodes[i], slots - leaves[i])
 
-    return PlaneTrees(
+    return HyperplaneTrees(
         centre=trees[0].centre,
         roots=np.concatenate([moved(t.roots, i) for i, t in enumerate(trees)]),
         normals=np.concatenate([t.normals for t in trees]),
@@ -86,9 +86,9 @@ def joined(trees: Sequence[PlaneTrees]) -> PlaneTrees:
     )
 
 
-def leaves_of(x: np.ndarray, trees: PlaneTrees, tree: int = 0) -> np.ndarray:
+def leaves_of(x: np.ndarray, trees: HyperplaneTrees, tree: int = 0) -> np.ndarray:
     """Return the leaf of a tree to which each row of x descends, (m,)."""
-    from tractable.primitives.neighbors.compiled_plane_trees import leaves_of as compiled
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import leaves_of as compiled
 
     out = np.empty(len(x), np.int64)
     compiled(x - trees.centre, trees.roots[tree], trees.planes, trees.depth, out)
@@ -96,7 +96,7 @@ def leaves_of(x: np.ndarray, trees: PlaneTrees, tree: int = 0) -> np.ndarray:
 
 
 def tree_nearest(
-    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: HyperplaneTrees, size: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the k nearest of the points in the leaves that a search of the trees opens.
 
@@ -108,7 +108,7 @@ def tree_nearest(
         As the trees number them.
     order : array (n,)
         What each of them is called outside.
-    trees : PlaneTrees
+    trees : HyperplaneTrees
     size : float
         Of the point farthest from the centre: rounding of projections is as large as that.
 
@@ -123,7 +123,7 @@ def tree_nearest(
 
 
 def tree_candidates(
-    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: HyperplaneTrees, size: float
 ) -> np.ndarray:
     """Return what the points are called that `tree_nearest` measures for one row (1, d), in order."""
     seen = _searched(x, k, points, order, trees, size)[4]
@@ -131,9 +131,9 @@ def tree_candidates(
 
 
 def _searched(
-    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+    x: np.ndarray, k: int, points: np.ndarray, order: np.ndarray, trees: HyperplaneTrees, size: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    from tractable.primitives.neighbors.compiled_plane_trees import tree_nearest as compiled
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import tree_nearest as compiled
 
     near, ids = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
     visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
@@ -143,13 +143,18 @@ def _searched(
 
 
 def tree_within(
-    x: np.ndarray, radii: np.ndarray, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+    x: np.ndarray,
+    radii: np.ndarray,
+    points: np.ndarray,
+    order: np.ndarray,
+    trees: HyperplaneTrees,
+    size: float,
 ) -> tuple[np.ndarray, ...]:
     """Return rows, indices and distances of the pairs within each row's radius, and what the search cost.
 
     See `tree_nearest`; pairs come by row, then by distance, then by index.
     """
-    from tractable.primitives.neighbors.compiled_plane_trees import tree_within as compiled
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import tree_within as compiled
 
     cost = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     found = compiled(*_for_search(x, points, order, trees, size), radii, *cost)
@@ -157,7 +162,7 @@ def tree_within(
 
 
 def _for_search(
-    x: np.ndarray, points: np.ndarray, order: np.ndarray, trees: PlaneTrees, size: float
+    x: np.ndarray, points: np.ndarray, order: np.ndarray, trees: HyperplaneTrees, size: float
 ) -> tuple[Any, ...]:
     about = x - trees.centre
     sizes = np.sqrt(np.einsum("ij,ij->i", about, about))
@@ -187,7 +192,7 @@ def grow(
     leaf_size: int,
     split: Callable[[np.ndarray, np.ndarray, int], Split],
     max_depth: int | None = None,
-) -> PlaneTrees:
+) -> HyperplaneTrees:
     """Grow a tree over the rows of x, level by level, until its leaves hold at most `leaf_size` of them.
 
     Parameters
@@ -226,7 +231,7 @@ def grow(
         planes.append(found)
         ids, ptr = found.ids, found.ptr
     looks = [np.full(len(p.offsets), p.look_back) for p in planes]
-    return PlaneTrees(
+    return HyperplaneTrees(
         centre=np.zeros(x.shape[1]),
         roots=slots[0],
         normals=np.concatenate([np.empty((0, x.shape[1])), *(p.normals for p in planes)]),
@@ -282,7 +287,7 @@ def halve(
     >>> found.offsets.tolist(), [sorted(p.tolist()) for p in np.split(found.ids, found.ptr[1:-1])]
     ([3.5], [[0, 1, 2, 3, 4], [3, 4, 5, 6, 7]])
     """
-    from tractable.primitives.neighbors.compiled_plane_trees import halve as compiled
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import halve as compiled
 
     groups, d = len(ptr) - 1, x.shape[1]
     normals, offsets = np.empty((groups, d)), np.empty(groups)
