@@ -327,7 +327,7 @@ def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:
 
 
 def compact_form(structure: Covariance, matrices: Array) -> Array:
-    """Return matrices (K, d, d) of a structure in scikit-learn's shapes, (K, d) or (K,) where these suffice."""
+    """Return matrices (K, d, d) in scikit-learn's shapes: (K, d) or (K,) where these suffice."""
     if isinstance(structure, Isotropic):
         return matrices[..., 0, 0]
     if isinstance(structure, Diagonal):

@@ -2,7 +2,8 @@
 
 The E-step gives every row to its nearest centre (:class:`AssignStep`); for rows in memory, bounds on
 distances (Hamerly 2010) decide most rows without computing any (:class:`BoundedAssignStep`). The M-step moves
-every centre to the mean of its rows (:meth:`KMeansProblem.maximize`). J = Σ_k Σ_i r_ik |x_i - μ_k|² never rises.
+every centre to the mean of its rows (:meth:`KMeansProblem.maximize`). The objective J = Σ_k Σ_i r_ik
+|x_i - μ_k|² never rises.
 """
 
 from typing import Any
