@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.classification import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes.model import columns_by_class
+from tractable.classification.naive_bayes.model import ClassStatistics
 from tractable.testing import classifier_laws, estimator_laws
 from tractable.value import replace
 
@@ -21,7 +21,7 @@ class ForgetsWeights(NaiveBayes):
 
     def _of(self, layout):
         def of(x, labels, weights=None):
-            return columns_by_class(x, labels, layout=layout)
+            return ClassStatistics(layout=layout)(x, labels)
 
         return of
 

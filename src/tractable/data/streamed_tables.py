@@ -40,11 +40,11 @@ class StreamedTables:
     start: Callable[[], Iterator[tuple[Any, Any, Any]]]
     leave: tuple[Any, ...] = ()
 
-    def digest(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
-        """Return a frame in which every value that is no number occurs once, by a pass.
+    def distinct_values(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
+        """Return a frame with every value of the columns that are no numbers once, by a pass.
 
-        What `learn_columns` says of it, it would say of all rows together; the second answer notes whose
-        frames they are.
+        `learn_columns` gives the same columns for it as for all rows together, but for the library and types
+        of the frames, which the second result, a function, adds.
         """
         import pandas as pd
 

@@ -23,8 +23,8 @@ from tractable.mixture.regression import (
 from tractable.mixture.selection import ComponentChoice, NumberOfClusters
 from tractable.mixture.student_t import StudentTMixture, StudentTParameters, StudentTSums
 from tractable.mixture.table.estimator import TableMixture
-from tractable.mixture.table.model import TableUnits
-from tractable.mixture.table.steps import TableParameters, TableSums
+from tractable.mixture.table.model import TableEncoding, TableParameters
+from tractable.mixture.table.steps import TableSums
 
 __all__ = [
     "BayesianGaussianMixture",
@@ -50,10 +50,10 @@ __all__ = [
     "StudentTParameters",
     "StudentTSums",
     "TableColumns",
+    "TableEncoding",
     "TableMixture",
     "TableParameters",
     "TableSums",
-    "TableUnits",
     "VariationalParameters",
     "bell",
     "best_partition",

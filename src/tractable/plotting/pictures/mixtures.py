@@ -7,7 +7,7 @@ import numpy as np
 from tractable.base import check_fitted
 from tractable.data import is_frame
 from tractable.mixture.base import EMMixture
-from tractable.mixture.table.estimator import TableShell
+from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.plotting.categories import draw_categories
 from tractable.plotting.climb import draw_climb
 from tractable.plotting.column_axes import ColumnAxis
@@ -36,13 +36,14 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
         return with_options(_climb, x, ax, options)
     if show == "responsibilities":
         return with_options(_responsibilities, x, ax, options)
-    if isinstance(x, TableShell) and _of_words(x, options.get("dims")):
+    if isinstance(x, BaseTableMixture) and _of_words(x, options.get("dims")):
         return with_options(_words, x, ax, options)
     return draw(x.distribution_, ax, **options)
 
 
 def _climb(x: EMMixture, ax: Any, *, label: str = "") -> Any:
-    return draw_climb(ax, x.lower_bounds_, x.converged_, label=label)
+    trace = x.objective_trace_ if hasattr(x, "objective_trace_") else x.lower_bounds_
+    return draw_climb(ax, trace, x.converged_, label=label)
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
@@ -70,11 +71,11 @@ def _of_words(x: Any, dims: Any) -> bool:
 def _axis(x: Any, column: int) -> ColumnAxis:
     """Return what the places of a column are: of a table, its categories."""
     name = column_names(x)[column]
-    if not isinstance(x, TableShell):
+    if not isinstance(x, BaseTableMixture):
         return ColumnAxis(name=name)
     kind, categories = x.columns_.kinds[column], x.columns_.categories[column]
     if kind == "bernoulli":
         return ColumnAxis(name=name, categories=(False, True), words=("no", "yes"))
     if kind == "categorical" and categories is None:
-        categories = tuple(range(x.units_.sizes[column]))
+        categories = tuple(range(x.distribution_.components.parts[column].probabilities.shape[1]))
     return ColumnAxis(name=name, categories=categories, whole=kind == "poisson")
