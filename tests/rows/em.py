@@ -15,7 +15,6 @@ from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.engines import incomplete_gaussian as steps
-from tractable.engines.kmeans import StreamedRows
 from tractable.linear_model import LaplaceNoise, RobustPlane
 from tractable.linear_model.robust.steps import robust_steps, start_at_least_squares
 from tractable.statistics import IncompleteMoments
@@ -110,6 +109,6 @@ ROWS = [
     Row("incomplete Gaussian", incomplete_gaussian),
     Row("k-means", kmeans),
     Row("k-means of weighted rows", partial(kmeans, weighted=True)),
-    Row("k-means far from the origin, streamed", partial(kmeans, StreamedRows, moved=1e8)),
+    Row("k-means far from the origin, streamed", partial(kmeans, bounds=False, moved=1e8)),
     Row("Gaussian with little missing", partial(incomplete_gaussian, 0.05)),
 ]

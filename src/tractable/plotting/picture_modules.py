@@ -31,7 +31,7 @@ _KINDS = {
     "paths": "LassoPath LarsPath LassoCV LassoLars",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",
-    "regression_mixtures": "PlanesEstimator",
+    "regression_mixtures": "BaseRegressionMixture",
     "searches": "BandwidthSearch SearchReport",
     "univariate": "Univariate",
     "vectors": "Empirical MultivariateLaplace Stacked",

@@ -42,8 +42,7 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
 
 
 def _climb(x: EMMixture, ax: Any, *, label: str = "") -> Any:
-    trace = x.objective_trace_ if hasattr(x, "objective_trace_") else x.lower_bounds_
-    return draw_climb(ax, trace, x.converged_, label=label)
+    return draw_climb(ax, x.objective_trace_, x.converged_, label=label)
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_fitted
-from tractable.mixture.regression.estimator import PlanesEstimator
+from tractable.mixture.regression.estimator import BaseRegressionMixture
 from tractable.plotting.climb import SHOWN, draw_climb
 from tractable.plotting.coefficients import draw_coefficients
 from tractable.plotting.line_rows import given_rows, line_points
@@ -23,7 +23,7 @@ N_LEVELS = 200
 
 @picture.register
 def _planes(
-    x: PlanesEstimator,
+    x: BaseRegressionMixture,
     ax: Any,
     *,
     data: Any = None,
@@ -44,7 +44,7 @@ def _planes(
     if show not in SHOWN:
         raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
     if show == "climb":
-        return draw_climb(ax, x.lower_bounds_, x.converged_)
+        return draw_climb(ax, x.objective_trace_, x.converged_)
     if y is not None and rows is None:
         raise ValueError("data must be given with y, the rows that the targets belong to")
     if rows is None and grid is None:
