@@ -39,8 +39,8 @@ class SmoothsInUnits(NaiveBayes):
 
     def _learn(self, statistic):
         super()._learn(statistic)
-        fitted = self.fitted_columns_
-        self.fitted_columns_ = replace(fitted, variance=fitted.variance + 1e-9)
+        fitted = self._fitted_columns_
+        self._fitted_columns_ = replace(fitted, variance=fitted.variance + 1e-9)
 
 
 class MultipliesProbabilities(MultinomialNB):

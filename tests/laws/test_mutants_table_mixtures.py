@@ -78,7 +78,7 @@ class RelearnsCategories(CategoricalMixture):
     """Learns categories anew where it is asked."""
 
     def _events(self, X):
-        self.columns_ = None
+        self._columns_ = None
         return super()._events(X)
 
 
@@ -87,7 +87,7 @@ class RelearnsCategories(CategoricalMixture):
     [
         ("weights_are_repetitions", TableMixture, ForgetsWeights),
         ("bad_rows_are_one_clear_error", StudentTMixture, ScoresHolesAsZero),
-        ("asking_changes_nothing", CategoricalMixture, RelearnsCategories),
+        ("predicting_changes_nothing", CategoricalMixture, RelearnsCategories),
     ],
 )
 def test_a_bug_of_the_shell_is_found(law, good, bad, rng):

@@ -19,6 +19,7 @@ __all__ = [
     "MOST_CATEGORIES",
     "TableColumns",
     "as_pandas",
+    "binarized",
     "coded_frame",
     "column_names",
     "columns_of",
@@ -237,6 +238,11 @@ def ranges(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if np.any(x != np.floor(x)):
         whole = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
     return low, high, whole
+
+
+def binarized(x: np.ndarray, threshold: float | None) -> np.ndarray:
+    """Return ones where entries are above a threshold, else zeros, NaN where they are missing."""
+    return x if threshold is None else np.where(np.isnan(x), np.nan, x > threshold)
 
 
 def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> TableColumns:

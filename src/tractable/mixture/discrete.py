@@ -199,7 +199,7 @@ class CategoricalMixture(BaseTableMixture):
     @property
     def categories_(self) -> list[np.ndarray]:
         """Values of the categories of each column."""
-        tables = zip(self.columns_.categories, self.probabilities_, strict=True)
+        tables = zip(self._columns_.categories, self.probabilities_, strict=True)
         return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
@@ -207,8 +207,8 @@ class CategoricalMixture(BaseTableMixture):
         if rows is None:
             return super()._coded(X, leave, reset=reset)
         if reset:
-            self.columns_ = replace(self._learn_columns(rows), library=None, types=None)
-        return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
+            self._columns_ = replace(self._learn_columns(rows), library=None, types=None)
+        return coded_frame(rows, self._columns_, self._unseen()).to_numpy()
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
         return learn_columns(frame, None, leave, codes=True)

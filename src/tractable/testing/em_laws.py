@@ -1,4 +1,4 @@
-"""Laws of expectation-maximisation: a pair of steps raises the objective and stops at a maximum."""
+"""Laws of expectation-maximisation: the objective never decreases, and a fixed point stays."""
 
 from collections.abc import Callable
 from typing import Any

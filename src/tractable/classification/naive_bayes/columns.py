@@ -11,7 +11,13 @@ import numpy as np
 from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
-from tractable.data.table_columns import column_names, columns_of, declared_of, learn_columns
+from tractable.data.table_columns import (
+    binarized,
+    column_names,
+    columns_of,
+    declared_of,
+    learn_columns,
+)
 from tractable.distributions.distribution import Univariate
 from tractable.distributions.independent_columns import some_columns
 from tractable.statistics import Counts, SideBySide
@@ -100,7 +106,7 @@ class ColumnLikelihoods:
 
     def prepare(self, x: np.ndarray) -> np.ndarray:
         """Return entries as they are counted: zeros and ones where there is a threshold."""
-        return x if self.binarize is None else np.where(np.isnan(x), np.nan, x > self.binarize)
+        return binarized(x, self.binarize)
 
     def check(self, where: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Refuse discrete columns with entries that their likelihood excludes; return the largest of each.

@@ -57,8 +57,8 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact in one pass", missing_values=True
     )
-    layout_: ColumnLikelihoods
-    fitted_columns_: IndependentColumns
+    _layout_: ColumnLikelihoods
+    _fitted_columns_: IndependentColumns
 
     #: The likelihood of columns of numbers that are not declared.
     _default: ClassVar[str] = "normal"
@@ -93,13 +93,13 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         leave = tuple(name for name in (y, sample_weight) if isinstance(name, str))
         if is_frame(X):
             if reset:
-                subject.layout_ = self._layout(frame=X, leave=leave)
-            X = coded_frame(X, subject.layout_.columns)
+                subject._layout_ = self._layout(frame=X, leave=leave)
+            X = coded_frame(X, subject._layout_.columns)
         rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
-        if reset and not hasattr(subject, "layout_"):
+        if reset and not hasattr(subject, "_layout_"):
             names = getattr(subject, "feature_names_in_", None)
-            subject.layout_ = self._layout(names=names, width=subject.n_features_in_)
-        found = fold(self._of(subject.layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
+            subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
+        found = fold(self._of(subject._layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
         return found if classes is None else found.named(classes)
 
     def _of(self, layout: ColumnLikelihoods) -> ClassStatistics:
@@ -113,8 +113,8 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         if reset:
             frame, noted = tables.distinct_values()
             found = self._layout(frame=frame)
-            subject.layout_ = replace(found, columns=noted(found.columns))
-        return CodedSource(tables=tables, columns=subject.layout_.columns), None, None
+            subject._layout_ = replace(found, columns=noted(found.columns))
+        return CodedSource(tables=tables, columns=subject._layout_.columns), None, None
 
     def _tables(self, X: Any, y: Any, sample_weight: Any) -> StreamedTables | None:
         return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None
@@ -125,12 +125,12 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         )
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if hasattr(self, "layout_"):
+        if hasattr(self, "_layout_"):
             # New categories are numbered after those that are known.
             tables = self._tables(X, y, sample_weight)
             frame = X if tables is None else tables.distinct_values()[0]
             if is_frame(frame):
-                self.layout_ = replace(self.layout_, columns=met_categories(frame, self.layout_.columns))
+                self._layout_ = replace(self._layout_, columns=met_categories(frame, self._layout_.columns))
         super()._learn_more(X, y, sample_weight)
 
     def _require_kind(self, statistic: Any) -> None:
@@ -150,33 +150,33 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
                 f"statistic is of entries with binarize={layout.binarize}, and this model has "
                 f"binarize={self._threshold()}"
             )
-        statistic, self.layout_ = replace(statistic, parts=parts), layout
-        names = self.layout_.columns.names
+        statistic, self._layout_ = replace(statistic, parts=parts), layout
+        names = self._layout_.columns.names
         named = names is not None and all(isinstance(name, str) for name in names)
         if named and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         weight = self._class_weights(statistic, classes)
         prior = self._priors(weight, classes)
-        fitted = fitted_columns(statistic, classes, self.layout_, self._estimation())
+        fitted = fitted_columns(statistic, classes, self._layout_, self._estimation())
         self.statistic_, self.classes_ = statistic, classes
         self.class_count_, self.class_prior_ = weight, prior
-        self.fitted_columns_ = fitted
+        self._fitted_columns_ = fitted
 
     def _report(self) -> None:
-        for said in warnings_of(self.statistic_, self.layout_, self._estimation()):
+        for said in warnings_of(self.statistic_, self._layout_, self._estimation()):
             warnings.warn(said, UserWarning, stacklevel=4)
 
     def _forget(self) -> None:
-        layout = self.layout_
+        layout = self._layout_
         super()._forget()
-        self.layout_ = layout
+        self._layout_ = layout
 
     # Prediction
 
     @property
     def class_distributions_(self) -> Product:
         """p(x | C_k), one part a column, as a batch of the classes."""
-        return self.fitted_columns_.product(self.layout_.columns.names)
+        return self._fitted_columns_.product(self._layout_.columns.names)
 
     @property
     def distribution_(self) -> Mixture:
@@ -228,8 +228,8 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
             Of a `Product` over the other columns, in order; its weights are the classes' probabilities.
         """
         check_answerable(self)
-        given = self.layout_.columns.given(dims, values)
-        return self.distribution_.condition({j: self.layout_.prepare(v) for j, v in given.items()})
+        given = self._layout_.columns.given(dims, values)
+        return self.distribution_.condition({j: self._layout_.prepare(v) for j, v in given.items()})
 
     def outlier_scores(self, X: Any) -> np.ndarray:
         """Return -log p(x) of each row: the larger, the less probable the row is under all classes.
@@ -249,7 +249,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        scores = ColumnScores.of(self.fitted_columns_, log_priors(self.class_prior_), relative=relative)
+        scores = ColumnScores.of(self._fitted_columns_, log_priors(self.class_prior_), relative=relative)
         with np.errstate(over="ignore"):
             return map_rows(scores, x)
 
@@ -257,11 +257,11 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         """Return rows as the numbers that the distributions are of."""
         refuse_foreign(X)
         unseen = {"smooth": "extra"}.get(*[getattr(self, "unseen", "smooth")] * 2)
-        columns, fitted = self.layout_.columns, self.fitted_columns_
+        columns, fitted = self._layout_.columns, self._fitted_columns_
         if is_frame(X):
             X = coded_frame(X, columns, unseen, strict=True)
-        x = self.layout_.prepare(np.asarray(check_columns(self, X)))
-        self.layout_.check_events(x)
+        x = self._layout_.prepare(np.asarray(check_columns(self, X)))
+        self._layout_.check_events(x)
         if not len(fitted.categorical):
             return x
         smoothed = np.all(fitted.log_unseen > -np.inf, axis=0)  # type: ignore[operator]
@@ -396,12 +396,12 @@ class NaiveBayes(BaseNaiveBayes):
     @property
     def likelihoods_(self) -> dict[Any, Any]:
         """The likelihood of each column."""
-        return {self.layout_.columns.label(j): kind for j, kind in enumerate(self.layout_.likelihoods)}
+        return {self._layout_.columns.label(j): kind for j, kind in enumerate(self._layout_.likelihoods)}
 
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        columns, fitted = self.layout_.columns, self.fitted_columns_
+        columns, fitted = self._layout_.columns, self._fitted_columns_
         found: dict[Any, tuple[Any, ...]] = {}
         for j, size in zip(fitted.categorical.tolist(), fitted.sizes.tolist(), strict=True):
             table = columns.categories[j]
@@ -420,7 +420,7 @@ class NaiveBayes(BaseNaiveBayes):
             some = counts > 0
             with np.errstate(divide="ignore"):
                 labels = float(counts[some] @ np.log(self.class_prior_[some]))
-        return labels + log_evidence(self.statistic_, self.layout_, self._estimation())
+        return labels + log_evidence(self.statistic_, self._layout_, self._estimation())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw new rows, as a table like the one that was fitted, and their classes.
@@ -436,7 +436,7 @@ class NaiveBayes(BaseNaiveBayes):
         y : array of shape (n_samples,)
         """
         codes, labels = super().sample(n_samples, random_state=random_state)
-        return table_of(self.layout_.columns, codes), labels
+        return table_of(self._layout_.columns, codes), labels
 
     def _declared(self) -> Any:
         # A mapping of likelihoods must not be changed by those who read it.

@@ -58,6 +58,8 @@ class GaussianNB(BaseNaiveBayes):
         Where variances are shared: `linear_weights`, of two classes the second's less the first's.
     class_distributions_, distribution_
         As of :class:`tractable.NaiveBayes`.
+    statistic_ : ByClass
+        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -89,12 +91,12 @@ class GaussianNB(BaseNaiveBayes):
     @property
     def theta_(self) -> np.ndarray:
         """Means, (n_classes, n_features)."""
-        return self.fitted_columns_.mean
+        return self._fitted_columns_.mean
 
     @property
     def var_(self) -> np.ndarray:
         """Variances, (n_classes, n_features)."""
-        return self.fitted_columns_.variance
+        return self._fitted_columns_.variance
 
     @property
     def epsilon_(self) -> float:
@@ -183,6 +185,8 @@ class KernelNB(BaseNaiveBayes):
         Of `Stacked` kernel density estimates.
     distribution_ : Mixture
         p(x) = Σ_k p(C_k) p(x | C_k).
+    statistic_ : ByClass
+        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -281,6 +285,8 @@ class CategoricalNB(DiscreteNB):
         C_j.
     class_distributions_, distribution_
         As of :class:`tractable.NaiveBayes`.
+    statistic_ : ByClass
+        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -334,12 +340,12 @@ class CategoricalNB(DiscreteNB):
     def feature_log_prob_(self) -> list[np.ndarray]:
         """Log probabilities of the categories in each class, one array a column."""
         with np.errstate(divide="ignore"):
-            return [np.log(column) for column in self.fitted_columns_.by_column()]
+            return [np.log(column) for column in self._fitted_columns_.by_column()]
 
     @property
     def n_categories_(self) -> np.ndarray:
         """The number of categories of each column."""
-        return self.fitted_columns_.sizes
+        return self._fitted_columns_.sizes
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -381,6 +387,8 @@ class MultinomialNB(DiscreteNB):
         Σ x_j and log θ_kj.
     class_distributions_, distribution_
         As of :class:`tractable.NaiveBayes`.
+    statistic_ : ByClass
+        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -416,7 +424,7 @@ class MultinomialNB(DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log probabilities of the columns in each class."""
-        rates = self.fitted_columns_.rate
+        rates = self._fitted_columns_.rate
         with np.errstate(divide="ignore"):
             return np.log(rates / rates.sum(axis=1, keepdims=True))
 
@@ -448,6 +456,8 @@ class BernoulliNB(DiscreteNB):
         How many ones, and log θ_kj.
     class_distributions_, distribution_
         As of :class:`tractable.NaiveBayes`, of zeros and ones.
+    statistic_ : ByClass
+        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -486,7 +496,7 @@ class BernoulliNB(DiscreteNB):
     def feature_log_prob_(self) -> np.ndarray:
         """Log probabilities of ones in each class."""
         with np.errstate(divide="ignore"):
-            return np.log(self.fitted_columns_.probability)
+            return np.log(self._fitted_columns_.probability)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`.

@@ -14,7 +14,7 @@ from tractable.arrays.special import log_sum_exp
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.glm import softmax_regression
-from tractable.engines.glm.softmax_regression import LossExpansion
+from tractable.engines.glm.losses import LossExpansion
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
 from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer

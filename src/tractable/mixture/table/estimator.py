@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from tractable.data import Source, is_frame
 from tractable.data.source import mapped
 from tractable.data.table_columns import (
     TableColumns,
+    binarized,
     coded_frame,
     columns_of,
     filled,
@@ -47,8 +49,8 @@ class BaseTableMixture(EMMixture):
     )
     n_components: int
     alpha: float
-    columns_: TableColumns
-    encoding_: TableEncoding
+    _columns_: TableColumns
+    _encoding_: TableEncoding
 
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
@@ -79,16 +81,19 @@ class BaseTableMixture(EMMixture):
         refuse_foreign(X)
         rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
         if not reset:
-            return replace(rows, data=mapped(rows.data, self._check_rows))
+            return replace(rows, data=mapped(rows.data, self._row_check()))
         n = rows.n_rows
         if n is not None and n < self.n_components:
             raise ValueError(
                 f"n_components={self.n_components} needs as many rows, but X has n_samples={n} rows"
             )
-        if not hasattr(self, "columns_"):
+        if not hasattr(self, "_columns_"):
             names = getattr(self, "feature_names_in_", None)
-            self.columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
-        return replace(rows, data=mapped(rows.data, self._prepare))
+            self._columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
+        threshold = self._threshold()
+        if threshold is None:
+            return rows
+        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=threshold)))
 
     def _min_rows(self) -> int:
         return 2
@@ -98,33 +103,32 @@ class BaseTableMixture(EMMixture):
         if not is_frame(X):
             return X
         if reset:
-            self.columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self.columns_, self._unseen())
+            self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
+        return coded_frame(X, self._columns_, self._unseen())
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
         return learn_columns(frame, self._declared(), leave)
 
-    def _prepare(self, x: np.ndarray) -> np.ndarray:
-        """Return entries as the model takes them."""
-        return x
+    def _threshold(self) -> float | None:
+        """Return the threshold above which entries are ones, if there is one."""
+        return getattr(self, "binarize", None)
 
-    def _check_rows(self, x: np.ndarray) -> np.ndarray:
-        """Return rows like those of the fit, or refuse entries that no such row can have."""
-        return self.encoding_.check_rows(self._prepare(np.asarray(x)), self._unseen())
+    def _row_check(self) -> RowCheck:
+        return RowCheck(encoding=self._encoding_, binarize=self._threshold(), unseen=self._unseen())
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
         refuse_foreign(X)
-        return self._check_rows(check_columns(self, self._coded(X)))
+        return self._row_check()(check_columns(self, self._coded(X)))
 
     # Fitting
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> TableProblem:
         total, unseen = 0.0, getattr(self, "n_unseen_", 0.0)
-        encoding = getattr(self, "encoding_", None)
+        encoding = getattr(self, "_encoding_", None)
         if rows is not None and not fitted:
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
-            encoding = TableEncoding.from_summary(self.columns_, summary)
+            encoding = TableEncoding.from_summary(self._columns_, summary)
             total, unseen = summary.columns.total, summary.columns.unseen
         reg = self._standardized_reg_covar(encoding)
         return TableProblem(rows, encoding, self.n_components, float(self.alpha), reg, total, unseen)
@@ -137,7 +141,7 @@ class BaseTableMixture(EMMixture):
         return np.maximum(given * scaled.scale**2, np.finfo(np.float64).eps)
 
     def _fitted_params(self, problem: TableProblem) -> TableParameters:
-        before, own, new = self.params_, self.encoding_, problem.encoding
+        before, own, new = self._params_, self._encoding_, problem.encoding
         if new is own:
             return before
         ours, theirs = (
@@ -158,7 +162,7 @@ class BaseTableMixture(EMMixture):
 
     def _set_fitted(self, params: TableParameters, problem: TableProblem) -> None:
         encoding = problem.encoding
-        self.encoding_, self.params_, self.weights_ = encoding, params, params.weights
+        self._encoding_, self._params_, self.weights_ = encoding, params, params.weights
         names = getattr(self, "feature_names_in_", None)
         columns = encoding.independent_columns(params, encoding.standardizer)
         self.distribution_ = Mixture(
@@ -218,9 +222,9 @@ class BaseTableMixture(EMMixture):
         Mixture
             Of a `Product` over the other columns, in order; categories by their codes, see `categories_`.
         """
-        density, given = self._density(), self.columns_.given(dims, values)
+        density, given = self._density(), self._columns_.given(dims, values)
         return density.condition({
-            j: self.encoding_.check_values(j, self._prepare(v)) for j, v in given.items()
+            j: self._encoding_.check_values(j, binarized(v, self._threshold())) for j, v in given.items()
         })  # fmt: skip
 
 
@@ -338,15 +342,15 @@ class TableMixture(BaseTableMixture):
     @property
     def kinds_(self) -> dict[Any, str]:
         """The kind of each column."""
-        return {self.columns_.label(j): kind for j, kind in enumerate(self.columns_.kinds)}
+        return {self._columns_.label(j): kind for j, kind in enumerate(self._columns_.kinds)}
 
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
         found = {}
-        for j, size in zip(self.encoding_.categorical, self.encoding_.sizes, strict=True):
-            table = self.columns_.categories[j]
-            found[self.columns_.label(int(j))] = tuple(range(size)) if table is None else table
+        for j, size in zip(self._encoding_.categorical, self._encoding_.sizes, strict=True):
+            table = self._columns_.categories[j]
+            found[self._columns_.label(int(j))] = tuple(range(size)) if table is None else table
         return found
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
@@ -363,7 +367,7 @@ class TableMixture(BaseTableMixture):
         labels : array of int, shape (n_samples,)
         """
         codes, labels = super().sample(n_samples, random_state=random_state)
-        return table_of(self.columns_, codes), labels
+        return table_of(self._columns_, codes), labels
 
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
@@ -385,10 +389,10 @@ class TableMixture(BaseTableMixture):
         x = np.asarray(self._events(X), dtype=np.float64)
         mixture = self._density()
         if n_draws is None:
-            return filled(X, self.columns_, x, expected(mixture, x))
+            return filled(X, self._columns_, x, expected(mixture, x))
         check_number("n_draws", n_draws, least=1, whole=True)
         rng = as_generator(random_state)
-        return [filled(X, self.columns_, x, drawn(mixture, x, rng)) for _ in range(n_draws)]
+        return [filled(X, self._columns_, x, drawn(mixture, x, rng)) for _ in range(n_draws)]
 
     def _declared(self) -> Any:
         # A mapping of kinds must not be changed by those who read it.

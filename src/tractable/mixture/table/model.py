@@ -7,13 +7,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tractable.data import Batch, TableColumns
-from tractable.data.table_columns import MOST_CATEGORIES, ranges
+from tractable.data.table_columns import MOST_CATEGORIES, binarized, ranges
 from tractable.distributions import Bernoulli, Categorical, IndependentColumns, Mixture, Normal
 from tractable.distributions.independent_columns import Categories, log_average_counts, some_columns
 from tractable.statistics import ColumnSummary, Standardizer
 from tractable.value import value
 
-__all__ = ["EncodedRows", "TableEncoding", "TableParameters", "TableSummary", "drawn", "expected"]
+__all__ = ["EncodedRows", "RowCheck", "TableEncoding", "TableParameters", "TableSummary", "drawn", "expected"]
 
 #: Entries of the arrays that a block of rows makes.
 BLOCK_ENTRIES = 2**20
@@ -203,6 +203,19 @@ class TableEncoding:
         rows = np.full((values.size, len(self.columns.kinds)), np.nan)
         rows[:, j] = np.ravel(values)
         return self.check_rows(rows, argument=argument)[:, j].reshape(values.shape)
+
+
+@value
+class RowCheck:
+    """Rows like those of a fit, checked: called with rows, it returns them or refuses their entries."""
+
+    encoding: TableEncoding
+    binarize: float | None
+    unseen: str
+
+    def __call__(self, x: Any) -> np.ndarray:
+        """Return rows that the model describes."""
+        return self.encoding.check_rows(binarized(np.asarray(x), self.binarize), self.unseen)
 
 
 def expected(mixture: Mixture, x: np.ndarray) -> np.ndarray:

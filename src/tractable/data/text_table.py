@@ -1,4 +1,4 @@
-"""CSV files of any size: numbers for a fold, or tables of numbers, text and dates, through Arrow's reader."""
+"""Text files that hold one table, read block by block as Arrow tables: numbers, truth values, dates, text."""
 
 import warnings
 from collections import Counter
@@ -7,11 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tractable.data import arrow
-from tractable.data.columns import Roles, check_known
-from tractable.data.file_source import FileSource
+from tractable.data.columns import check_known
 from tractable.data.names import clean_names
-from tractable.data.source import Batch, row_slices
 from tractable.data.text import (
     MISSING,
     Dialect,
@@ -25,86 +22,9 @@ from tractable.data.text import (
 )
 from tractable.value import value
 
-__all__ = ["CsvSource", "OddEntryError", "TextTable", "UnclosedError", "open_text", "text_blocks"]
+__all__ = ["OddEntryError", "TextTable", "UnclosedError", "open_text", "text_blocks"]
 
-#: Bytes parsed at a time.
-SCAN_BYTES = 2**21
-
-
-@value
-class CsvSource(FileSource):
-    """The rows of comma-separated files (tab-separated ones by their ending); the first line holds the names.
-
-    What a column holds is judged by the file's first block. From there on every number is read as a float, so
-    whole numbers may be followed by fractions. Empty texts are missing, as NA and null are.
-    """
-
-    @classmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "CsvSource":
-        heads = {path: _head(path) for path in paths}
-        schemas = {path: schema for path, (schema, _) in heads.items()}
-        roles = arrow.common_roles(schemas, features, target, weight)
-        if not any(has_rows for _, has_rows in heads.values()):
-            raise ValueError(f"path: no rows in {', '.join(map(str, paths))}")
-        text = arrow.text_features(schemas[paths[0]], roles)
-        names = tuple(f"{name!r} ({kind})" for name, kind in text.items())
-        return cls(paths=paths, roles=roles, dtype=float, rows=None, text=names)
-
-    def tables(self) -> Iterator[Any]:
-        for path in self.paths:
-            kinds = _kinds(_head(path)[0], self.roles)
-            for part in _blocks(path, kinds):
-                for rows in row_slices(part.num_rows, len(kinds)):
-                    yield part.slice(rows.start, rows.stop - rows.start)
-
-    def read(self, path: Path) -> Generator[Batch]:
-        kinds = _kinds(_head(path)[0], self.roles)
-        for part in _blocks(path, kinds):
-            for rows in row_slices(part.num_rows, len(kinds)):
-                some = part.slice(rows.start, rows.stop - rows.start)
-                yield arrow.batch_of(some, self.roles, self.dtype, str(path))
-
-
-def _kinds(schema: Any, roles: Roles) -> dict[str, Any]:
-    """Read truth values and text as they are, and all numbers as floats."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    found = {name: schema.field(name).type for name in roles.columns}
-    whole = {name: not types.is_boolean(kind) and arrow.is_numeric(kind) for name, kind in found.items()}
-    return {name: pa.float64() if whole[name] else kind for name, kind in found.items()}
-
-
-def _head(path: Path) -> tuple[Any, bool]:
-    """Judge a file by its first block: the columns, and whether there are rows."""
-    with _opened(path) as reader:
-        return reader.schema, next(iter(reader), None) is not None
-
-
-def _blocks(path: Path, kinds: dict[str, Any]) -> Generator[Any]:
-    with _opened(path, kinds) as reader:
-        yield from reader
-
-
-@contextmanager
-def _opened(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
-    from pyarrow import csv
-
-    try:
-        with csv.open_csv(
-            path,
-            read_options=csv.ReadOptions(block_size=SCAN_BYTES),
-            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
-            convert_options=csv.ConvertOptions(
-                include_columns=list(kinds or ()), column_types=kinds, strings_can_be_null=True
-            ),
-        ) as reader:
-            yield reader
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
-
-
-#: How much is read at a time.
+#: Bytes read at a time.
 BLOCK_BYTES = 2**21
 
 #: A quoted field of more bytes than this is taken for a mark that is never closed.
@@ -126,7 +46,7 @@ def text_blocks(
     bad: Counter[str] | None = None,
     types: Mapping[int, Any] | None = None,
 ) -> Generator[Any]:
-    """Walk the rows of some columns as Arrow record batches; what stands for nothing is missing.
+    """Yield the rows of some columns as Arrow record batches; texts that stand for a missing entry are null.
 
     Parameters
     ----------
@@ -138,7 +58,7 @@ def text_blocks(
         Lines that have more or fewer fields than the first are left out and counted here as "lines"; an error
         when not given.
     types : dict of Arrow types, optional
-        What columns are read as; text when not given.
+        Types of columns; text when not given.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -188,7 +108,7 @@ def text_blocks(
 
 @contextmanager
 def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None]:
-    """Say what an error of the reader's means."""
+    """Raise errors of Arrow's reader as errors of the table."""
     import pyarrow as pa
 
     try:
@@ -207,7 +127,7 @@ def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None
 
 
 def _is_swollen(block: Any) -> bool:
-    """Tell whether a field is so long that it has swallowed lines."""
+    """Whether a field is so long that it must contain other lines."""
     from pyarrow import compute as pc
     from pyarrow import types
 
@@ -218,18 +138,18 @@ def _is_swollen(block: Any) -> bool:
 
 @value
 class TextTable:
-    """Rows of text files, walked as numbers, truth values, dates and words.
+    """The rows of text files as numbers, truth values, dates and text.
 
     Parameters
     ----------
     name : str
-        What errors call it.
+        The table in error messages.
     dialects : dict
-        How each file is written; files without rows are not among them.
+        The dialect of each file; files without rows are left out.
     types : dict
-        What each column holds, as an Arrow type.
+        The Arrow type of each column.
     notes : tuple of str
-        What a reader should know of how the files are written.
+        Remarks on the format, in sentences.
     """
 
     name: str
@@ -238,22 +158,22 @@ class TextTable:
     notes: tuple[str, ...] = ()
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Walk some columns as Arrow tables of a few megabytes, in order.
+        """Yield some columns as Arrow tables of a few megabytes, in order.
 
         Every number is a float, so that whole numbers may be followed by fractions. A few entries that are no
-        numbers are taken as missing, with a warning; many are an error, as the report has it.
+        numbers are taken as missing, with a warning; many are an error.
         """
-        places = {path: _places(dialect) for path, dialect in self.dialects.items()}
-        for path, known in places.items():
+        positions = {path: _positions(dialect) for path, dialect in self.dialects.items()}
+        for path, known in positions.items():
             check_known(columns, list(known), "columns", str(path))
         odd = OddEntries(self.name)
-        for path, known in places.items():
-            walk = _Walk(path, self.dialects[path], {known[name]: name for name in columns}, self.types, odd)
-            yield from walk.tables()
+        for path, known in positions.items():
+            one = _Pass(path, self.dialects[path], {known[name]: name for name in columns}, self.types, odd)
+            yield from one.tables()
 
 
 class OddEntries:
-    """Entries of columns of numbers that are none: warned of at once, and counted."""
+    """Counts entries of numeric columns that are no numbers; the first causes a warning, many an error."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -261,7 +181,7 @@ class OddEntries:
         self.odd: Counter[str] = Counter()
 
     def add(self, column: str, valid: int, odd: Any = ()) -> None:
-        """Count a block's entries that are there, and those that are no numbers."""
+        """Count the entries of a block that are not missing, and those that are no numbers."""
         first = not self.odd[column]
         self.valid[column] += valid
         self.odd[column] += len(odd)
@@ -278,8 +198,8 @@ class OddEntries:
             )
 
 
-class _Walk:
-    """One pass over one file: fast while every entry is what its column holds, with care from there on."""
+class _Pass:
+    """One pass over one file: by Arrow's parser up to an entry of another type, entry by entry from there."""
 
     def __init__(
         self, path: Path, dialect: Dialect, columns: dict[int, str], types: dict[str, Any], odd: OddEntries
@@ -325,7 +245,7 @@ class _Walk:
         return entries if isinstance(entries, pa.Array) else entries.combine_chunks()
 
     def _read(self, name: str, texts: Any, kind: Any) -> Any:
-        """Return text as what its column holds."""
+        """Return text as the type of its column."""
         import numpy as np
         import pyarrow as pa
         from pyarrow import types
@@ -346,7 +266,7 @@ class _Walk:
 
 
 def open_text(paths: Sequence[Path], name: str) -> TextTable:
-    """Find out how text files are written, and what their columns hold by how the first begins."""
+    """Return text files as one table, with dialects by each file and types by the first block of all."""
     found: dict[Path, Dialect] = {}
     empty: NoRowsError | None = None
     for path in paths:
@@ -368,12 +288,12 @@ def open_text(paths: Sequence[Path], name: str) -> TextTable:
     return TextTable(name=name, dialects=found, types=types, notes=(*dialect.notes, *changed))
 
 
-def _places(dialect: Dialect) -> dict[str, int]:
+def _positions(dialect: Dialect) -> dict[str, int]:
     return {name: j for j, name in enumerate(clean_names(dialect.names)[0])}
 
 
 def _as_read(kind: Any) -> Any:
-    """Return the type that a column is walked as: dates stay as they are written, unless Arrow reads them."""
+    """Return the type that a column is read as: numbers are floats; dates Arrow cannot read stay text."""
     import pyarrow as pa
     from pyarrow import types
 
