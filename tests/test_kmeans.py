@@ -397,7 +397,7 @@ def test_weights_are_not_too_small(rng):
     source = tractable.data.as_source(X, weights=np.full(len(X), 1e-300))
     np.testing.assert_array_equal(KMeans(5, random_state=0).fit(source).labels_, once.labels_)
     with pytest.raises(ValueError, match="sample_weight is so small"):
-        KMeans(5, random_state=0).fit(source.map(replace))
+        KMeans(5, random_state=0).fit(source.map(lambda batch: batch))
 
 
 def test_partial_fit_goes_on_with_as_many_clusters(rng):

@@ -387,7 +387,7 @@ class KMeansProblem:
     def _seeding_rows(self, rng: np.random.Generator) -> Batch:
         assert self.source is not None
         if self.source.in_memory:
-            return next(self.source.blocks(self.source.n_rows))
+            return self.source.collect()
         most = max(SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER * self.n_clusters)
         # A generator of its own: the draws that follow are then those for the same rows in memory.
         x, weights = sample_rows(self.source, None, most, rng.spawn(1)[0])

@@ -99,9 +99,6 @@ class BernoulliMixture(BaseTableMixture):
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         return X  # a frame of numbers or booleans is read as it is
 
-    def _prepare(self, x: np.ndarray) -> np.ndarray:
-        return x if self.binarize is None else np.where(np.isnan(x), np.nan, x > self.binarize)
-
 
 class CategoricalMixture(BaseTableMixture):
     """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.

@@ -335,11 +335,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         rng, counts = as_generator(self.random_state), np.zeros(self.n_clusters)
         first = problem.initial(rng).centers
         state = OnlineCenters(centers=first, counts=counts, standardizer=problem.standardizer)
+        whole = problem.source.collect() if problem.source.in_memory else None
         number, settled, interrupted = 0, False, False
         while number < self.max_iter and not (settled or interrupted):
             before, number = state, number + 1
             try:
-                state = _pass(problem.source, state, size, rng)
+                if whole is None:
+                    state = problem.source.accumulate(OnlineCenters.after, state, rows=size)
+                else:
+                    state = _follow_draws(whole, state, size, rng)
                 settled = problem.settled(Centers(centers=before.centers), Centers(centers=state.centers))
             except KeyboardInterrupt:
                 interrupted = True
@@ -432,12 +436,10 @@ class OnlineCenters:
         )
 
 
-def _pass(source: Any, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
-    """Follow one pass of batches of `size` rows: drawn by weight from memory, in order from a stream."""
-    if not source.in_memory:
-        return source.accumulate(OnlineCenters.after, state, rows=size)
-    x, weights = source.X, source.weights
-    # As many batches as make one pass; a row of weight two is two rows.
+def _follow_draws(rows: Batch, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
+    """Follow as many batches of `size` rows, drawn by weight, as make one pass."""
+    x, weights = rows.X, rows.weights
+    # A row of weight two is two rows.
     n_batches = int(np.ceil((len(x) if weights is None else float(np.sum(weights))) / size))
     for _ in range(n_batches):
         state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))

@@ -7,16 +7,27 @@ import numpy as np
 
 from tractable.base import check_fitted
 from tractable.data import is_frame
+from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
+from tractable.mixture.regression.estimator import BaseRegressionMixture
 from tractable.mixture.table.estimator import BaseTableMixture
-from tractable.plotting.climb import draw_climb
-from tractable.plotting.column_axes import ColumnAxis
-from tractable.plotting.given import columns_by_name
-from tractable.plotting.options import with_options
-from tractable.plotting.pictures.compound import usual_columns
-from tractable.plotting.plot import draw, picture
-from tractable.plotting.responsibilities import model_columns
-from tractable.plotting.rows import column_names
+from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
+from tractable.plotting.pictures.multivariate import usual_columns
+from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
+from tractable.plotting.plot import draw, picture, with_options
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
+from tractable.plotting.rows import (
+    column_names,
+    columns_by_name,
+    curve_grid,
+    draw_rows,
+    rows_argument,
+    sample_note,
+    sampled_rows,
+    target_name,
+    with_column_names,
+)
+from tractable.plotting.style import COLOURS, finish
 
 __all__: list[str] = []
 
@@ -47,8 +58,21 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
     return draw(x.distribution_, ax, **options)
 
 
-def _climb(x: EMMixture, ax: Any, *, label: str = "") -> Any:
-    return draw_climb(ax, x.objective_trace_, x.converged_, label=label)
+def _check_show(show: str, known: Sequence[str]) -> None:
+    if show not in known:
+        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
+
+
+def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
+    """Draw the objective at each iteration; the label of the last says whether EM converged."""
+    heights = x.objective_trace_
+    steps = np.arange(1, len(heights) + 1)
+    ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
+    end = f"converged after {len(steps)}" if x.converged_ else f"not converged after {len(steps)}"
+    ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=end)
+    ax.set(xlabel="iteration of EM", ylabel="objective per row")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    return finish(ax)
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
@@ -149,7 +173,7 @@ def _axis(x: Any, column: int) -> ColumnAxis:
 
 @picture.register
 def _regression_mixture(
-    x: PlanesEstimator,
+    x: BaseRegressionMixture,
     ax: Any,
     *,
     data: Any = None,
