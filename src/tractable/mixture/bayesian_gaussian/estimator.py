@@ -40,7 +40,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     Parameters
     ----------
     n_components : int
-        The most components that there may be.
+        The largest number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}
         Each component its own precision matrix, one for all, a diagonal, or one number. Columns of "diag"
         have precisions ~ Gamma(ν/2, c/2), "spherical" components Gamma(dν/2, dc/2).
@@ -56,7 +56,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         Where a search begins, as in :class:`tractable.GaussianMixture`.
     weight_concentration_prior_type : {"dirichlet_process", "dirichlet_distribution"}
         Whether weights break a stick, v_k ~ Beta(1, α₀) and π_k = v_k Π_{j<k} (1 - v_j), so that there are
-        infinitely many components of which rows may have the first `n_components`; or are shares, Dir(α₀).
+        infinitely many components of which rows may have the first `n_components`; or are Dir(α₀).
     weight_concentration_prior : float, optional
         α₀; the smaller, the fewer components. 1 / n_components when not given.
     mean_precision_prior : float, optional
@@ -76,11 +76,11 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     Attributes
     ----------
     distribution_ : Mixture
-        Normals with the expected weights, means, and inverses of the expected precisions. It is what
-        `score_samples`, `predict_proba` and `sample` refer to; it conditions and marginalises.
+        Normals with the expected weights, means, and inverses of the expected precisions, to which
+        `score_samples`, `predict_proba` and `sample` refer; it conditions and marginalises.
     predictive_ : Mixture
-        The density of a new row with all that is unknown integrated out, of Student-t components (for "diag",
-        products of Student-t columns). Under a Dirichlet process the share of components that no row has is
+        The density of a new row with the parameters integrated out, of Student-t components (for "diag",
+        products of Student-t columns). Under a Dirichlet process the weight of components that no row has is
         left out. A component without rows has the heavy tails of its prior: with the default
         `degrees_of_freedom_prior` neither a mean nor a variance.
     posterior_ : MixturePosterior
@@ -101,8 +101,10 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     lower_bound_ : float
         The bound of log p(X), all its terms, divided by the weight of the rows. It compares models of the
         same rows, whatever their `n_components`, `covariance_type` and priors.
-    lower_bounds_ : list of float
-        At the start of the best search and after each iteration; never falling.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The bound at the start of the best search and after each iteration; never falling.
+    lower_bounds_ : array of shape (n_iter_ + 1,)
+        `objective_trace_` under scikit-learn's name.
     converged_, n_iter_, n_parameters_, n_unseen_, n_features_in_, feature_names_in_
         As in :class:`tractable.GaussianMixture`.
 

@@ -142,12 +142,12 @@ class GaussianMixture(BaseGaussianMixture):
         Each component its own matrix, one matrix for all, a diagonal, one variance, or factors plus a
         diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k).
     rank : int
-        Number of factors, of "low_rank".
+        Number of factors of "low_rank".
     tol : float
         EM ends when an iteration raises the mean log likelihood of a row by less.
     reg_covar : float, optional
         Added to the variances of every component. When not given, 1e-6 of each column's variance. Both steps
-        climb the likelihood of rows that are clouds of this variance.
+        raise the likelihood of rows that are clouds of this variance.
     covariance_prior : {"data"} or array of shape (n_features, n_features), optional
         The scale Ψ of an inverse Wishart prior on every covariance, which keeps components from collapsing:
         Σ_k = (S_k + Ψ) / (N_k + ν + d + 1). "data" is the columns' variances over K^(2/d), after Fraley and
@@ -172,23 +172,35 @@ class GaussianMixture(BaseGaussianMixture):
     distribution_ : Mixture
         It conditions, marginalises, samples and finds modes, by column name where it has names.
     weights_ : array of shape (n_components,)
+        Mixing weights π.
     means_ : array of shape (n_components, n_features)
+        μ.
     covariances_ : array
-        Matrices (n_components, n_features, n_features); one matrix if tied, (n_components, n_features) if
+        Σ: matrices (n_components, n_features, n_features); one matrix if tied, (n_components, n_features) if
         diag, (n_components,) if spherical.
-    precisions_, precisions_cholesky_ : arrays, likewise
+    precisions_, precisions_cholesky_ : arrays
+        Their inverses, and the upper factors P of these, Σ⁻¹ = P Pᵀ, likewise.
     converged_ : bool
+        Whether the best search ended by `tol`.
     n_iter_ : int
+        Its number of iterations.
     lower_bound_ : float
-        The penalised log likelihood of a row, on average, at the end of the best search.
-    lower_bounds_ : list of float
-        At its start and after each iteration; never falling.
+        The penalised log-likelihood of a row, on average, at its end.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The same at its start and after each iteration; never falling.
+    lower_bounds_ : array of shape (n_iter_ + 1,)
+        `objective_trace_` under scikit-learn's name.
     n_parameters_ : int
+        Number of free parameters, for `aic` and `bic`.
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their points. A
         component without points keeps its place and has weight zero.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They change nothing.
+    statistic_ : GaussianSums
+        With `partial_fit`: the running average of the expected statistics of a row.
+    n_batches_, weight_seen_ : int and float
+        With `partial_fit`: number of batches, and their weight.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 

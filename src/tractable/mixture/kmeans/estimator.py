@@ -41,38 +41,40 @@ __all__ = ["KMeans"]
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """Clusters about their means: the centres μ that make J = Σ_k Σ_i r_ik |x_i - μ_k|² small.
 
-    Two steps take turns until nothing changes (Lloyd): every row goes to its nearest centre,
-    r_ik = 1 for k = argmin_k |x_i - μ_k|² (the first of equals), and every centre to the mean of its rows,
-    μ_k = Σ_i r_ik x_i / Σ_i r_ik. J never rises, and the search ends at a local minimum, which depends on the
-    start: hence `n_init`, and seeds far apart (k-means++).
+    Two steps alternate until nothing changes (Lloyd): every row is assigned to its nearest centre,
+    r_ik = 1 for k = argmin_k |x_i - μ_k|² (the first of equals), and every centre moves to the mean of its
+    rows, μ_k = Σ_i r_ik x_i / Σ_i r_ik. J never rises, and the search ends at a local minimum, which depends
+    on the initial centres: hence `n_init`, and seeds far apart (k-means++).
 
     Rows held in memory or in a source are fitted exactly, over several passes; the answer is the same
     whatever the number of threads. `partial_fit` and `batch_size` follow batches, which is approximate.
     Distances are measured about the mean of the rows, so data far from the origin keep their clusters.
 
-    A cluster that loses all its rows begins anew at the row that is farthest from all other centres, which
-    cannot raise J. Where there are fewer different rows than clusters, the clusters that are left over stay
-    empty, with a warning.
+    The centre of a cluster that loses all its rows moves to the row that is farthest from all other centres,
+    which cannot raise J. Where there are fewer different rows than clusters, some clusters stay empty, with a
+    warning.
 
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or callable
-        The first centres: greedy k-means++, rows at random, these, or what
+        The initial centres: greedy k-means++, rows at random, these, or what
         ``init(X, n_clusters, random_state=generator)`` returns. From a stream of more than 20,000 rows
         (or 50 a cluster), seeds are chosen among so many.
     n_init : int or "auto"
-        Starts, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres that are
-        given are tried once.
+        Number of searches, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres
+        that are given are tried once.
     max_iter : int
-        Most iterations of a start.
+        Most iterations of a search.
     tol : float
-        The search ends when Σ_k |Δμ_k|² is at most this share of the mean variance of the columns.
+        The search ends when Σ_k |Δμ_k|² is at most this fraction of the mean variance of the columns.
     batch_size : int, optional
         Learn from batches of so many rows instead, drawn by weight (from a stream: in its order), each centre
         the running mean of the rows it was given: much faster for many rows, and approximate.
         `max_iter` then counts passes.
     random_state : None, int, RandomState or Generator
+        The seed of the initial centres and the batches.
     algorithm : {"auto", "hamerly", "lloyd"}
         "hamerly" keeps bounds on distances (twelve bytes a row) and skips what they decide; "lloyd" keeps
         nothing. They give the same clusters. "auto" is "hamerly" for rows in memory.
@@ -80,16 +82,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
+        The centres μ.
     labels_ : array of shape (n_samples,)
         The cluster of each row, where they were held in memory.
     inertia_ : float
         J, weighted where rows have weights.
-    inertias_ : array of shape (n_iter_ + 1,)
-        J at the start and after each iteration; it never rises. Not with `batch_size`.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        -J at the start and after each iteration; never falling. Not with `batch_size`.
     counts_ : array of shape (n_clusters,)
         Weight of the rows of each cluster.
     n_iter_ : int
+        Iterations of the best search; passes, with `batch_size`.
     converged_ : bool
+        Whether it ended by `tol`.
     n_steps_ : int
         Batches followed, with `batch_size` or `partial_fit`.
     n_features_in_ : int
@@ -106,7 +111,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     >>> model = tractable.KMeans(3, init=X[[4, 5, 7]]).fit(X)
     >>> model.cluster_centers_.round(4).tolist()
     [[7.0, 4.3333], [1.5, 3.5], [3.6667, 9.0]]
-    >>> model.inertias_.round(4).tolist()
+    >>> (-model.objective_trace_).round(4).tolist()
     [55.0, 19.7222, 14.3333, 14.3333]
     >>> model.predict([[5.0, 5.0]]).tolist()
     [0]

@@ -312,74 +312,82 @@ def _check_width(width: float) -> None:
 
 
 class MixtureOfRegressors(BaseRegressionMixture):
-    """Several planes, one of which each row follows: p(y | x) = Σ_k π_k N(y | intercept_k + xᵀ coef_k, σ_k²).
+    """A mixture of linear regressions, p(y | x) = Σ_k π_k N(y | intercept_k + xᵀ coef_k, σ_k²), by EM.
 
-    Expectation-maximisation. The E-step shares every row out, γ_ki ∝ π_k N(y_i | f_k(x_i), σ_k²); the M-step
-    is least squares with these shares for weights, by QR, and
+    The E-step computes responsibilities, γ_ki ∝ π_k N(y_i | f_k(x_i), σ_k²) with f_k(x) = intercept_k +
+    xᵀ coef_k; the M-step is least squares with these weights, by QR, and
 
         σ_k² = Σ_i γ_ki (y_i - f_k(x_i))² / Σ_i γ_ki,    π_k = Σ_i γ_ki / N,
 
     where noise is shared σ² = Σ_k Σ_i γ_ki (y_i - f_k(x_i))² / N. The log-likelihood of the rows never falls;
     its maxima are local, so the best of `n_init` starts is kept. Exact over several passes, so rows may be in
-    files larger than memory. For curves, put basis functions before it in a pipeline; where the shares depend
-    on x, see :class:`MixtureOfExperts`.
+    files larger than memory. For curves, put basis functions before it in a pipeline; for mixing weights that
+    depend on x, see :class:`MixtureOfExperts`.
 
-    The likelihood is bounded while one noise is shared, unless the planes go through all rows. With separate
-    ones it is not: a plane through few rows, without error, would make it as large as one likes. Starts
-    that lead to a plane through few rows are passed over, and where all do it is said; there its noise stops
-    at `noise_floor`.
+    The likelihood is bounded with a shared noise, unless all rows are fitted without error. With separate
+    noises it is not: a component that fits few rows without error can make it arbitrarily large. A search
+    that ends at such a component wins only where all do, with a warning; its noise stops at `noise_floor`.
 
     Parameters
     ----------
     n_components : int
+        Number of regressions.
     noise : {"shared", "separate"}
-        Whether all planes have one noise.
+        Whether all components have one noise variance.
     alpha : float
-        Price of squared coefficients: each plane is that of ridge regression with scikit-learn's `alpha`, and
-        the objective is log-likelihood - ½ Σ_k alpha |coef_k|² / σ_k².
+        Penalty weight of squared coefficients: each component is ridge regression with scikit-learn's
+        `alpha`, and the objective is log-likelihood - ½ Σ_k alpha |coef_k|² / σ_k².
     fit_intercept : bool
+        Whether the regressions have intercepts.
     noise_floor : float, optional
         The least variance of the noise; 1e-12 of the variance of y by default.
     coef_init : array of shape (n_components, n_features), optional
-        Where to begin; by default planes scattered about the one of least squares.
+        Initial coefficients; by default random ones about those of least squares.
     intercept_init : array of shape (n_components,), optional
+        Initial intercepts; zeros by default.
     n_init : int
-        Number of random starts.
+        Number of searches from random coefficients, of which the best is kept.
     tol : float
-        Growth of the mean log-likelihood of a row below which the search stops.
+        Growth of the mean log-likelihood of a row below which a search ends.
     max_iter : int
+        Most iterations of a search.
     random_state : None, int, RandomState or Generator
+        The seed of the initial coefficients.
 
     Attributes
     ----------
     coef_ : array of shape (n_components, n_features)
+        Coefficients of each regression.
     intercept_ : array of shape (n_components,)
+        Intercepts; zeros without `fit_intercept`.
     weights_ : array of shape (n_components,)
-        π.
+        Mixing weights π.
     noise_variance_ : array of shape (n_components,)
         σ².
     log_likelihood_ : float
-        Of the rows learned from.
+        Log-likelihood of the training rows.
     lower_bound_ : float
         The objective, a row: the log-likelihood less the penalty, divided by the weight of the rows.
-    lower_bounds_ : list of float
-        The same before the first step and after each.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The same at the start of the best search and after each iteration; never falling.
     collapsed_ : array of bool, shape (n_components,)
         Whose noise is at its floor, or next to nothing about a few rows.
     n_parameters_ : int
-        Free ones, for `bic`.
+        Number of free parameters, for `aic` and `bic`.
     n_iter_ : int
+        Iterations of the best search.
     converged_ : bool
-    model_ : RegressionMixture
-        The parameters in the units of the search, `units_`.
+        Whether it ended by `tol`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
 
     See Also
     --------
-    MixtureOfExperts : shares that depend on x.
+    MixtureOfExperts : mixing weights that depend on x.
 
     Examples
     --------
-    Two roads lead from the same places to different ones; the mean of both is neither:
+    Two lines, and a mean that lies on neither:
 
     >>> import numpy as np, tractable
     >>> rng = np.random.default_rng(0)
@@ -426,73 +434,83 @@ class MixtureOfRegressors(BaseRegressionMixture):
 
 
 class MixtureOfExperts(BaseRegressionMixture):
-    """Planes, and a gate that says which to trust where: p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²).
+    """Linear experts behind a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
 
-    The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are planes, f_k(x) =
-    intercept_k + xᵀ coef_k. Expectation-maximisation as for :class:`MixtureOfRegressors`, with one more piece
-    in the same M-step: the gate is a softmax regression on the responsibilities, which has no closed form; a
-    few steps of Newton's method (iteratively reweighted least squares), halved until they climb, make a
-    generalised EM. The penalised log-likelihood never falls. Exact over several passes.
+    The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are linear, f_k(x) =
+    intercept_k + xᵀ coef_k. EM as for :class:`MixtureOfRegressors`, with one more part of the M-step: the gate
+    is a softmax regression on the responsibilities, which has no closed form; a few steps of Newton's method
+    (iteratively reweighted least squares), halved until the objective grows, make a generalised EM. The
+    penalised log-likelihood never falls. Exact over several passes.
 
-    Where the shares are constant, a mixture has the same modes everywhere, and gives density to planes in
-    places that no row of theirs was seen. The gate does not.
+    With constant mixing weights every component has density everywhere, also where none of its rows is. The
+    gate confines each to a region.
 
     Parameters
     ----------
     n_components : int
+        Number of experts.
     noise : {"shared", "separate"}
-        Whether all planes have one noise.
+        Whether all experts have one noise variance.
     alpha : float
-        Price of squared coefficients of the planes: scikit-learn's `alpha` of ridge regression, in the
-        objective as - ½ Σ_k alpha |coef_k|² / σ_k².
+        Penalty weight of squared coefficients of the experts: scikit-learn's `alpha` of ridge regression, in
+        the objective as - ½ Σ_k alpha |coef_k|² / σ_k².
     gate_alpha : float
-        Price of squared coefficients of the gate, in the objective as - ½ gate_alpha Σ_kj (s_j gate_coef_kj)²
-        with s_j the standard deviation of column j, so that the fit does not depend on the units of columns.
-        Above zero it keeps a gate finite that would grow without end, where planes never meet in x.
+        Penalty weight of squared coefficients of the gate, in the objective as - ½ gate_alpha Σ_kj (s_j
+        gate_coef_kj)² with s_j the standard deviation of column j, so that the fit does not depend on the
+        units of columns. Above zero it keeps the gate finite where the experts' rows are separable in x.
     fit_intercept : bool
-        Of the planes; the gate always has one.
+        Whether the experts have intercepts; the gate always has them.
     noise_floor : float, optional
         The least variance of the noise; 1e-12 of the variance of y by default.
     coef_init : array of shape (n_components, n_features), optional
-        Planes to begin with; by default they are scattered about the one of least squares.
+        Initial coefficients; by default random ones about those of least squares.
     intercept_init : array of shape (n_components,), optional
+        Initial intercepts; zeros by default.
     n_init : int
-        Number of random starts.
+        Number of searches from random coefficients, of which the best is kept.
     tol : float
-        Growth of the mean objective of a row below which the search stops.
+        Growth of the mean objective of a row below which a search ends.
     max_iter : int
+        Most iterations of a search.
     random_state : None, int, RandomState or Generator
+        The seed of the initial coefficients and gate.
 
     Attributes
     ----------
     coef_ : array of shape (n_components, n_features)
+        Coefficients of each expert.
     intercept_ : array of shape (n_components,)
+        Their intercepts; zeros without `fit_intercept`.
     gate_coef_ : array of shape (n_components, n_features)
-        They sum to zero over components, as do the intercepts.
+        Coefficients of the gate; they sum to zero over components, as do the intercepts.
     gate_intercept_ : array of shape (n_components,)
+        Intercepts of the gate.
     noise_variance_ : array of shape (n_components,)
+        σ².
     log_likelihood_ : float
-        Of the rows learned from.
+        Log-likelihood of the training rows.
     lower_bound_ : float
         The objective, a row: the log-likelihood less the penalties, divided by the weight of the rows.
-    lower_bounds_ : list of float
-        The same before the first step and after each.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The same at the start of the best search and after each iteration; never falling.
     collapsed_ : array of bool, shape (n_components,)
         Whose noise is at its floor, or next to nothing about a few rows.
     n_parameters_ : int
-        Free ones, for `bic`.
+        Number of free parameters, for `aic` and `bic`.
     n_iter_ : int
+        Iterations of the best search.
     converged_ : bool
-    model_ : RegressionMixture
-        The parameters in the units of the search, `units_`.
+        Whether it ended by `tol`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
 
     See Also
     --------
-    MixtureOfRegressors : shares that are the same everywhere.
+    MixtureOfRegressors : constant mixing weights.
 
     Examples
     --------
-    Below 2 rows follow one plane and above it another, and about 2 either of them:
+    Below 2 rows follow one line and above it another, and about 2 either of them:
 
     >>> import numpy as np, tractable
     >>> rng = np.random.default_rng(0)

@@ -25,8 +25,8 @@ class StudentTMixture(EMMixture):
     squared distance. So outliers neither inflate components nor need one of their own, as they do in a
     Gaussian mixture. As ν grows, u tends to one and the component to a normal.
 
-    Maximum likelihood, but for what `reg_covar` adds: the likelihood has no bound where a component may
-    shrink onto a point. The objective has its share, and never falls.
+    Maximum likelihood, except for what `reg_covar` adds: the likelihood has no bound where a component may
+    shrink onto a point. It is part of the objective, which never falls.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class StudentTMixture(EMMixture):
     covariance_type : {"full", "diag"}
         The shape of the scale matrices.
     dof : float, optional
-        Degrees of freedom ν of every component, if they are known; by default each component's own are
-        learnt, between 0.1 and 1e6.
+        Degrees of freedom ν of every component, if they are known; by default those of each component are
+        estimated, between 0.1 and 1e6.
     tol : float
         The search ends when an iteration raises the objective of a row, on average, by less.
     reg_covar : float, optional
@@ -63,7 +63,7 @@ class StudentTMixture(EMMixture):
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
         component without rows keeps its place and has weight zero.
-    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_
         As in :class:`tractable.GaussianMixture`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
