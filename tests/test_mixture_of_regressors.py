@@ -117,7 +117,7 @@ def test_the_log_likelihood_never_falls_and_is_a_maximum(options, rng):
     X, y, _ = crossing(rng)
     w = rng.uniform(0.5, 2.0, len(y))
     model = fitted(X, y, sample_weight=w, **{"tol": 1e-12, "max_iter": 5000, **options})
-    trace = np.asarray(model.lower_bounds_)
+    trace = np.asarray(model.objective_trace_)
     assert np.all(np.diff(trace) >= -1e-9 * np.abs(trace[:-1]))
     np.testing.assert_allclose(model.log_likelihood_, w @ model.predict_dist(X).log_prob(y), rtol=1e-10)
     np.testing.assert_allclose(model.log_likelihood(X, y, w), model.log_likelihood_, rtol=1e-10)

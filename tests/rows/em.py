@@ -16,9 +16,8 @@ from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.data import as_source
 from tractable.engines import incomplete_gaussian as steps
-from tractable.engines.kmeans import StreamedRows
-from tractable.linear_model import LaplaceNoise, RobustParameters
-from tractable.linear_model.robust.steps import EStep, MStep, initial_parameters
+from tractable.linear_model import LaplaceNoise
+from tractable.linear_model.robust.steps import EStep, MStep, RobustParameters, initial_parameters
 from tractable.statistics import IncompleteMoments
 from tractable.testing.em_laws import EMProblem
 from tractable.value import replace, value
@@ -112,6 +111,6 @@ ROWS = [
     Row("incomplete Gaussian", incomplete_gaussian),
     Row("k-means", kmeans),
     Row("k-means of weighted rows", partial(kmeans, weighted=True)),
-    Row("k-means far from the origin, streamed", partial(kmeans, StreamedRows, moved=1e8)),
+    Row("k-means far from the origin, streamed", partial(kmeans, bounds=False, moved=1e8)),
     Row("Gaussian with little missing", partial(incomplete_gaussian, 0.05)),
 ]

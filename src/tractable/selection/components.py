@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
-from tractable.covariance.shapes import COVARIANCE_TYPES
+from tractable.covariance.shapes import SHAPES
 from tractable.data import is_streamed
 from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
@@ -102,7 +102,7 @@ def _kinds(given: Any) -> list[str]:
     if not kinds:
         raise ValueError("covariance_types must name at least one shape, got none")
     for kind in kinds:
-        check_choice("covariance_types", kind, COVARIANCE_TYPES)
+        check_choice("covariance_types", kind, SHAPES)
     return kinds
 
 
