@@ -44,7 +44,7 @@ class EMResult:
 
 
 def em(
-    expect: Callable[[P], Callable[[Any], Any]],
+    expect: Callable[[P], Any],
     maximize: Callable[[Any], P],
     params: P,
     data: Reducible | None = None,
@@ -73,7 +73,8 @@ def em(
     params : value
         The initial parameters.
     data : source, or anything with a method ``reduce(of)``
-        See :class:`tractable.data.Source`, `Prepared` and `Whole`.
+        See :class:`tractable.data.Source`, `Prepared` and `Whole`. None where there are no rows to reduce:
+        ``expect(params)`` is then the expected statistic itself.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
@@ -118,7 +119,6 @@ def em(
 
 
 def _fold(step: Any, data: Any) -> Any:
-    # TRANSITION: searches whose E-step still folds by itself give no data.
     return step if data is None else data.reduce(step, label="E-step")
 
 

@@ -123,7 +123,7 @@ class BaseTableMixture(EMMixture):
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> TableProblem:
         total, unseen = 0.0, getattr(self, "n_unseen_", 0.0)
-        encoding = getattr(self, "_encoding_", None)
+        encoding: Any = getattr(self, "_encoding_", None)
         if rows is not None and not fitted:
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
             encoding = TableEncoding.from_summary(self._columns_, summary)
