@@ -84,10 +84,15 @@ class RowSummary:
         Without an intercept nothing is shifted, and the scale is the root mean square.
         """
         total, mean = float(self.linear.weight), self.linear.mean
-        scatter = np.sum(self.linear.factor**2, axis=0)
+        with np.errstate(over="ignore"):
+            scatter = np.sum(self.linear.factor**2, axis=0)
+            squares = scatter + total * mean**2
+        for name, found in (("X", squares[:-1]), ("y", squares[-1:])):
+            if not np.all(np.isfinite(found)):
+                raise ValueError(f"{name} has values so large that their squares overflow; rescale it")
+        whole = np.sqrt(squares[-1] / total)
         if not fit_intercept:
-            mean, scatter = np.zeros_like(mean), scatter + total * mean**2
-        whole = np.sqrt(np.sum(self.linear.factor[:, -1] ** 2) / total + self.linear.mean[-1] ** 2)
+            mean, scatter = np.zeros_like(mean), squares
         moments = DiagonalMoments(
             weight=np.full(len(mean), total), mean=mean, scatter=scatter, total=total, unseen=0.0
         )
