@@ -8,8 +8,12 @@ from scipy.stats import multivariate_normal
 import tractable
 from tractable.base import Rows
 from tractable.density import DegenerateCovarianceWarning, InfiniteDensityWarning
-from tractable.density.neighbor_cv import candidates, cross_validated, sample_point_scores
-from tractable.density.places import places_of
+from tractable.density.adaptive_kernel_density.cross_validation import (
+    candidates,
+    cross_validated,
+    sample_point_scores,
+)
+from tractable.density.adaptive_kernel_density.windows import places_of
 from tractable.spatial import Mahalanobis
 
 TEN = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])[:, None]

@@ -16,8 +16,7 @@ from tractable.base import (
     check_choice,
 )
 from tractable.base.validation import check_rows
-from tractable.density.bin_edges import choose_edges, known_edges
-from tractable.density.bin_spec import as_bounds, as_column_bins, edges_are_known
+from tractable.density.bin_rules import as_bounds, as_column_bins, choose_edges, edges_are_known, known_edges
 from tractable.density.one_column import OneColumn
 from tractable.distributions import HistogramDensity
 from tractable.engines import fold

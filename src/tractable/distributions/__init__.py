@@ -19,6 +19,7 @@ from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
+from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.inverse_gamma import InverseGamma
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
@@ -56,6 +57,7 @@ __all__ = [
     "Gamma",
     "GridPosterior",
     "HistogramDensity",
+    "IndependentColumns",
     "InverseGamma",
     "InverseWishart",
     "LabelCoding",

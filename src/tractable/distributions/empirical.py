@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.grouping import first_of_each, group_rows, tally
+from tractable.arrays.grouping import first_of_each, group_rows, weighted_counts
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.distributions.checks import as_point_weights, check_finite, check_sample_weight
 from tractable.distributions.discrete.counting import only_where
@@ -134,7 +134,7 @@ class Empirical(Distribution):
         rows = [xp.reshape(a, (k, prod(self.event_shape))) for a, k in ((self.values, n), (x, m))]
         groups = group_rows(xp.concat([rows[0], xp.astype(rows[1], self.values.dtype)], axis=0))
         own = xp.concat([self.probabilities, xp.zeros(m, dtype=self.values.dtype, device=device(x))])
-        mass = xp.take(tally(groups, own, n + m), groups[n:])
+        mass = xp.take(weighted_counts(groups, own, n + m), groups[n:])
         missing = xp.any(xp.isnan(rows[1]), axis=-1)
         return xp.reshape(only_where(mass > 0, log_or_minus_inf(mass), -np.inf, missing), shape)
 
@@ -180,7 +180,7 @@ class Empirical(Distribution):
         xp = namespace_of(self.values)
         groups = group_rows(self.values)
         n = self.values.shape[0]
-        masses = tally(groups, self.probabilities, n)
+        masses = weighted_counts(groups, self.probabilities, n)
         first = first_of_each(groups)
         present = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
         rows = xp.take(first, present)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from tractable.arrays.gamma import log_minus_digamma
-from tractable.arrays.grouping import group_rows, tally
+from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
@@ -325,7 +325,7 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
     Where ν is unknown, half the rows at one point are too many.
     """
     xp = namespace_of(X)
-    heaviest = float(xp.max(tally(group_rows(X), weights, X.shape[0])))
+    heaviest = float(xp.max(weighted_counts(group_rows(X), weights, X.shape[0])))
     reach = 0.5 if dof is None else dof / (dof + X.shape[1])
     if reach < heaviest < 1.0 - 1e-12:
         raise ValueError(

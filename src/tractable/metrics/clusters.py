@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.extreme import squared_units, unit_of_rows
-from tractable.arrays.grouping import tally
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import averaged
@@ -126,7 +126,7 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
         )
     order = xp.argsort(codes, stable=True)
     order = xp.take(order, xp.nonzero(xp.take(w, order) > 0)[0])
-    sizes = tally(xp.take(codes, order), xp.take(ones, order), n)
+    sizes = weighted_counts(xp.take(codes, order), xp.take(ones, order), n)
     return Clusters(
         names=names,
         all_rows=x,
@@ -194,7 +194,7 @@ def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
 def _with_weight(names: Any, codes: Array, w: Array) -> tuple[Any, Array, int]:
     """Drop the labels that only rows of weight zero have; the codes of those rows become -1."""
     xp = namespace_of(codes)
-    there = tally(codes, w, names.shape[0]) > 0
+    there = weighted_counts(codes, w, names.shape[0]) > 0
     n = int(xp.count_nonzero(there))
     if n == names.shape[0]:
         return names, codes, n

@@ -21,8 +21,8 @@ from tractable.mixture.selection import ComponentChoice, NumberOfClusters
 from tractable.mixture.student_t import StudentTMixture
 from tractable.mixture.student_t.steps import StudentTParameters, StudentTSums
 from tractable.mixture.table.estimator import TableMixture
-from tractable.mixture.table.model import TableUnits
-from tractable.mixture.table.steps import TableParameters, TableSums
+from tractable.mixture.table.model import TableEncoding, TableParameters
+from tractable.mixture.table.steps import TableSums
 from tractable.mixture.units import Units
 
 __all__ = [
@@ -52,10 +52,10 @@ __all__ = [
     "StudentTParameters",
     "StudentTSums",
     "TableColumns",
+    "TableEncoding",
     "TableMixture",
     "TableParameters",
     "TableSums",
-    "TableUnits",
     "Units",
     "bell",
     "best_partition",

@@ -9,6 +9,7 @@ from tractable.statistics.kept_values import KeptValues
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
+from tractable.statistics.rows import Statistic
 from tractable.statistics.side_by_side import SideBySide
 from tractable.statistics.standardizer import ColumnSummary, Standardizer, column_varies
 
@@ -29,6 +30,7 @@ __all__ = [
     "ReciprocalLogMoments",
     "SideBySide",
     "Standardizer",
+    "Statistic",
     "Totals",
     "UnitLogMoments",
     "as_edges",

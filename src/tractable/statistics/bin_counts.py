@@ -153,7 +153,7 @@ class BinCounts:
         )
 
     def discount(self, rate: float) -> "BinCounts":
-        """Forget: the same shares, believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         rate = check_rate(rate)
         return BinCounts(bins=self.bins, counts=self.counts * rate, outside=self.outside * rate)
 

@@ -216,7 +216,7 @@ class ByClass:
         return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
 
     def discount(self, rate: float) -> "ByClass":
-        """Forget: what is known of each class is believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         return ByClass(
             labels=self.labels, parts=tuple(part.discount(rate) for part in self.parts), dim=self.dim
         )

@@ -1,23 +1,23 @@
-"""How often each category was seen."""
+"""Counts of categories, and totals of columns of counts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.grouping import tally
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.statistics.rows import as_weights, as_whole_numbers, check_rate, counts
+from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts
 from tractable.value import value
 
 __all__ = ["Counts", "Totals"]
 
 
 @value
-class Counts:
+class Counts(Statistic):
     """Weighted counts of K categories: everything a categorical distribution needs to know about labels.
 
     Labels are the numbers 0, …, K - 1. Several columns are counted side by side. Where K is not given it is
-    the largest label seen and one; statistics with different K merge, for a category not seen has count 0.
+    one more than the largest label seen; statistics with different K merge: a category not seen has count 0.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class Counts:
     >>> (a + b).counts.tolist()
     [1.0, 0.5, 2.0]
     """
+
+    _extensive: ClassVar = ("counts",)
 
     counts: Array
 
@@ -55,19 +57,14 @@ class Counts:
         columns = tuple(x.shape[1:])
         width = int(np.prod(columns))
         rows = xp.reshape(x, (x.shape[0], width))
-        # A row of no weight may have a label beyond K: it counts for nothing, wherever it is put.
+        # A row of weight zero may have a label beyond K; it adds 0 to any cell.
         rows = xp.where(rows < k, rows, xp.zeros_like(rows))
         places = xp.astype(rows, xp.int64) + k * xp.arange(width, dtype=xp.int64, device=device(x))
         one = xp.broadcast_to(counts(w, x)[:, None], (x.shape[0], width))
         if not k:
             return cls(counts=xp.zeros((*columns, 0), dtype=xp.float64, device=device(x)))
-        found = tally(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
+        found = weighted_counts(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
         return cls(counts=xp.reshape(found, (*columns, k)))
-
-    @classmethod
-    def empty(cls, dim: int) -> "Counts":
-        """Return the statistic of no rows of `dim` columns."""
-        return cls.of(np.zeros((0, dim)))
 
     @property
     def n_classes(self) -> int:
@@ -104,13 +101,9 @@ class Counts:
             )
         return Counts(counts=self.padded(other.n_classes).counts + other.padded(self.n_classes).counts)
 
-    def discount(self, rate: float) -> "Counts":
-        """Forget: the same shares, believed `rate` times as strongly."""
-        return Counts(counts=self.counts * check_rate(rate))
-
 
 def _n_seen(x: Array, weights: Array | None) -> int:
-    """Return one more than the largest label that counts."""
+    """Return one more than the largest label of positive weight."""
     xp = namespace_of(x)
     if weights is not None:
         heavy = xp.reshape(weights > 0, (-1,) + (1,) * (x.ndim - 1))
@@ -122,7 +115,7 @@ def _n_seen(x: Array, weights: Array | None) -> int:
 
 
 @value
-class Totals:
+class Totals(Statistic):
     """Weight of the rows and weighted sum of each column of counts.
 
     Everything that Bernoulli, binomial, multinomial and Poisson distributions need to know about the data.
@@ -141,6 +134,8 @@ class Totals:
     (12.0, [24.0, 24.0])
     """
 
+    _extensive: ClassVar = ("weight", "total")
+
     weight: Any
     total: Array
 
@@ -152,11 +147,6 @@ class Totals:
         xp = namespace_of(x)
         rows = xp.reshape(x, (x.shape[0], int(np.prod(x.shape[1:]))))
         return cls(weight=xp.sum(one), total=xp.reshape(one @ rows, tuple(x.shape[1:])))
-
-    @classmethod
-    def empty(cls, dim: int) -> "Totals":
-        """Return the statistic of no rows of `dim` columns."""
-        return cls.of(np.zeros((0, dim)))
 
     @property
     def dim(self) -> int:
@@ -180,8 +170,3 @@ class Totals:
                 f"and of columns {tuple(other.total.shape)}"
             )
         return Totals(weight=self.weight + other.weight, total=self.total + other.total)
-
-    def discount(self, rate: float) -> "Totals":
-        """Forget: the same means, believed `rate` times as strongly."""
-        rate = check_rate(rate)
-        return Totals(weight=self.weight * rate, total=self.total * rate)

@@ -1,18 +1,16 @@
-"""The least and the greatest."""
+"""The smallest and the largest entry of each column."""
 
 from typing import Any
 
-import numpy as np
-
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.statistics.rows import as_rows, as_weights, check_rate, check_same_width, counts
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_same_width, counts
 from tractable.value import value
 
 __all__ = ["Extremes"]
 
 
 @value
-class Extremes:
+class Extremes(Statistic):
     """Weight, least and greatest entry of each column: everything a uniform distribution needs of the data.
 
     Forgetting lowers the weight alone: what was seen stays possible.
@@ -65,11 +63,6 @@ class Extremes:
         n = xp.full(1, float(x.shape[0]), dtype=x.dtype, device=device(x))
         return cls(weight=xp.sum(n), low=low, high=high)
 
-    @classmethod
-    def empty(cls, dim: int) -> "Extremes":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
-
     @property
     def dim(self) -> int:
         """Number of columns."""
@@ -86,7 +79,3 @@ class Extremes:
             low=xp.minimum(self.low, other.low),
             high=xp.maximum(self.high, other.high),
         )
-
-    def discount(self, rate: float) -> "Extremes":
-        """Forget: the same extremes, believed `rate` times as strongly."""
-        return Extremes(weight=self.weight * check_rate(rate), low=self.low, high=self.high)

@@ -92,7 +92,7 @@ class IncompleteMoments:
         return IncompleteMoments(dim=self.dim, parts=parts)
 
     def discount(self, rate: float) -> "IncompleteMoments":
-        """Forget: every pattern believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         return IncompleteMoments(
             dim=self.dim, parts={observed: part.discount(rate) for observed, part in self.parts.items()}
         )

@@ -79,5 +79,5 @@ class KeptValues:
         return rows, np.bincount(places.ravel(), self.weights, len(rows))
 
     def discount(self, rate: float) -> "KeptValues":
-        """Forget: the same rows, each of which counts `rate` times as much."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         return KeptValues(values=self.values, weights=self.weights * check_rate(rate))

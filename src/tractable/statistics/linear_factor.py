@@ -1,4 +1,4 @@
-"""Everything a linear model needs to know about rows and their targets, without squaring their condition."""
+"""The statistic of linear models: means and the triangular factor of the centred columns."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one, pairwise_update
 from tractable.value import replace, value
 
 __all__ = ["LinearFactor"]
@@ -100,13 +100,11 @@ class LinearFactor:
                 f" ({self.n_targets} and {other.n_targets} targets)"
             )
         xp = namespace_of(self.mean)
-        weight = self.weight + other.weight
-        share = other.weight / or_one(weight, xp)
-        step = other.mean - self.mean
-        between = (xp.sqrt(xp.asarray(self.weight * share, dtype=xp.float64)) * step)[None, :]
+        weight, fraction, step = pairwise_update(self, other)
+        between = (xp.sqrt(xp.asarray(self.weight * fraction, dtype=xp.float64)) * step)[None, :]
         return LinearFactor(
             weight=weight,
-            mean=self.mean + share * step,
+            mean=self.mean + fraction * step,
             factor=merged_triangle(self.triangular(), other.triangular(), between),
             n_targets=self.n_targets,
             flat=self.flat and other.flat,
@@ -121,7 +119,7 @@ class LinearFactor:
         return triangle(self.factor)
 
     def discount(self, rate: float) -> "LinearFactor":
-        """Forget: the same fit, believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         rate = check_rate(rate)
         return replace(self, weight=self.weight * rate, factor=self.factor * rate**0.5)
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one
+from tractable.statistics.rows import Statistic, as_rows, as_weights, counts, or_one, pairwise_update
 from tractable.value import value
 
 __all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
 
 
 @value
-class LogMoments:
+class LogMoments(Statistic):
     """Weight, mean and log gap of positive columns: what Gamma and Dirichlet distributions need of the data.
 
     The mean logarithm is kept as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
@@ -48,11 +48,6 @@ class LogMoments:
         w = as_weights(weights, x)
         return cls(**_summary(x, counts(w, x)))
 
-    @classmethod
-    def empty(cls, dim: int) -> Self:
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
-
     @property
     def dim(self) -> int:
         """Number of columns."""
@@ -74,10 +69,6 @@ class LogMoments:
         )
         return type(self)(weight=weight, mean=mean, gap=gap)
 
-    def discount(self, rate: float) -> Self:
-        """Forget: the same means, believed `rate` times as strongly."""
-        return type(self)(weight=self.weight * check_rate(rate), mean=self.mean, gap=self.gap)
-
 
 class ReciprocalLogMoments(LogMoments):
     """Log moments of 1 / x: what an inverse Gamma distribution needs of the data.
@@ -98,7 +89,7 @@ class ReciprocalLogMoments(LogMoments):
 
 
 @value
-class UnitLogMoments:
+class UnitLogMoments(Statistic):
     """Weight, mean, and the log gaps of x and of 1 - x, for columns between 0 and 1: what a Beta needs.
 
     Parameters
@@ -131,11 +122,6 @@ class UnitLogMoments:
         gaps = _other_deviance(part["mean"], x)
         return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
 
-    @classmethod
-    def empty(cls, dim: int) -> "UnitLogMoments":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
-
     @property
     def dim(self) -> int:
         """Number of columns."""
@@ -150,11 +136,6 @@ class UnitLogMoments:
         gap = sum(share * (part.gap + _deviance(mean, part.mean)) for share, part in parts)
         other_gap = sum(share * (part.other_gap + _other_deviance(mean, part.mean)) for share, part in parts)
         return UnitLogMoments(weight=weight, mean=mean, gap=gap, other_gap=other_gap)
-
-    def discount(self, rate: float) -> "UnitLogMoments":
-        """Forget: the same means, believed `rate` times as strongly."""
-        weight = self.weight * check_rate(rate)
-        return UnitLogMoments(weight=weight, mean=self.mean, gap=self.gap, other_gap=self.other_gap)
 
 
 def _summary(x: Array, one: Array) -> dict[str, Array]:
@@ -196,13 +177,9 @@ def _other_deviance(mean: Array, x: Array) -> Array:
 
 
 def _merged(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
-    """Return the shares of two statistics, their joint weight and mean."""
-    if a.dim != b.dim:
-        raise ValueError(f"cannot merge statistics of {a.dim} and of {b.dim} columns")
-    xp = namespace_of(a.mean)
-    weight = a.weight + b.weight
-    share = b.weight / or_one(weight, xp)
-    return (1.0 - share, share), weight, a.mean + share * (b.mean - a.mean)
+    """Return the fractions of the weight of two statistics, their joint weight and mean."""
+    weight, fraction, step = pairwise_update(a, b)
+    return (1.0 - fraction, fraction), weight, a.mean + fraction * step
 
 
 def _inside(x: Array, high: float, words: str) -> Array:

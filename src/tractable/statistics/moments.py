@@ -1,11 +1,12 @@
-"""Weight, mean and scatter."""
+"""Moments: weight, mean and scatter of rows, in full, by column, and up to fourth powers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.statistics.rows import (
+    Statistic,
     as_rows,
     as_weights,
     check_rate,
@@ -13,6 +14,7 @@ from tractable.statistics.rows import (
     check_squares,
     counts,
     or_one,
+    pairwise_update,
 )
 from tractable.value import value
 
@@ -20,7 +22,7 @@ __all__ = ["DiagonalMoments", "FourthMoments", "Moments", "cross_covariance"]
 
 
 @value
-class Moments:
+class Moments(Statistic):
     """Weight, mean and scatter: everything a Gaussian needs to know about the data.
 
     Statistics form a commutative monoid: ``Moments.of(a) + Moments.of(b)`` is the statistic of both blocks,
@@ -43,6 +45,8 @@ class Moments:
     (3.0, [2.0], [[8.0]])
     """
 
+    _extensive: ClassVar = ("weight", "scatter")
+
     weight: Any
     mean: Array
     scatter: Array
@@ -62,19 +66,14 @@ class Moments:
         safe = or_one(total, xp)
         mean = one @ x / safe
         centred = x - mean
-        left_over = one @ centred / safe
+        remainder = one @ centred / safe
         # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
         root = centred if w is None else centred * xp.sqrt(w)[:, None]
         return cls(
             weight=total,
-            mean=mean + left_over,
-            scatter=root.T @ root - total * left_over[:, None] * left_over[None, :],
+            mean=mean + remainder,
+            scatter=root.T @ root - total * remainder[:, None] * remainder[None, :],
         )
-
-    @classmethod
-    def empty(cls, dim: int) -> "Moments":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
 
     @property
     def dim(self) -> int:
@@ -85,22 +84,14 @@ class Moments:
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         if not isinstance(other, Moments):
             return NotImplemented
-        check_same_width(self, other)
         xp = namespace_of(self.mean)
-        weight = self.weight + other.weight
-        share = other.weight / or_one(weight, xp)
-        step = other.mean - self.mean
-        between = _column(self.weight * share, xp) * step
+        weight, fraction, step = pairwise_update(self, other)
+        between = _column(self.weight * fraction, xp) * step
         return Moments(
             weight=weight,
-            mean=self.mean + _column(share, xp) * step,
+            mean=self.mean + _column(fraction, xp) * step,
             scatter=self.scatter + other.scatter + between[..., :, None] * step[..., None, :],
         )
-
-    def discount(self, rate: float) -> "Moments":
-        """Forget: the same mean and covariance, believed `rate` times as strongly."""
-        rate = check_rate(rate)
-        return Moments(weight=self.weight * rate, mean=self.mean, scatter=self.scatter * rate)
 
     def scatter_about(self, point: Array) -> Array:
         """Return the sum of ``w (x - point)(x - point)ᵀ``."""
@@ -118,12 +109,12 @@ class Moments:
 
 
 def _column(weight: Any, xp: Any) -> Array:
-    """Give a weight (or a batch of them) a last axis of one, to stand beside vectors."""
+    """Return a weight, or a batch of them, with a last axis of one, to multiply vectors by."""
     return xp.asarray(weight, dtype=xp.float64)[..., None]
 
 
 @value
-class DiagonalMoments:
+class DiagonalMoments(Statistic):
     """Weight, mean and scatter of each column: what a diagonal or isotropic Gaussian needs, in linear cost.
 
     A missing entry (NaN) counts for its column alone, so columns carry their own weights and the statistic
@@ -146,6 +137,8 @@ class DiagonalMoments:
     ([2.0, 1.0], [2.0, 5.0], [2.0, 0.0])
     """
 
+    _extensive: ClassVar = ("weight", "scatter", "total", "unseen")
+
     weight: Array
     mean: Array
     scatter: Array
@@ -166,7 +159,7 @@ class DiagonalMoments:
         total = xp.sum(one)
         with np.errstate(invalid="ignore", over="ignore"):
             mean = one @ x / or_one(total, xp)
-            # A missing entry spoils its mean, so complete blocks pay nothing for the question.
+            # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
             complete = bool(xp.all(xp.isfinite(mean)))
             found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
         check_squares(found.scatter, x, found.mean, w)
@@ -176,11 +169,11 @@ class DiagonalMoments:
     def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
         xp = namespace_of(x)
         centred = x - mean
-        left_over = one @ centred / or_one(total, xp)
+        remainder = one @ centred / or_one(total, xp)
         return cls(
             weight=total + xp.zeros_like(mean),
-            mean=mean + left_over,
-            scatter=one @ (centred * centred) - total * left_over * left_over,
+            mean=mean + remainder,
+            scatter=one @ (centred * centred) - total * remainder * remainder,
             total=total,
             unseen=total * 0.0,
         )
@@ -197,19 +190,14 @@ class DiagonalMoments:
         filled = xp.where(seen, x, xp.zeros_like(x))
         mean = one @ filled / safe
         centred = xp.where(seen, x - mean, xp.zeros_like(x))
-        left_over = one @ centred / safe
+        remainder = one @ centred / safe
         return cls(
             weight=weight,
-            mean=mean + left_over,
-            scatter=one @ (centred * centred) - weight * left_over * left_over,
+            mean=mean + remainder,
+            scatter=one @ (centred * centred) - weight * remainder * remainder,
             total=total,
             unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
         )
-
-    @classmethod
-    def empty(cls, dim: int) -> "DiagonalMoments":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
 
     @property
     def dim(self) -> int:
@@ -220,43 +208,28 @@ class DiagonalMoments:
         """Merge by the pairwise update, column by column."""
         if not isinstance(other, DiagonalMoments):
             return NotImplemented
-        check_same_width(self, other)
-        xp = namespace_of(self.mean)
-        weight = self.weight + other.weight
-        share = other.weight / or_one(weight, xp)
-        step = other.mean - self.mean
+        weight, fraction, step = pairwise_update(self, other)
         return DiagonalMoments(
             weight=weight,
-            mean=self.mean + share * step,
-            scatter=self.scatter + other.scatter + self.weight * share * step * step,
+            mean=self.mean + fraction * step,
+            scatter=self.scatter + other.scatter + self.weight * fraction * step * step,
             total=self.total + other.total,
             unseen=self.unseen + other.unseen,
         )
 
-    def discount(self, rate: float) -> "DiagonalMoments":
-        """Forget: the same means and variances, believed `rate` times as strongly."""
-        rate = check_rate(rate)
-        return DiagonalMoments(
-            weight=self.weight * rate,
-            mean=self.mean,
-            scatter=self.scatter * rate,
-            total=self.total * rate,
-            unseen=self.unseen * rate,
-        )
-
 
 @value
-class FourthMoments:
-    """Weight, mean, scatter, and the sums of squares times columns and of squares times squares.
+class FourthMoments(Statistic):
+    """Moments with the sums Σ w u_i² u_j and Σ w u_i² u_j², for the sampling error of a covariance.
 
-    With them the error of a covariance is known from one pass (Ledoit and Wolf, 2004). Powers are of
-    u = (x - mean) / unit with a power of two for each column, so that units do not overflow.
+    They give the shrinkage of Ledoit and Wolf (2004) in one pass. Here u = (x - mean) / unit, with a power of
+    two for each column, so that fourth powers do not overflow.
 
     Parameters
     ----------
     moments : Moments
     unit : array (d,)
-        About the standard deviation of each column; 0 for one that has not varied.
+        About the standard deviation of each column; 0 for a constant one.
     third : array (d, d)
         Σ w u_i² u_j.
     fourth : array (d, d)
@@ -294,11 +267,6 @@ class FourthMoments:
         once = u if w is None else u * w[:, None]
         return cls(moments=moments, unit=unit, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
 
-    @classmethod
-    def empty(cls, dim: int) -> "FourthMoments":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
-
     @property
     def weight(self) -> Any:
         """Weight of all rows."""
@@ -328,7 +296,7 @@ class FourthMoments:
         return {"moments": self.moments, "third": third, "fourth": fourth}
 
     def discount(self, rate: float) -> "FourthMoments":
-        """Forget: everything believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         rate = check_rate(rate)
         return FourthMoments(
             moments=self.moments.discount(rate),

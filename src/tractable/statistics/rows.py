@@ -1,13 +1,15 @@
-"""What every statistic asks of a block of rows and its weights."""
+"""What statistics share: checks of rows and weights, forgetting, and the merge of means."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.value import replace
 
 __all__ = [
+    "Statistic",
     "as_rows",
     "as_weights",
     "as_whole_numbers",
@@ -16,10 +18,43 @@ __all__ = [
     "check_squares",
     "counts",
     "or_one",
+    "pairwise_update",
 ]
 
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100
+
+
+class Statistic:
+    """A sufficient statistic: ``of(rows, weights)`` summarises a block, and ``+`` merges two.
+
+    Statistics form a commutative monoid whose neutral element is the statistic of no rows. A class names in
+    `_extensive` the fields that are proportional to the weights; `discount` scales these.
+    """
+
+    _extensive: ClassVar[tuple[str, ...]] = ("weight",)
+    of: ClassVar[Any]
+
+    @classmethod
+    def empty(cls, dim: int) -> Self:
+        """Return the statistic of no rows of `dim` columns."""
+        return cls.of(np.zeros((0, dim)))
+
+    def discount(self, rate: float) -> Self:
+        """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""
+        rate = check_rate(rate)
+        return replace(self, **{name: getattr(self, name) * rate for name in self._extensive})
+
+
+def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Return the weight of two statistics, the fraction that b has of it, and the step between their means.
+
+    The mean of both is a.mean + fraction · step; their scatter is larger than the sum of the scatters by
+    a.weight · fraction · step stepᵀ (Chan, Golub and LeVeque, 1983).
+    """
+    check_same_width(a, b)
+    weight = a.weight + b.weight
+    return weight, b.weight / or_one(weight, namespace_of(a.mean)), b.mean - a.mean
 
 
 def as_rows(x: Any) -> Array:
@@ -39,26 +74,26 @@ def as_weights(weights: Any, x: Array) -> Array | None:
 
 
 def check_same_width(a: Any, b: Any) -> None:
-    """Refuse to merge statistics of different numbers of columns."""
+    """Raise unless two statistics have the same number of columns."""
     if a.dim != b.dim:
         raise ValueError(f"cannot merge statistics of {a.dim} and of {b.dim} columns")
 
 
 def counts(weights: Array | None, x: Array) -> Array:
-    """Return how often each row of x counts."""
+    """Return the weights of the rows of x, ones where None."""
     if weights is not None:
         return weights
     return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
 
 
 def or_one(weight: Any, xp: Any) -> Array:
-    """Return a weight that can be divided by: nothing divided by no weight is nothing."""
+    """Return a weight to divide by: 1 in place of 0, so that 0 / 0 = 0."""
     weight = xp.asarray(weight, dtype=xp.float64)
     return xp.where(weight > 0, weight, xp.ones_like(weight))
 
 
 def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None = None) -> None:
-    """Refuse finite rows whose sums of squares, one a column, are out of the range of numbers."""
+    """Raise where sums of squares, one a column, overflow or underflow though the rows are finite."""
     xp = namespace_of(squares)
     if not bool(xp.all(xp.isfinite(squares))):
         raise ValueError("X has values so large that their squares overflow; rescale its columns")
@@ -82,7 +117,7 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
 
 
 def check_rate(rate: Any) -> float:
-    """Return the rate of forgetting if it is one."""
+    """Return a rate of forgetting, in (0, 1]."""
     if not (isinstance(rate, (int, float)) and 0.0 < rate <= 1.0):
         raise ValueError(f"rate must be in (0, 1], got {rate!r}")
     return float(rate)

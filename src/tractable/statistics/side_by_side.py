@@ -58,7 +58,7 @@ class SideBySide:
         return SideBySide(parts=parts, total=self.total + other.total, dim=self.dim, about=about)
 
     def discount(self, rate: float) -> "SideBySide":
-        """Forget: what is known is believed `rate` times as strongly."""
+        """Return the statistic of the same rows with `rate` times their weights."""
         rate = check_rate(rate)
         return SideBySide(
             parts=tuple(None if part is None else part.discount(rate) for part in self.parts),

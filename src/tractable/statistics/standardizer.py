@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.statistics.moments import DiagonalMoments
-from tractable.statistics.rows import as_rows, as_weights
+from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import replace, value
 
 __all__ = ["ColumnSummary", "Standardizer", "column_varies"]
@@ -50,7 +50,9 @@ class Standardizer:
     varies: np.ndarray
 
     @classmethod
-    def from_moments(cls, moments: Any, *, common: bool = False, exact: bool = False) -> "Standardizer":
+    def from_moments(
+        cls, moments: Any, *, common: bool = False, exact: bool = False, centered: bool = True
+    ) -> "Standardizer":
         """Return the standardizer of columns with these moments.
 
         Parameters
@@ -62,10 +64,15 @@ class Standardizer:
         exact : bool
             Round the scale to a power of two, and the shift to a fraction of the spread, so that whole
             numbers are transformed without rounding.
+        centered : bool
+            Whether the mean is subtracted. If not, the shift is 0 and the root mean square takes the place of
+            the standard deviation: for models without an intercept.
         """
         scatter = moments.scatter if moments.scatter.ndim == 1 else np.diagonal(moments.scatter)
         stddev = np.sqrt(scatter / moments.weight)
         mean, limits = np.asarray(moments.mean), np.finfo(np.float64)
+        if not centered:
+            mean, stddev = np.zeros_like(mean), np.hypot(stddev, mean)
         varies = column_varies(mean, stddev)
         size = np.where(mean != 0, np.abs(mean), 1.0)
         width = np.where(varies, stddev, np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny)))
@@ -96,7 +103,7 @@ class Standardizer:
 
 
 @value
-class ColumnSummary:
+class ColumnSummary(Statistic):
     """Moments and extremes of each column: what must be known of rows before a search begins.
 
     Parameters
@@ -128,11 +135,6 @@ class ColumnSummary:
             low=np.minimum(self.low, other.low),
             high=np.maximum(self.high, other.high),
         )
-
-    @classmethod
-    def empty(cls, dim: int) -> "ColumnSummary":
-        """Return the statistic of no rows."""
-        return cls.of(np.zeros((0, dim)))
 
     def discount(self, rate: float) -> "ColumnSummary":
         """Return the same moments and extremes with `rate` times the weight."""
