@@ -48,8 +48,8 @@ def test_keep_their_digits_far_from_the_origin(k, far, options, rng):
     near, moved = (tractable.LogisticRegression(**options).fit(rows, y) for rows in (X, X + far))
     wide = near.proba_interval(X)
     np.testing.assert_allclose(moved.proba_interval(X + far), wide, atol=1e-15 * far, rtol=1e-6)
-    np.testing.assert_allclose(moved.center_, near.center_ + far)
-    np.testing.assert_allclose(moved.centered_covariance_, near.centered_covariance_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(moved._center_, near._center_ + far)
+    np.testing.assert_allclose(moved._centered_covariance_, near._centered_covariance_, rtol=1e-6, atol=1e-9)
 
 
 def test_of_a_column_that_never_varied(rng):

@@ -69,7 +69,7 @@ def test_all_digits_of_the_maximum(rng):
     exact = [float(v) for v in w]
     np.testing.assert_allclose([*model.intercept_, *model.coef_[0]], exact, rtol=1e-13)
     errors = [float(mpmath.sqrt((hessian**-1)[i, i])) for i in range(3)]
-    np.testing.assert_allclose([*model.intercept_std_errors_, *model.coef_std_errors_[0]], errors, rtol=1e-12)
+    np.testing.assert_allclose([*model.intercept_std_error_, *model.coef_std_errors_[0]], errors, rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -80,7 +80,7 @@ def test_covariance_is_the_inverse_of_the_information(k, rng):
     rows, p = np.column_stack([np.ones(len(X)), X]), model.predict_proba(X)
     if k == 2:
         information = (rows * (p[:, 0] * p[:, 1])[:, None]).T @ rows
-        np.testing.assert_allclose(model.covariance_, np.linalg.inv(information), rtol=1e-9)
+        np.testing.assert_allclose(model.parameter_covariance_, np.linalg.inv(information), rtol=1e-9)
     else:
         whole = sum(
             np.kron(np.diag(q) - np.outer(q, q), np.outer(r, r)) for q, r in zip(p, rows, strict=True)
@@ -88,10 +88,10 @@ def test_covariance_is_the_inverse_of_the_information(k, rng):
         contrasts = np.linalg.qr(np.eye(k)[:, :-1] - 1.0 / k)[0]
         free = np.kron(contrasts, np.eye(4))
         expected = free @ np.linalg.inv(free.T @ whole @ free) @ free.T
-        np.testing.assert_allclose(model.covariance_, expected, rtol=1e-8, atol=1e-12)
-    errors = np.sqrt(np.diag(model.covariance_)).reshape(-1, 4)
+        np.testing.assert_allclose(model.parameter_covariance_, expected, rtol=1e-8, atol=1e-12)
+    errors = np.sqrt(np.diag(model.parameter_covariance_)).reshape(-1, 4)
     np.testing.assert_allclose(model.coef_std_errors_, errors[:, 1:])
-    np.testing.assert_allclose(model.intercept_std_errors_, errors[:, 0])
+    np.testing.assert_allclose(model.intercept_std_error_, errors[:, 0])
 
 
 def test_the_information_is_the_curvature_of_the_log_likelihood(rng):
@@ -111,7 +111,7 @@ def test_the_information_is_the_curvature_of_the_log_likelihood(rng):
         for v in units
     ]
     found = -np.array(second) / (4 * step**2)
-    np.testing.assert_allclose(np.linalg.inv(model.covariance_), found, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(np.linalg.inv(model.parameter_covariance_), found, rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(model.log_likelihood_, value(at), rtol=1e-12)
     np.testing.assert_allclose(model.loss_, -value(at) / len(X), rtol=1e-12)
 
@@ -130,7 +130,7 @@ def test_walds_intervals_cover_as_they_say(rng):
     np.testing.assert_allclose(model.p_values_, 2 * norm.sf(np.abs(model.z_values_)))
     middle, reach = np.mean(model.intercept_interval(0.5)), np.ptp(model.intercept_interval(0.5)) / 2
     np.testing.assert_allclose(middle, model.intercept_[0])
-    np.testing.assert_allclose(reach, norm.ppf(0.75) * model.intercept_std_errors_[0])
+    np.testing.assert_allclose(reach, norm.ppf(0.75) * model.intercept_std_error_[0])
     with pytest.raises(ValueError, match="coverage"):
         model.coef_interval(1.0)
 
@@ -149,7 +149,7 @@ def test_intervals_of_probabilities_are_walds_intervals_of_their_odds(k, link, r
         p = moved.predict_proba(asked)
         return norm.ppf(p) if link == "probit" else np.log(p / (1.0 - p))
 
-    values, vectors = np.linalg.eigh(model.covariance_)
+    values, vectors = np.linalg.eigh(model.parameter_covariance_)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     moves = [root[:, i].reshape(planes.shape) for i in range(len(root))]
     slopes = [(odds(planes + step * m) - odds(planes - step * m)) / (2 * step) for m in moves]
@@ -193,7 +193,7 @@ def test_probit_is_the_maximum_of_its_likelihood(rng):
     margin = sign * z
     ratio = np.exp(norm.logpdf(margin) - log_ndtr(margin))
     information = (rows * (ratio * (ratio + margin))[:, None]).T @ rows
-    np.testing.assert_allclose(model.covariance_, np.linalg.inv(information), rtol=1e-8)
+    np.testing.assert_allclose(model.parameter_covariance_, np.linalg.inv(information), rtol=1e-8)
     with pytest.raises(ValueError, match="probit"):
         tractable.LogisticRegression(link="probit").fit(X, np.arange(len(X)) % 3)
 

@@ -54,7 +54,9 @@ def test_frames_and_files_with_words_for_classes(options, rng, tmp_path):
     for model in (named, tractable.LogisticRegression(**options).fit(scanned)):
         assert model.classes_.tolist() == ["ash", "birch", "cedar"]
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-7, atol=1e-10)
-        np.testing.assert_allclose(model.covariance_, plain.covariance_, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(
+            model.parameter_covariance_, plain.parameter_covariance_, rtol=1e-6, atol=1e-12
+        )
 
 
 def test_more_parameters_than_their_curvature_is_worth(rng):
@@ -68,7 +70,7 @@ def test_more_parameters_than_their_curvature_is_worth(rng):
     np.testing.assert_allclose(slope, 0.0, atol=1e-5)
     theirs = peers.LogisticRegression(C=0.1, tol=1e-9, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
-    assert model.covariance_ is None
+    assert model.parameter_covariance_ is None
     with pytest.raises(ValueError, match="too many"):
         model.coef_interval()
     with pytest.raises(ValueError, match="l1_ratio"):

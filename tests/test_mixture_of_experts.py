@@ -205,7 +205,12 @@ def test_a_plane_fades_where_it_is_not_trusted(rng):
     right = lines[int(np.argmax(model.coef_[:, 0]))].get_colors()[:, 3]
     assert right[0] < 0.2
     assert right[-1] > 0.9
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["density", "data", "plane 0", "plane 1"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [
+        "density",
+        "data",
+        "component 0",
+        "component 1",
+    ]
     for options, named in (({"y": y}, "data must be given with y"), ({"X": np.ones((4, 2))}, "column")):
         with pytest.raises(ValueError, match=named):
             tractable.plot(model, **options)

@@ -54,8 +54,8 @@ def test_novikoff(order, rng):
     assert model.converged_
     np.testing.assert_array_equal(model.predict(X), y)
     # The largest entry of X is below one: the unit is a half, and φ = (1, 2 x).
-    phi = np.column_stack([np.ones(len(X)), X / model.unit_])
-    w = np.append(model.intercept_, model.coef_[0] * model.unit_)
+    phi = np.column_stack([np.ones(len(X)), X / model._unit_])
+    w = np.append(model.intercept_, model.coef_[0] * model._unit_)
     gamma = np.min((2 * y - 1) * (phi @ w)) / np.linalg.norm(w)
     assert gamma > 0
     assert 0 < model.n_mistakes_ <= np.max(np.sum(phi**2, axis=1)) / gamma**2
@@ -67,9 +67,9 @@ def test_novikoff_of_several_classes(rng):
     model = Perceptron(max_iter=10_000).fit(X, y)
     assert model.converged_
     np.testing.assert_array_equal(model.predict(X), y)
-    phi = np.column_stack([np.ones(len(X)), X / model.unit_])
-    scores = phi @ np.column_stack([model.intercept_, model.coef_ * model.unit_]).T
-    size = np.linalg.norm(np.column_stack([model.intercept_, model.coef_ * model.unit_]))
+    phi = np.column_stack([np.ones(len(X)), X / model._unit_])
+    scores = phi @ np.column_stack([model.intercept_, model.coef_ * model._unit_]).T
+    size = np.linalg.norm(np.column_stack([model.intercept_, model.coef_ * model._unit_]))
     own = scores[np.arange(len(X)), y]
     scores[np.arange(len(X)), y] = -np.inf
     gamma = np.min(own - scores.max(axis=1)) / size
@@ -78,7 +78,7 @@ def test_novikoff_of_several_classes(rng):
 
 def test_classes_that_planes_cannot_tell_apart_are_said():
     X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["even", "odd", "odd", "even"]
-    with pytest.warns(ConvergenceWarning, match=r"mistakes in pass 50: the classes are not told apart"):
+    with pytest.warns(ConvergenceWarning, match=r"mistakes in pass 50: the classes are not separated"):
         model = Perceptron(max_iter=50).fit(X, y)
     assert not model.converged_
     assert model.n_iter_ == 50
@@ -109,10 +109,10 @@ def test_the_average_is_over_all_visits(rng):
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
     model = Perceptron(keep="average").partial_fit(X, y)
     total, w = np.zeros(3), np.zeros(3)
-    for x, sign in zip(np.column_stack([np.ones(40), X / model.unit_]), 2 * y - 1, strict=True):
+    for x, sign in zip(np.column_stack([np.ones(40), X / model._unit_]), 2 * y - 1, strict=True):
         w = w + sign * x * (sign * (w @ x) <= 0)
         total += w
-    np.testing.assert_allclose(np.append(model.intercept_, model.coef_[0] * model.unit_), total / 40)
+    np.testing.assert_allclose(np.append(model.intercept_, model.coef_[0] * model._unit_), total / 40)
 
 
 def test_weights_repeat_rows(rng):

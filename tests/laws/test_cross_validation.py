@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tractable.density.bin_rules import leave_one_out
 from tractable.linear_model import CVCurve, RidgeCV
+from tractable.linear_model.ridge import leave_one_out
 from tractable.linear_model.ridge.spectrum import PrimalSpectrum
 from tractable.testing import score_laws
 from tractable.value import replace

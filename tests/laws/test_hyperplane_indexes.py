@@ -148,7 +148,7 @@ class KeepsAwayFromZero(SpillTree):
         ("powers_of_two_do_not_matter", KeepsAwayFromZero),
     ],
 )
-def test_laws_have_teeth(law, mutant, rng):
+def test_laws_have_power(law, mutant, rng):
     run = getattr(index_laws, law)
     run(partial(mutant.__base__, random_state=0), rng)
     with pytest.raises(AssertionError):

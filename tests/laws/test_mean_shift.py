@@ -58,7 +58,7 @@ def test_every_step_climbs(dim, flat, rng):
 
 @pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize("mutant", [forgets_weights, steps_too_far, takes_the_median])
-def test_the_law_of_climbing_has_teeth(mutant, flat, rng):
+def test_the_law_of_climbing_has_power(mutant, flat, rng):
     with pytest.raises(AssertionError):
         every_step_climbs(mutant, rng, 2, flat)
 
@@ -85,7 +85,7 @@ def test_balls_belong_to_their_modes(rng):
     balls_belong_to_their_modes(mean_shift_modes.capture_radii, rng)
 
 
-def test_the_law_of_balls_has_teeth(rng):
+def test_the_law_of_balls_has_power(rng):
     """Half the way to a neighbour and more is not one's own."""
     with pytest.raises(AssertionError):
         balls_belong_to_their_modes(lambda _terrain, centers: np.full(len(centers), 8.0), rng)

@@ -222,7 +222,7 @@ MUTANTS = [
 @pytest.mark.parametrize(
     ("law", "broken"), MUTANTS, ids=[f"{law.__name__}-{type(broken).__name__}" for law, broken in MUTANTS]
 )
-def test_laws_have_teeth(law, broken, rng):
+def test_laws_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken, rng)
 

@@ -61,7 +61,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "kind"), MUTANTS)
-def test_the_laws_of_em_have_teeth(law, kind, rng):
+def test_the_laws_of_em_have_power(law, kind, rng):
     law(kmeans(StreamedRows, start=FAR), rng)
     with pytest.raises(AssertionError):
         law(kmeans(kind, start=FAR), rng)

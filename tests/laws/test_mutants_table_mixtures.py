@@ -87,7 +87,7 @@ class RelearnsCategories(CategoricalMixture):
     [
         ("weights_are_repetitions", TableMixture, ForgetsWeights),
         ("bad_rows_are_one_clear_error", StudentTMixture, ScoresHolesAsZero),
-        ("asking_changes_nothing", CategoricalMixture, RelearnsCategories),
+        ("predicting_changes_nothing", CategoricalMixture, RelearnsCategories),
     ],
 )
 def test_a_bug_of_the_shell_is_found(law, good, bad, rng):

@@ -211,7 +211,7 @@ def test_what_has_no_picture_says_what_has(name):
 
 
 def test_what_changes_is_seen():
-    """The comparison has teeth: another mean, deep within, is another part."""
+    """The comparison has power: another mean, deep within, is another part."""
     model = fitted(next(r for r in ESTIMATORS if r.name == "GaussianDensity"), table("", ["width"]))[0]
     before = parts_of(model)
     assert len(before) > 5

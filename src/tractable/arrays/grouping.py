@@ -22,7 +22,7 @@ def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> tally(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
+    >>> weighted_counts(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
     array([1., 0., 5., 0.])
     """
     xp = namespace_of(labels, weights)

@@ -1,6 +1,10 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
-from tractable.base.classifier import ClassAnswers, GenerativeClasses, ScoredClasses
+from tractable.base.classifier import (
+    GenerativeClassifierMixin,
+    ProbabilisticClassifierMixin,
+    ScoredClassifierMixin,
+)
 from tractable.base.degenerate import DegenerateCovarianceWarning
 from tractable.base.density import DensityMixin
 from tractable.base.em import EMEstimator, EMProblem
@@ -27,20 +31,20 @@ from tractable.base.validation import (
 )
 
 __all__ = [
-    "ClassAnswers",
     "DegenerateCovarianceWarning",
     "DensityMixin",
     "EMEstimator",
     "EMProblem",
     "Estimator",
     "FitInterrupted",
-    "GenerativeClasses",
+    "GenerativeClassifierMixin",
     "ModelTags",
     "NotYetDetermined",
     "OnePassMixin",
     "PredictiveMixin",
+    "ProbabilisticClassifierMixin",
     "Rows",
-    "ScoredClasses",
+    "ScoredClassifierMixin",
     "all_or_nothing",
     "check_answerable",
     "check_choice",

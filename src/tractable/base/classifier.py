@@ -1,4 +1,4 @@
-"""Models of p(C | x): the questions every classifier answers."""
+"""Mixins of classifiers: predictions from class probabilities, from log scores, and from class densities."""
 
 from typing import Any
 
@@ -12,11 +12,17 @@ from tractable.distributions import Categorical
 from tractable.metrics.classification import check_class_loss, least_loss
 from tractable.primitives.naive_bayes import softmax_rows
 
-__all__ = ["ClassAnswers", "GenerativeClasses", "ScoredClasses", "decided", "impossible"]
+__all__ = [
+    "GenerativeClassifierMixin",
+    "ProbabilisticClassifierMixin",
+    "ScoredClassifierMixin",
+    "decided",
+    "impossible",
+]
 
 
 def impossible(scores: np.ndarray) -> np.ndarray | None:
-    """Return which rows no class explains: every score is -inf; None where all are explained."""
+    """Return which rows have probability 0 under every class, all scores -inf; None where there are none."""
     if np.isfinite(scores[:, 0]).all():
         return None
     found = scores.max(axis=1) == -np.inf
@@ -36,14 +42,14 @@ def decided(
     return found
 
 
-class ClassAnswers(ClassifierMixin):
+class ProbabilisticClassifierMixin(ClassifierMixin):
     """`predict_dist` and `decide` of a classifier that has `predict_proba`."""
 
     classes_: np.ndarray
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(C_k | x), one column a class in the order of `classes_`."""
-        raise NotImplementedError(f"{type(self).__name__} must say how probable the classes are")
+        raise NotImplementedError(f"{type(self).__name__} must define predict_proba")
 
     def predict_dist(self, X: Any) -> Categorical:
         """Return p(C | x) as a distribution, a batch of one for each row; events are places in `classes_`.
@@ -78,22 +84,22 @@ class ClassAnswers(ClassifierMixin):
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
 
 
-class ScoredClasses(ClassAnswers):
+class ScoredClassifierMixin(ProbabilisticClassifierMixin):
     """`predict`, `predict_proba` and `decision_function` of a classifier that scores classes.
 
-    A model supplies `_log_scores(X)`, log p(C_k | x) up to a number that all classes of a row share. A row
-    that no class explains, where every score is -inf, is no evidence: see `_without_evidence`.
+    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row. Where every score of a row
+    is -inf, `_without_evidence` supplies them.
     """
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must say how it scores classes")
+        raise NotImplementedError(f"{type(self).__name__} must define _log_scores")
 
     def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Return the scores of those rows of X that no class explains: all alike."""
+        """Return the scores of those rows of X that have probability 0 under every class: all equal."""
         return np.zeros((int(np.count_nonzero(rows)), len(self.classes_)))
 
     def _scores_of_all(self, X: Any) -> np.ndarray:
-        """Return scores of which some are not -inf in every row."""
+        """Return scores of which at least one in every row is above -inf."""
         check_answerable(self)
         scores = self._log_scores(X)
         rows = impossible(scores)
@@ -157,14 +163,14 @@ class ScoredClasses(ClassAnswers):
         scores = self._scores_of_all(X)
         if len(self.classes_) != 2:
             return scores
-        with np.errstate(invalid="ignore"):  # two densities that have no bound here are as good as each other
+        with np.errstate(invalid="ignore"):  # two infinite densities are equal
             return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
 
 
-class GenerativeClasses(ScoredClasses):
-    """Bayes' rule: p(C_k | x) ∝ p(C_k) p(x | C_k); a model that can also generate rows.
+class GenerativeClassifierMixin(ScoredClassifierMixin):
+    """Bayes' rule, p(C_k | x) ∝ p(C_k) p(x | C_k), and the joint density of rows and classes.
 
-    Where every class has density 0 nothing was learned from the row, and the answer is the prior.
+    Where every class has density 0, the posterior is the prior.
 
     A model supplies `_log_scores(X)` as log p(x, C_k), `class_prior_`, `class_distributions_` and
     `distribution_`, their mixture.
@@ -175,7 +181,7 @@ class GenerativeClasses(ScoredClasses):
     distribution_: Any
 
     def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Return log p(C_k) for those rows of X that no class explains."""
+        """Return log p(C_k) for those rows of X that have density 0 under every class."""
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
         return np.broadcast_to(prior, (int(np.count_nonzero(rows)), len(prior)))
@@ -206,6 +212,49 @@ class GenerativeClasses(ScoredClasses):
         array of shape (n_samples,)
         """
         return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        """Return -log p(x): how unusual each row is, whatever its class.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return -self.score_samples(X)
+
+    def marginal(self, dims: Any) -> Any:
+        """Return the distribution of some columns, whatever the class: a mixture over the classes.
+
+        Parameters
+        ----------
+        dims : column names or indices
+
+        Returns
+        -------
+        Mixture
+        """
+        check_answerable(self)
+        return self.distribution_.marginal(dims)
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other columns, given the values of some: a mixture over the classes.
+
+        Parameters
+        ----------
+        dims : mapping from column to value, or column names or indices
+        values : array of shape (..., len(dims)), optional
+            Leading axes become batch axes of the answer.
+
+        Returns
+        -------
+        Mixture
+        """
+        check_answerable(self)
+        return self.distribution_.condition(dims, values)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw new rows and their classes.

@@ -1,6 +1,5 @@
 """What a classifier accepts as classes: labels, numbers or words, and their codes."""
 
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -10,9 +9,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base.validation import Rows, check_rows, refuse_foreign
-from tractable.data import Batch, ForwardingSource, Source, is_streamed
+from tractable.data import Batch, Source, is_streamed
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
-from tractable.value import replace
+from tractable.value import replace, value
 
 __all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]
 
@@ -89,20 +88,6 @@ def _categorical(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return classes, code[own]
 
 
-class LabelledSource(ForwardingSource):
-    """A source whose batches all have labels, and none that are missing."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
-    def batches(self) -> Iterator[Batch]:
-        """See `Source.batches`."""
-        for batch in self.source.batches():
-            if batch.y is None:
-                raise ValueError("y is missing: the source has no target; name its column")
-            yield replace(batch, y=as_labels(batch.y))
-
-
 def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return labels and codes of whole numbers near each other, in linear time; None of other labels."""
     if y.dtype.kind not in "iub" or not len(y):
@@ -128,7 +113,7 @@ def check_class_rows(
     if is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):
         rows = check_rows(estimator, X, y, sample_weight, reset=reset, min_rows=min_rows, supervised=True)
         if isinstance(rows.data, Source):
-            return Rows(data=LabelledSource(rows.data)), None
+            return Rows(data=rows.data.map(_with_labels)), None
         y = rows.y
     else:
         if y is None:
@@ -151,10 +136,27 @@ def classes_of(rows: Rows, classes: np.ndarray | None) -> np.ndarray:
         if rows.weights is None:
             return classes
         return classes[np.bincount(rows.y, rows.weights, minlength=len(classes)) > 0]
-    counted = (_that_count(batch) for batch in rows.data.batches())
-    return union_of_labels(label_codes(labels)[0] for labels in counted)
+    return rows.data.reduce(_labels_that_count).labels
 
 
-def _that_count(batch: Batch) -> np.ndarray:
-    labels = np.asarray(batch.y)
-    return labels if batch.weights is None else labels[np.asarray(batch.weights) > 0]
+@value
+class _Labels:
+    """The labels of some rows, in order; they add."""
+
+    labels: np.ndarray
+
+    def __add__(self, other: "_Labels") -> "_Labels":
+        return _Labels(labels=union_of_labels([self.labels, other.labels]))
+
+
+def _labels_that_count(block: Batch) -> _Labels:
+    labels = np.asarray(block.y)
+    counted = labels if block.weights is None else labels[np.asarray(block.weights) > 0]
+    return _Labels(labels=label_codes(counted)[0])
+
+
+def _with_labels(batch: Batch) -> Batch:
+    """Return a batch whose targets are labels, none of them missing."""
+    if batch.y is None:
+        raise ValueError("y is missing: the source has no target; name its column")
+    return replace(batch, y=as_labels(batch.y))

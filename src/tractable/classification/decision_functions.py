@@ -10,7 +10,7 @@ from tractable.arrays.namespace import freeze
 from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
 from tractable.value import value
 
-__all__ = ["DiscriminantScores", "LinearDiscriminantFunction", "discriminant_functions"]
+__all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discriminant_functions"]
 
 
 @value
@@ -209,7 +209,7 @@ def _length(w: np.ndarray) -> float:
     return size * float(np.linalg.norm(w / size))
 
 
-class DiscriminantScores(ClassifierMixin):
+class DiscriminantFunctionMixin(ClassifierMixin):
     """`predict` and `decision_function` of a model that supplies `_scores(rows)`, one column a class."""
 
     classes_: np.ndarray

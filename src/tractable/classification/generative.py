@@ -1,4 +1,4 @@
-"""Bayes' rule over any densities."""
+"""A generative classifier: Bayes' rule over any class-conditional densities."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    GenerativeClasses,
+    GenerativeClassifierMixin,
     ModelTags,
     all_or_nothing,
     check_answerable,
@@ -21,7 +21,7 @@ from tractable.base import (
 from tractable.base.validation import check_names
 from tractable.classification.labelled_rows import (
     column_names,
-    joined,
+    concatenated,
     plain_labels,
     rows_of_block,
     rows_of_classes,
@@ -33,23 +33,54 @@ from tractable.classification.one_pass import (
     class_priors,
     log_priors,
 )
-from tractable.data import Batch, is_frame
-from tractable.data.blocks import tree_sum
+from tractable.data import MAX_BATCH_ROWS, Batch, is_frame
 from tractable.distributions import Distribution, Mixture, Stacked
 from tractable.statistics import ByClass
+from tractable.value import value
 
 __all__ = ["GenerativeClassifier"]
 
 
 def _one_pass(estimator: Any) -> bool:
-    """Whether the densities learn from statistics."""
+    """Whether the densities are exact in one pass."""
     return bool(estimator.model_tags.streaming == "exact in one pass")
 
 
-class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
-    """Any density for the rows of each class: p(C_k | x) ∝ p(C_k) p(x | C_k).
+@value
+class ClassSummaries:
+    """Maps a block of labelled rows to the statistics of the densities of its classes."""
 
-    A copy of the density is fitted to the rows of each class. What the density can do, the classifier can:
+    density: Any
+
+    def __call__(self, block: Batch) -> ByClass:
+        parts = rows_of_block(block)
+        return ByClass(
+            labels=np.concatenate([part.name for part in parts]) if parts else np.zeros(0),
+            parts=tuple(_new(self.density, part.label).summarize(part.X, **part.options) for part in parts),
+            dim=block.X.shape[1],
+        )
+
+
+def _new(density: Any, label: Any) -> Any:
+    """Return a fresh density for a class."""
+    found = density
+    if isinstance(density, Mapping):
+        if label not in density:
+            raise ValueError(f"density has no estimator for the class {label!r} of y: {list(density)}")
+        found = density[label]
+    if isinstance(found, type):
+        raise ValueError(f"density must be an estimator and not its class: {found.__name__}()")
+    if not (hasattr(found, "fit") and hasattr(found, "score_samples")):
+        raise ValueError(
+            f"density must be an estimator with fit and score_samples, got {type(found).__name__}"
+        )
+    return clone(found)
+
+
+class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
+    """A classifier from any density of the rows of each class: p(C_k | x) ∝ p(C_k) p(x | C_k).
+
+    A copy of the density is fitted to the rows of each class. The classifier takes what the density takes:
     weights, missing values, sources; where the density is exact in one pass, so is the classifier, with
     `partial_fit`, `merge`, `summarize` and `from_statistic`. For two classes the posterior is σ(a) with the
     log odds a = log p(x | C₂) p(C₂) - log p(x | C₁) p(C₁), which `decision_function` returns.
@@ -60,20 +91,26 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         With `fit` and `score_samples`: `GaussianDensity`, `GaussianMixture`, `KernelDensity`, `Histogram`,
         `TableMixture` for tables with words, or another library's.
     priors : array of shape (n_classes,), optional
-        p(C_k); the shares of the classes by weight when not given.
+        p(C_k); the relative weights of the classes when not given.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, in order.
     class_prior_, class_count_ : arrays of shape (n_classes,)
+        p(C_k), and the weight of the rows of each class.
     estimators_ : tuple of n_classes fitted densities
-        None for a class that was promised to `partial_fit` and has no rows, whose prior is 0.
+        None for a class that was declared to `partial_fit` and has no rows, whose prior is 0.
     class_distributions_ : tuple of n_classes distributions, where the densities have them
+        p(x | C_k).
     distribution_ : Mixture
         p(x) = Σ_k p(C_k) p(x | C_k), where the densities have distributions.
     statistic_ : ByClass, where the density is exact in one pass
+        The statistics of the densities.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns.
 
     See Also
     --------
@@ -82,7 +119,7 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
 
     Examples
     --------
-    A class in two parts, and one between them:
+    A class of two components, and one between them:
 
     >>> import numpy as np, tractable
     >>> rng = np.random.default_rng(0)
@@ -137,11 +174,13 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         if _one_pass(self):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
-        parts = rows_of_classes(self, X, y, sample_weight, reset=True, words=self._words())
+        parts = rows_of_classes(self, X, y, sample_weight, words=self._words())
         classes = np.concatenate([part.name for part in parts]) if parts else np.zeros(0)
         labels = [part.label for part in parts]
-        fitted = class_by_class(lambda k, part: self._new(k).fit(part.X, **part.options), labels, parts)
-        self._adopt(classes, fitted, np.array([part.weight for part in parts]))
+        fitted = class_by_class(
+            lambda k, part: _new(self.density, k).fit(part.X, **part.options), labels, parts
+        )
+        self._set_fitted(classes, fitted, np.array([part.weight for part in parts]))
         return self
 
     @available_if(_one_pass)
@@ -185,7 +224,7 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         for k in np.unique(codes):
             found = self.estimators_[k].sample(int(np.sum(codes == k)), random_state=rng)
             parts.append(found[0] if isinstance(found, tuple) else found)  # mixtures label what they draw
-        return joined(parts, codes), self.classes_[codes]
+        return concatenated(parts, codes), self.classes_[codes]
 
     def _densities(self) -> list[Any]:
         given = list(self.density.values()) if isinstance(self.density, Mapping) else [self.density]
@@ -194,37 +233,13 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
     def _words(self) -> bool:
         return bool(self.__sklearn_tags__().input_tags.string)
 
-    def _new(self, label: Any) -> Any:
-        """Return a fresh density for a class."""
-        if isinstance(self.density, Mapping):
-            if label not in self.density:
-                raise ValueError(
-                    f"density has no estimator for the class {label!r} of y: {list(self.density)}"
-                )
-            found = self.density[label]
-        else:
-            found = self.density
-        if isinstance(found, type):
-            raise ValueError(f"density must be an estimator and not its class: {found.__name__}()")
-        if not (hasattr(found, "fit") and hasattr(found, "score_samples")):
-            raise ValueError(
-                f"density must be an estimator with fit and score_samples, got {type(found).__name__}"
-            )
-        return clone(found)
-
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
         rows, classes = check_class_rows(subject, X, y, sample_weight, reset=options["reset"])
+        of = ClassSummaries(density=self.density)
         if classes is None:
-            return tree_sum(self._summary(batch) for batch in rows.data.batches())
-        return self._summary(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
-
-    def _summary(self, batch: Batch) -> ByClass:
-        parts = rows_of_block(batch)
-        return ByClass(
-            labels=np.concatenate([part.name for part in parts]) if parts else np.zeros(0),
-            parts=tuple(self._new(part.label).summarize(part.X, **part.options) for part in parts),
-            dim=batch.X.shape[1],
-        )
+            return rows.data.reduce(of, rows=MAX_BATCH_ROWS)
+        # The densities fold the rows of each class themselves.
+        return of(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
 
     def _require_kind(self, statistic: Any) -> None:
         if not isinstance(statistic, ByClass):
@@ -234,13 +249,15 @@ class GenerativeClassifier(GenerativeClasses, OnePassClassifier):
         classes = self._known_classes(statistic)
         fitted: list[Any] = [None] * len(classes)
         labels = plain_labels(statistic.labels)
-        learned = class_by_class(lambda k, part: self._new(k).from_statistic(part), labels, statistic.parts)
+        learned = class_by_class(
+            lambda k, part: _new(self.density, k).from_statistic(part), labels, statistic.parts
+        )
         for k, density in zip(np.searchsorted(classes, statistic.labels), learned, strict=True):
             fitted[k] = density
         self.statistic_ = statistic
-        self._adopt(classes, fitted, self._class_weights(statistic, classes))
+        self._set_fitted(classes, fitted, self._class_weights(statistic, classes))
 
-    def _adopt(self, classes: np.ndarray, fitted: list[Any], counts: np.ndarray) -> None:
+    def _set_fitted(self, classes: np.ndarray, fitted: list[Any], counts: np.ndarray) -> None:
         self.classes_, self.class_count_ = classes, counts
         self.class_prior_ = class_priors(self.priors, counts, classes)
         check_seen(self.class_prior_, counts, classes)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import ModelTags, NotYetDetermined, check_number
-from tractable.classification.decision_functions import DiscriminantScores
+from tractable.classification.decision_functions import DiscriminantFunctionMixin
 from tractable.classification.one_pass import OnePassClassifier
 from tractable.data.blocks import tree_sum
 from tractable.distributions import one_hot
@@ -16,7 +16,7 @@ from tractable.statistics import ByClass, LinearFactor
 __all__ = ["LeastSquaresClassifier"]
 
 
-class LeastSquaresClassifier(DiscriminantScores, OnePassClassifier):
+class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
     """The planes nearest to one-of-K codes of the classes: y(x) = Wᵀx + w₀, of which the largest decides.
 
     Bishop (4.16). Exact in one pass, with the digits of a QR of all rows: rows may be streamed, merged, and

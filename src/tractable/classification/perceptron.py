@@ -1,7 +1,7 @@
-"""The perceptron: planes corrected by their mistakes."""
+"""The perceptron: linear discriminant functions corrected by their mistakes."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,61 +18,72 @@ from tractable.base import (
     check_labels,
     check_number,
 )
-from tractable.classification.decision_functions import DiscriminantScores
-from tractable.classification.labelled_rows import LabelledRows, labelled_rows
-from tractable.data import Source
+from tractable.classification.decision_functions import DiscriminantFunctionMixin
+from tractable.classification.labelled_rows import labelled_rows
+from tractable.data import ArraySource, Batch, Source
+from tractable.engines import fold
 from tractable.primitives.glm import perceptron_pass
+from tractable.statistics import Extremes
+from tractable.value import value
 
 __all__ = ["Perceptron"]
 
-Block = tuple[np.ndarray, np.ndarray, np.ndarray]
-
 KEEPS = ("last", "average", "pocket")
 
+#: Weights (K, p), their sums over visits, number of visits, and weight of the mistakes of a pass.
+State = tuple[np.ndarray, np.ndarray, float, float]
 
-class Perceptron(DiscriminantScores, Estimator):
-    """Planes that learn from mistakes alone: a row on the wrong side is added to the plane of its class.
+
+class Perceptron(DiscriminantFunctionMixin, Estimator):
+    """Linear discriminant functions that learn from mistakes alone (Rosenblatt 1962).
 
     For two classes with t = ±1 the rule is w ← w + t φ where t wᵀφ ≤ 0, with φ = (1, x). For several the row
-    is also taken from the plane that was mistaken for its own. Where the classes can be told apart by planes
-    with a margin γ, it makes at most (R/γ)² mistakes, R = max |φ|, whatever the order of the rows (Novikoff
-    1962); for K > 2 at most 2 (R/γ)². Where they cannot, it never comes to rest, which is said, and the
-    average of its planes, or the best it met, is the better answer.
+    is added to the weights of its class and subtracted from those of the class that scored higher. Where
+    hyperplanes separate the classes with a margin γ, it makes at most (R/γ)² mistakes, R = max |φ|, whatever
+    the order of the rows (Novikoff 1962); for K > 2 at most 2 (R/γ)². Where they do not, it never converges,
+    which is warned of, and the average of its weights, or the best ones found, is the better answer.
 
     It has no probabilities: :class:`tractable.LogisticRegression` has. The constant entry of φ is the
     largest power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that
-    are a power of two apart have the same planes; others may have somewhat other ones, as the constant is
-    between half of the largest entry and all of it. Columns of unlike units are better standardised first.
+    are a power of two apart give the same hyperplanes; others may give somewhat different ones, as the
+    constant is between half of the largest entry and all of it. Columns of unlike units are better
+    standardized first.
 
     Parameters
     ----------
     max_iter : int
-        The most passes over the rows.
+        Maximum number of passes over the rows.
     keep : {"last", "average", "pocket"}
-        Which planes are learned: those after the last correction; the average over all visits (Freund and
+        Which weights are learned: those after the last correction; the average over all visits (Freund and
         Schapire 1999); or of those at the end of a pass the ones with the fewest mistakes (after Gallant
-        1990, whose pocket also tries planes within a pass): with `shuffle` it meets more of them.
+        1990, whose pocket also tries weights within a pass): with `shuffle` it tries more of them.
     fit_intercept : bool
-        Whether planes may miss the origin.
+        Whether discriminant functions have an intercept.
     shuffle : bool
         Whether each pass takes rows held in memory in an order of its own.
     random_state : None, int, RandomState or Generator
+        Of the orders.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, in order.
     coef_ : array of shape (1, n_features) for two classes, or (n_classes, n_features)
+        Coefficients of the discriminant functions.
     intercept_ : array of shape (1,) or (n_classes,)
+        Their intercepts; 0 where there are none.
     converged_ : bool
-        Whether a whole pass was without mistakes: the classes are told apart.
+        Whether a whole pass was without mistakes: the classes are separated.
     mistakes_ : array of shape (n_iter_,)
-        Mistakes of each pass, by weight; `n_mistakes_` is their sum.
+        Weight of the mistakes of each pass.
+    n_mistakes_ : float
+        Their sum.
     n_iter_ : int
-        Passes made.
-    planes_, sums_, n_visits_, unit_
-        Where the search is, for `partial_fit`.
+        Number of passes.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns.
 
     Notes
     -----
@@ -122,21 +133,26 @@ class Perceptron(DiscriminantScores, Estimator):
         self
         """
         self._check_parameters()
-        rows = labelled_rows(self, X, y, sample_weight, reset=True)
+        data, classes = labelled_rows(self, X, y, sample_weight)
         rng = as_generator(self.random_state) if self.shuffle else None
-        self._begin(rows.classes, max((_size(batch.X) for batch in rows.batches()), default=0.0))
-        best: tuple[float, np.ndarray] = (np.inf, self.planes_)
-        held = None if isinstance(rows.rows.data, Source) else list(self._blocks(rows))
+        extremes = fold(_extremes, data)
+        self._begin(classes, max(-float(np.min(extremes.low)), float(np.max(extremes.high)), 0.0))
+        augment = self._augment()
+        width = self._weights_.shape[1]
+        # Rows in memory are one batch, which is shuffled as a whole.
+        rows: Any = augment(data) if isinstance(data, ArraySource) else data.map(augment, n_features=width)
+        best: tuple[float, np.ndarray] = (np.inf, self._weights_)
         while len(self.mistakes_) < self.max_iter and not self.converged_:
-            self._pass(_shuffled(self._blocks(rows) if held is None else held, rng))
+            self._pass(rows, rng)
             if self.keep == "pocket":
-                wrong = self._errors(self._blocks(rows) if held is None else held)
-                best = min(best, (wrong, self.planes_), key=lambda found: found[0])
-        self._name(best[1] if self.keep == "pocket" else self.planes_)
+                wrong = _Mistakes(weights=self._weights_)
+                errors = rows.reduce(wrong) if isinstance(rows, Source) else wrong(rows)
+                best = min(best, (errors, self._weights_), key=lambda found: found[0])
+        self._set_coef(best[1] if self.keep == "pocket" else self._weights_)
         if not self.converged_:
             warnings.warn(
                 f"Perceptron still made {self.mistakes_[-1]:g} mistakes in pass {self.n_iter_}: the classes "
-                "are not told apart by planes, or need more passes (max_iter)",
+                "are not separated by hyperplanes, or need more passes (max_iter)",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -160,97 +176,112 @@ class Perceptron(DiscriminantScores, Estimator):
         self
         """
         self._check_parameters()
-        begun = hasattr(self, "planes_")
+        begun = hasattr(self, "_weights_")
         rows, seen = check_class_rows(self, X, y, sample_weight, reset=not begun)
         if seen is None:
             raise ValueError("X must be rows held in memory for partial_fit; fit walks sources")
         if classes is not None:
-            promised = check_labels(np.asarray(classes))[0]
-            if begun and not np.array_equal(promised, self.classes_):
+            declared = check_labels(np.asarray(classes))[0]
+            if begun and not np.array_equal(declared, self.classes_):
                 raise ValueError(
-                    f"classes={list(promised)} is not what was given before, {list(self.classes_)}"
+                    f"classes={list(declared)} is not what was given before, {list(self.classes_)}"
                 )
         if not begun:
-            self._begin(seen if classes is None else promised, _size(rows.data))
+            size = float(np.max(np.abs(rows.data), initial=0.0))
+            self._begin(seen if classes is None else declared, size)
         unknown = np.setdiff1d(seen, self.classes_)
         if len(unknown):
             raise ValueError(f"y has the label {unknown[0]!r}, which is not among {list(self.classes_)}")
         codes = np.searchsorted(self.classes_, seen)[rows.y]
-        self._pass([self._block(rows.data, codes, rows.weights)])
-        self._name(self.planes_)
+        self._pass(self._augment()(Batch(X=rows.data, y=codes, weights=rows.weights)), None)
+        self._set_coef(self._weights_)
         return self
-
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        planes = rows @ self.coef_.T + self.intercept_
-        return planes if len(self.classes_) > 2 else np.column_stack([np.zeros(len(planes)), planes])
 
     @property
     def n_iter_(self) -> int:
-        """Passes made."""
+        """Number of passes."""
         return len(self.mistakes_)
 
     @property
     def n_mistakes_(self) -> float:
-        """Mistakes made in all passes, by weight."""
+        """Weight of the mistakes of all passes."""
         return float(self.mistakes_.sum())
 
-    def _begin(self, classes: np.ndarray, size: float) -> None:
-        if len(classes) < 2:
-            raise ValueError(f"y must have two classes at least, got {len(classes)} class")
-        self.classes_ = classes
-        self.unit_ = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
-        self.planes_ = np.zeros((len(classes), int(self.fit_intercept) + self.n_features_in_))
-        self.sums_, self.n_visits_ = np.zeros_like(self.planes_), 0.0
-        self.mistakes_, self.converged_ = np.zeros(0), False
-
-    def _pass(self, blocks: Iterable[Block]) -> None:
-        """Visit rows once, and remember how often the planes were wrong."""
-        wrong = 0.0
-        for x, codes, w in blocks:
-            self.planes_, sums, mistakes, visits = perceptron_pass(x, codes, w, self.planes_)
-            self.sums_, self.n_visits_ = self.sums_ + sums, self.n_visits_ + visits
-            wrong += mistakes
-        self.mistakes_ = np.append(self.mistakes_, wrong)
-        self.converged_ = wrong == 0.0
-
-    def _errors(self, blocks: Iterable[Block]) -> float:
-        """Return the weight of the rows that the planes, as they are, have on the wrong side."""
-        wrong = 0.0
-        for x, codes, w in blocks:
-            scores = x @ self.planes_.T
-            own = np.take_along_axis(scores, codes[:, None], axis=1)[:, 0]
-            np.put_along_axis(scores, codes[:, None], -np.inf, axis=1)
-            wrong += float(w @ (scores.max(axis=1) >= own))
-        return wrong
-
-    def _blocks(self, rows: LabelledRows) -> Iterator[Block]:
-        for batch in rows.batches():
-            yield self._block(batch.X, batch.y, batch.weights)
-
-    def _block(self, X: Any, codes: Any, weights: Any) -> Block:
-        x = np.asarray(X, dtype=np.float64) / self.unit_
-        x = np.column_stack([np.ones(len(x)), x]) if self.fit_intercept else np.ascontiguousarray(x)
-        w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
-        return x, np.asarray(codes, dtype=np.int64), w
-
-    def _name(self, planes: np.ndarray) -> None:
-        planes = self.sums_ / self.n_visits_ if self.keep == "average" else planes
-        planes = planes[1:] if len(planes) == 2 else planes
-        located = int(self.fit_intercept)
-        self.coef_ = planes[:, located:] / self.unit_
-        self.intercept_ = planes[:, 0] if located else np.zeros(len(planes))
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        scores = rows @ self.coef_.T + self.intercept_
+        return scores if len(self.classes_) > 2 else np.column_stack([np.zeros(len(scores)), scores])
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_choice("keep", self.keep, KEEPS)
 
+    def _begin(self, classes: np.ndarray, size: float) -> None:
+        """Set the state of the search before the first pass; `size` is the largest entry of X."""
+        if len(classes) < 2:
+            raise ValueError(f"y must have two classes at least, got {len(classes)} class")
+        self.classes_ = classes
+        self._unit_ = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
+        self._weights_ = np.zeros((len(classes), int(self.fit_intercept) + self.n_features_in_))
+        self._weight_sums_, self._n_visits_ = np.zeros_like(self._weights_), 0.0
+        self.mistakes_, self.converged_ = np.zeros(0), False
 
-def _size(x: Any) -> float:
-    return float(np.max(np.abs(x), initial=0.0))
+    def _augment(self) -> "_Augment":
+        return _Augment(unit=self._unit_, intercept=bool(self.fit_intercept))
+
+    def _pass(self, rows: Batch | Source, rng: np.random.Generator | None) -> None:
+        """Visit rows once, and record how often the weights were wrong."""
+        visit = partial(_visit, rng=rng)
+        state: State = self._weights_, self._weight_sums_, self._n_visits_, 0.0
+        state = rows.accumulate(visit, state) if isinstance(rows, Source) else visit(state, rows)
+        self._weights_, self._weight_sums_, self._n_visits_, wrong = state
+        self.mistakes_ = np.append(self.mistakes_, wrong)
+        self.converged_ = wrong == 0.0
+
+    def _set_coef(self, weights: np.ndarray) -> None:
+        weights = self._weight_sums_ / self._n_visits_ if self.keep == "average" else weights
+        weights = weights[1:] if len(weights) == 2 else weights
+        first = int(self.fit_intercept)
+        self.coef_ = weights[:, first:] / self._unit_
+        self.intercept_ = weights[:, 0] if first else np.zeros(len(weights))
 
 
-def _shuffled(blocks: Iterable[Block], rng: np.random.Generator | None) -> Iterator[Block]:
-    """Iterate over blocks, their rows in a random order where there is one."""
-    for x, codes, w in blocks:
-        order = slice(None) if rng is None else rng.permutation(len(x))
-        yield x[order], codes[order], w[order]
+def _extremes(x: Any, codes: Any, weights: Any = None) -> Extremes:  # noqa: ARG001
+    return Extremes.of(x)
+
+
+@value
+class _Augment:
+    """Divides the rows of a batch by a unit, and puts a column of ones before them."""
+
+    unit: float
+    intercept: bool
+
+    def __call__(self, batch: Batch | ArraySource) -> Batch:
+        x = np.asarray(batch.X, dtype=np.float64) / self.unit
+        x = np.column_stack([np.ones(len(x)), x]) if self.intercept else np.ascontiguousarray(x)
+        w = np.ones(len(x)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
+        return Batch(X=x, y=np.asarray(batch.y, dtype=np.int64), weights=w)
+
+
+@value
+class _Mistakes:
+    """The weight of the rows of a block that given weights have on the wrong side."""
+
+    weights: np.ndarray
+
+    def __call__(self, block: Batch) -> float:
+        scores, codes = block.X @ self.weights.T, np.asarray(block.y)[:, None]
+        own = np.take_along_axis(scores, codes, axis=1)[:, 0]
+        np.put_along_axis(scores, codes, -np.inf, axis=1)
+        return float(np.asarray(block.weights) @ (scores.max(axis=1) >= own))
+
+
+def _visit(state: State, block: Batch, *, rng: np.random.Generator | None) -> State:
+    """Visit the rows of a block once, in a random order where there is a generator."""
+    weights, sums, visits, wrong = state
+    x, codes, w = block.X, np.asarray(block.y), np.asarray(block.weights)
+    if rng is not None:
+        order = rng.permutation(len(x))
+        x, codes, w = x[order], codes[order], w[order]
+    weights, more, mistakes, n = perceptron_pass(x, codes, w, weights)
+    return weights, sums + more, visits + n, wrong + mistakes

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.newton import NewtonResult, backtrack
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["lbfgs"]
 
@@ -17,6 +18,7 @@ Solve = Callable[[np.ndarray], np.ndarray]
 _EPS = float(np.finfo(np.float64).eps)
 
 
+@single_threaded_blas()  # matrices are small, and the objective uses every core
 def lbfgs(
     objective: Callable[[np.ndarray], ValueAndGradient],
     start: np.ndarray,

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import ClassAnswers, ModelTags, Rows, all_or_nothing, check_labels
+from tractable.base import ModelTags, ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
 from tractable.neighbors.leave_one_out import Trial, one_more
 from tractable.neighbors.search import KeptRows, check_closeness, closeness
 from tractable.spatial.counted import Counted
@@ -58,7 +58,7 @@ def votes_of(near: Counted, said: np.ndarray, codes: np.ndarray, n_classes: int)
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
 
 
-class KNeighborsClassifier(ClassAnswers, KeptRows):
+class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
     """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =

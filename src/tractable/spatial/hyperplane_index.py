@@ -159,15 +159,14 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
     --------
     >>> from tractable.spatial import TSVQTree
     >>> tree = TSVQTree([[0.0, 0.0], [9.0, 0.0], [0.0, 1.0], [9.0, 1.0]], leaf_size=2, random_state=0)
-    >>> sorted(float(cell[:, 0].max()) for cell in plane_cells(tree, room=0.0).values())
+    >>> sorted(float(cell[:, 0].max()) for cell in leaf_polygons(tree, room=0.0).values())
     [4.5, 9.0]
     """
     plain = index.metric.rows("points", index.points) is index.points
     if index.points.shape[1] != 2 or not plain:
         raise ValueError("index must be of points of two columns and Euclidean to have cells in the plane")
     tree = as_whole("tree", tree, 0, len(index.trees.roots) - 1)
-    unit = index._unit  # noqa: SLF001  (that of the planes)
-    low, high = index.points.min(axis=0) * unit, index.points.max(axis=0) * unit
+    low, high = index.points.min(axis=0), index.points.max(axis=0)
     space = room * np.where(high > low, high - low, 1.0)
     (a, b), (c, d) = low - space, high + space
     box = np.array([[a, b], [c, b], [c, d], [a, d]])
@@ -176,7 +175,7 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
     while todo:
         node, cell = todo.pop()
         if node < 0:
-            found[-1 - node] = cell / unit
+            found[-1 - node] = cell
             continue
         normal, centre = index.trees.normals[node], index.trees.centre
         over = (cell - centre) @ normal - index.trees.offsets[node]

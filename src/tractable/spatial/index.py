@@ -1,4 +1,4 @@
-"""The interface of neighbour indexes."""
+"""Neighbour indexes: the interface, what a search returns, and the graph of neighbours."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -8,18 +8,25 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 
 from tractable.primitives.threads import ordered_map, single_threaded_blas
-from tractable.spatial.checks import as_array, as_count, as_excluded, as_radii, as_rows, as_threads
-from tractable.spatial.metrics import Metric, as_metric, mean_of
+from tractable.spatial.checks import (
+    LARGEST,
+    as_array,
+    as_count,
+    as_excluded,
+    as_radii,
+    as_rows,
+    as_threads,
+    check_size,
+)
+from tractable.spatial.metrics import Metric, as_metric
 from tractable.value import value
 
 __all__ = [
-    "LARGEST",
     "Index",
     "Neighbors",
     "SearchReport",
     "neighbor_graph",
-    "never_changed",
-    "unit_of",
+    "read_only",
 ]
 
 
@@ -76,62 +83,6 @@ class SearchReport:
     memory: int  # bytes the index holds beside its points
 
 
-#: Squares of larger numbers, or of their inverses, are not to be trusted.
-LARGEST = 2.0**400
-
-#: The largest exponent of a unit: inverses of larger ones are no numbers.
-FINEST = 1000
-
-
-def never_changed(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return rows that nobody can change: copied where somebody can write to the memory they lie in.
-
-    Examples
-    --------
-    >>> base = np.zeros((3, 2))
-    >>> view = base.view()
-    >>> view.setflags(write=False)
-    >>> kept = never_changed(view, view)
-    >>> base[0] = 5.0
-    >>> float(kept.max())
-    0.0
-    """
-    if rows.flags.writeable and not np.may_share_memory(rows, np.asarray(given)):
-        rows.setflags(write=False)  # they were made from what was given
-    if not _is_frozen(rows):
-        rows = rows.copy()
-        rows.setflags(write=False)
-    return rows
-
-
-def _is_frozen(owner: Any) -> bool:
-    """Whether an array is read-only, and all that own its memory are."""
-    while isinstance(owner, np.ndarray):
-        if owner.flags.writeable:
-            return False
-        owner = owner.base
-    if owner is None:
-        return True
-    try:
-        return memoryview(owner).readonly
-    except TypeError:
-        return False
-
-
-def unit_of(rows: np.ndarray) -> float:
-    """Return the power of two by which rows are multiplied before they are measured; mostly one.
-
-    Examples
-    --------
-    >>> unit_of(np.array([[3.0, 5.0]])), unit_of(np.array([[2.0**-800]])) == 2.0**800
-    (1.0, True)
-    """
-    largest = float(np.abs(rows).max())
-    if not largest or 1.0 / LARGEST < largest < LARGEST:
-        return 1.0
-    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -FINEST, FINEST))
-
-
 class Index(ABC):
     """Points, arranged so that the nearest of them are found.
 
@@ -160,8 +111,7 @@ class Index(ABC):
     points: np.ndarray  # (n, d)
     metric: Metric
     _rows: np.ndarray  # as the metric's elementary distance wants them
-    _origin: np.ndarray | None
-    _unit: float  # a power of two by which rows are multiplied
+    _origin: np.ndarray | None  # subtracted first
 
     def _prepare(self, points: Any, metric: Metric | str) -> np.ndarray:
         """Set points, metric and what rows are measured by; return the rows to arrange."""
@@ -174,17 +124,15 @@ class Index(ABC):
                 f"metric {metric!r} is not served by {type(self).__name__}, which searches by"
                 f" {', '.join(self.forms)} distances, not by {metric.form} ones"
             )
-        rows = never_changed(rows, points)
-        origin = mean_of(rows) if metric.about_mean else None
-        ready = self._measurable(metric, "points", rows, origin)
-        if not np.isfinite(ready).all():
-            raise ValueError("points must not lie so far apart that their differences overflow")
-        unit = unit_of(ready)
-        ready = ready if unit == 1.0 else ready * unit
-        ready.setflags(write=False)
-        given = {"points": rows, "metric": metric, "_rows": ready, "_origin": origin, "_unit": unit}
-        for name, what in given.items():
+        rows = read_only(rows, points)
+        origin = rows.mean(axis=0) if metric.about_mean else None
+        for name, what in {"points": rows, "metric": metric, "_origin": origin}.items():
             object.__setattr__(self, name, what)
+        ready = self._ready(rows, "points")
+        if 0.0 < np.abs(ready).max() < 1.0 / LARGEST:
+            raise ValueError(f"points must not all be below {1.0 / LARGEST:g}: squared distances underflow")
+        ready.setflags(write=False)
+        object.__setattr__(self, "_rows", ready)
         return ready
 
     @classmethod
@@ -273,7 +221,7 @@ class Index(ABC):
 
         self._blocks(search, len(x), n_threads)
         distances, indices = out if left_out is None else _without(*out, left_out)
-        distances = self.metric.outer(distances / self._unit)
+        distances = self.metric.outer(distances)
         return (distances, indices, self._report(*cost)) if report else (distances, indices)
 
     @overload
@@ -313,14 +261,13 @@ class Index(ABC):
         radii = as_radii(r, len(x))
         left_out = as_excluded(exclude, len(x), len(self))
         ready = self._ready(x)
-        with np.errstate(over="ignore"):
-            inner = self.metric.inner(radii) * self._unit
+        inner = self.metric.inner(radii)
         found: dict[int, tuple[np.ndarray, ...]] = {}
         cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
 
         def search(part: slice) -> None:
             rows, indices, distances, cost[0][part], cost[1][part] = self._within(ready[part], inner[part])
-            found[part.start] = rows + part.start, indices, self.metric.outer(distances / self._unit)
+            found[part.start] = rows + part.start, indices, self.metric.outer(distances)
 
         self._blocks(search, len(x), n_threads)
         near = _ragged([found[start] for start in sorted(found)], radii, left_out)
@@ -350,17 +297,10 @@ class Index(ABC):
         """Return the points measured for one row that is ready: all, unless the index has a choice."""
         return np.arange(len(self))
 
-    def _ready(self, x: np.ndarray) -> np.ndarray:
-        """Return rows as the points are kept."""
-        ready = self._measurable(self.metric, "x", x, self._origin)
-        if ready.size and not np.abs(ready).max() < 2.0**100 * LARGEST / self._unit:
-            raise ValueError("x must not lie so far from the points that squared distances overflow")
-        return ready if self._unit == 1.0 else ready * self._unit
-
-    @staticmethod
-    def _measurable(metric: Metric, name: str, x: np.ndarray, origin: np.ndarray | None) -> np.ndarray:
+    def _ready(self, x: np.ndarray, name: str = "x") -> np.ndarray:
+        """Return rows as the elementary distance of the metric wants them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return metric.rows(name, x if origin is None else x - origin)
+            return check_size(name, self.metric.rows(name, x if self._origin is None else x - self._origin))
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)
@@ -418,3 +358,38 @@ def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     [1, 0, 1]
     """
     return index.graph(k, **options)
+
+
+def read_only(rows: np.ndarray, given: Any) -> np.ndarray:
+    """Return read-only rows: copied where the memory they lie in can be written to.
+
+    Examples
+    --------
+    >>> base = np.zeros((3, 2))
+    >>> view = base.view()
+    >>> view.setflags(write=False)
+    >>> stored = read_only(view, view)
+    >>> base[0] = 5.0
+    >>> float(stored.max())
+    0.0
+    """
+    if rows.flags.writeable and not np.may_share_memory(rows, np.asarray(given)):
+        rows.setflags(write=False)  # they were made from what was given
+    if not _is_frozen(rows):
+        rows = rows.copy()
+        rows.setflags(write=False)
+    return rows
+
+
+def _is_frozen(owner: Any) -> bool:
+    """Whether an array is read-only, and all that own its memory are."""
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    if owner is None:
+        return True
+    try:
+        return memoryview(owner).readonly
+    except TypeError:
+        return False

@@ -22,7 +22,6 @@ __all__ = [
     "Metric",
     "Minkowski",
     "as_metric",
-    "mean_of",
     "minkowski",
 ]
 
@@ -67,7 +66,7 @@ class Metric(ABC):
         x = as_rows("x", x)
         y = as_rows("y", y, x.shape[1])
         if self.about_mean and len(y):
-            x, y = x - mean_of(y), y - mean_of(y)
+            x, y = x - y.mean(axis=0), y - y.mean(axis=0)
         return self.outer(all_distances(self.rows("x", x), self.rows("y", y), self.form, self.order))
 
 
@@ -249,19 +248,6 @@ def minkowski(x: Any, y: Any, m: float = 2.0) -> np.ndarray:
         return largest
     unit = np.where(largest > 0.0, largest, 1.0)  # no power overflows, whatever m
     return largest * np.sum((step / unit[..., None]) ** m, axis=-1) ** (1.0 / m)
-
-
-def mean_of(rows: np.ndarray) -> np.ndarray:
-    """Return the mean of rows, finite where the rows are.
-
-    Examples
-    --------
-    >>> mean_of(np.array([[1.6e308], [1.6e308]])).tolist()
-    [1.6e+308]
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = rows.mean(axis=0)
-    return mean if np.isfinite(mean).all() else (rows / len(rows)).sum(axis=0)
 
 
 def _vectors(name: str, x: Any) -> np.ndarray:

@@ -109,7 +109,7 @@ class RandomizedForest(HyperplaneIndex):
         for _ in range(self.repair):
             mend_lists(self._local, lists, n_threads)
         distances, indices = finish_lists(self._local, self._order, lists, k, n_threads)
-        distances = self.metric.outer(distances / self._unit)
+        distances = self.metric.outer(distances)
         if not report:
             return distances, indices
         visited, measured = np.empty(len(self), np.int64), np.empty(len(self), np.int64)

@@ -50,7 +50,9 @@ class Standardizer:
     varies: np.ndarray
 
     @classmethod
-    def from_moments(cls, moments: Any, *, common: bool = False, exact: bool = False) -> "Standardizer":
+    def from_moments(
+        cls, moments: Any, *, common: bool = False, exact: bool = False, centered: bool = True
+    ) -> "Standardizer":
         """Return the standardizer of columns with these moments.
 
         Parameters
@@ -62,10 +64,15 @@ class Standardizer:
         exact : bool
             Round the scale to a power of two, and the shift to a fraction of the spread, so that whole
             numbers are transformed without rounding.
+        centered : bool
+            Whether the mean is subtracted. If not, the shift is 0 and the root mean square takes the place of
+            the standard deviation: for models without an intercept.
         """
         scatter = moments.scatter if moments.scatter.ndim == 1 else np.diagonal(moments.scatter)
         stddev = np.sqrt(scatter / moments.weight)
         mean, limits = np.asarray(moments.mean), np.finfo(np.float64)
+        if not centered:
+            mean, stddev = np.zeros_like(mean), np.hypot(stddev, mean)
         varies = column_varies(mean, stddev)
         size = np.where(mean != 0, np.abs(mean), 1.0)
         width = np.where(varies, stddev, np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny)))

@@ -14,7 +14,7 @@ from tractable.base import (
     check_choice,
     check_number,
 )
-from tractable.classification.decision_functions import DiscriminantScores
+from tractable.classification.decision_functions import DiscriminantFunctionMixin
 from tractable.classification.discriminant.directions import discriminant_directions
 from tractable.classification.discriminant.moments import LEAST_SHARE, class_moments
 from tractable.classification.one_pass import OnePassClassifier
@@ -76,7 +76,7 @@ def _mistakes(t: float, means: np.ndarray, variances: np.ndarray, weights: np.nd
 
 
 class FisherDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantScores, OnePassClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantFunctionMixin, OnePassClassifier
 ):
     """Directions of greatest spread between classes over spread within, J(w) = wᵀS_B w / wᵀS_W w.
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.base import (
     DegenerateCovarianceWarning,
     FitInterrupted,
-    GenerativeClasses,
+    GenerativeClassifierMixin,
     ModelTags,
     check_choice,
     check_columns,
@@ -24,7 +24,7 @@ from tractable.distributions import Mixture, MultivariateNormal
 from tractable.statistics import ByClass, IncompleteMoments, Moments
 from tractable.statistics.moments import FourthMoments
 
-__all__ = ["GaussianClasses", "far_scores"]
+__all__ = ["GaussianDiscriminant", "far_scores"]
 
 
 def far_scores(x: np.ndarray, classes: MultivariateNormal, priors: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def far_scores(x: np.ndarray, classes: MultivariateNormal, priors: np.ndarray) -
         return log_prior - 2.0 * beyond * size * size
 
 
-class GaussianClasses(GenerativeClasses, OnePassClassifier):
+class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
     """Classes whose rows are Gaussian.
 
     A model supplies `_shared`, whether the classes have one covariance, `_adopt(moments)`, which sets

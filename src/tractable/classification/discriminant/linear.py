@@ -8,7 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
 from tractable.classification.discriminant.directions import discriminant_directions
-from tractable.classification.discriminant.gaussian_classes import GaussianClasses
+from tractable.classification.discriminant.gaussian_classes import GaussianDiscriminant
 from tractable.classification.discriminant.moments import LEAST_SHARE, pooled_covariance
 from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_sharing
 from tractable.classification.one_pass import log_priors
@@ -110,7 +110,7 @@ def expected_rows(rows: np.ndarray, means: np.ndarray, within: Full, probabiliti
     return found
 
 
-class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClasses):
+class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianDiscriminant):
     """Gaussian classes with one covariance: p(x | C_k) = N(x | μ_k, Σ), whose boundaries are planes.
 
     The log odds of two classes are linear, a(x) = wᵀx + w₀ with w = Σ⁻¹(μ₁ - μ₂) and

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_number
-from tractable.classification.discriminant.gaussian_classes import GaussianClasses
+from tractable.classification.discriminant.gaussian_classes import GaussianDiscriminant
 from tractable.classification.discriminant.moments import LEAST_SHARE, own_covariances
 from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_of_each
 from tractable.covariance import Full
@@ -16,7 +16,7 @@ from tractable.statistics import Moments
 __all__ = ["QuadraticDiscriminant"]
 
 
-class QuadraticDiscriminant(GaussianClasses):
+class QuadraticDiscriminant(GaussianDiscriminant):
     """Gaussian classes with covariances of their own: p(x | C_k) = N(x | μ_k, Σ_k).
 
     The log odds of two classes are quadratic, and so are the boundaries between them. By maximum likelihood

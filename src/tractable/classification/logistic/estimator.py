@@ -1,7 +1,8 @@
-"""Logistic regression: the probability of a class by planes, learned directly."""
+"""Logistic regression, its standard errors and Wald's tests and intervals."""
 
 import copy
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,106 +12,114 @@ from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    ScoredClasses,
+    ScoredClassifierMixin,
     all_or_nothing,
     check_choice,
     check_columns,
+    check_fitted,
     check_number,
 )
 from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.logistic.errors import WaldErrors
-from tractable.classification.logistic.inference import (
-    SeparableClassesWarning,
-    certainty,
-    in_columns,
-    in_units,
-    prices,
+from tractable.classification.logistic.inference import SeparableClassesWarning, infer, normal_interval
+from tractable.classification.logistic.problem import (
+    BLOCK,
+    LogisticProblem,
+    RowSummary,
+    search,
+    with_class_weights,
 )
-from tractable.classification.logistic.problem import Found, LogisticProblem, class_rows, search
-from tractable.engines.glm.losses import Logit, Probit
+from tractable.data import Source
+from tractable.engines import NewtonResult, fold
+from tractable.engines.glm import Logit, Probit
 
 __all__ = ["LogisticRegression"]
 
-#: Without a penalty the search goes at least so far: where it leads then tells whether it would ever end.
+#: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
 
 
-class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
-    """Probabilities by planes: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k), or of two classes σ(b + xᵀw).
+class LogisticRegression(ScoredClassifierMixin, Estimator):
+    """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
 
-    The planes have no closed form. They minimise scikit-learn's objective, C Σ_n w_n log 1/p(C_n | x_n) +
-    (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are free, by Newton's method (iteratively
-    reweighted least squares) as folds over the rows: the curvature is that of all rows, or, of many, that of
-    a sample, which differences of gradients mend. Exact over several passes: batches, files and sources are
-    read once a step.
+    Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
+    C Σ_n w_n log 1/p(C_n | x_n) + (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are not
+    penalised, by Newton's method (iteratively reweighted least squares) or L-BFGS, as folds over the rows:
+    the curvature is that of all rows or, of many, that of a sample, which differences of gradients correct.
+    Exact over several passes: batches, files and sources are read once a step.
 
-    Columns are centred and scaled inside, by their middle half where a few rows are far away, so their units
-    change the speed of the search as little as their condition does; the penalty is in the units of the
-    columns, as scikit-learn's is.
+    Columns are standardized internally, by their quartiles where they have outliers, so that their units
+    hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
+    scikit-learn's is.
 
-    Where planes part the classes, the likelihood has no maximum: coefficients grow without end. With
-    ``C=inf`` that is looked for, and said by a warning, `separable_` and `separating_coef_`; any finite C has
-    a minimum.
+    Where hyperplanes separate the classes, the likelihood has no maximum: coefficients grow without bound.
+    With ``C=inf`` the fit tests for that and reports it by a warning, `separable_` and `separating_coef_`;
+    any finite C has a minimum.
 
     Parameters
     ----------
     C : float
-        One over the price of coefficients; ``inf`` for no penalty: maximum likelihood.
+        Inverse of the penalty weight; ``inf`` for no penalty: maximum likelihood.
     l1_ratio : float
-        0 prices squares (ridge), 1 absolute values (lasso: exact zeros), between them both (elastic net).
+        0 penalises squares (ridge), 1 absolute values (lasso: exact zeros), between them both (elastic net).
         Above 0, there may be at most 5000 coefficients.
     fit_intercept : bool
+        Whether linear predictors have an intercept.
     link : {"logit", "probit"}
-        How a plane becomes a probability. Probit, Φ(b + xᵀw), is for two classes: a plane in Gaussian noise.
+        The function from linear predictors to probabilities. Probit, Φ(intercept + xᵀ coef), is for two
+        classes: a linear predictor with Gaussian noise.
     class_weight : None, "balanced" or dict of label to float
-        What rows of a class count, besides their own weights; "balanced" evens the classes out.
+        Factors of the weights of each class's rows; "balanced" gives all classes the same total weight.
     tol : float
-        The search ends with the step after one that promised to lower the objective by less than this share
-        of it, when no slope is more than √tol of the sizes of the terms it is the sum of. Of at most 20,000
-        rows nothing but rounding is left then. Of more, the mean objective is less than tol · `loss_` above
-        its least, and probabilities are off by less than √(tol · `loss_` / 2) in the root mean square: 7e-5
-        at a loss of 1, and in practice 1e-6.
+        The search ends with the step after one whose predicted relative decrease of the objective is
+        smaller, when no gradient is more than √tol of the sum of the absolute values of its terms. Of at most
+        20,000 rows the result is then exact up to rounding. Of more, the mean objective is less than
+        tol · `loss_` above its minimum, and the root mean square error of probabilities is below
+        √(tol · `loss_` / 2): 7e-5 at a loss of 1, and in practice 1e-6.
     max_iter : int
-        The most steps to take.
+        Maximum number of steps.
     warm_start : bool
-        Whether to begin at the planes of the last fit.
+        Whether to start at the coefficients of the last fit.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, in order.
     coef_ : array of shape (1, n_features) for two classes, or (n_classes, n_features)
+        Coefficients; of three classes or more they sum to zero over the classes, unless `l1_ratio` is
+        positive.
     intercept_ : array of shape (1,) or (n_classes,)
-        Of three classes or more, they sum to zero.
-    covariance_ : array, or None where there are more than 1500 parameters
-        Covariance of the parameters, plane after plane and in each the intercept first: the inverse of the
-        information of the rows, and of the curvature of the squared penalty with it. What the rows do not
-        determine has an infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN.
-    center_ : array of shape (n_features,)
-        The mean of the rows, or their middle; 0 without an intercept.
-    centered_covariance_ : array like `covariance_`, or None
-        Covariance of the parameters for rows less `center_`, which keeps the digits that `covariance_` loses
-        far from the origin; 0 for coefficients that are exactly zero by `l1_ratio`, which are held there.
+        Intercepts; of three classes or more, they sum to zero.
+    parameter_covariance_ : array, or None where there are more than 1500 parameters
+        Covariance of the parameters, class after class and in each the intercept first: the inverse of the
+        Fisher information and the curvature of the squared penalty. What the rows do not determine has an
+        infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN.
     coef_std_errors_, z_values_, p_values_ : arrays of the shape of `coef_`
         Standard errors, and Wald's tests of each coefficient against 0.
-    intercept_std_errors_ : array of the shape of `intercept_`
+    intercept_std_error_ : array of the shape of `intercept_`
+        Standard errors of the intercepts; 0 where there are none.
     loss_ : float
         The objective divided by C and by the weight of the rows: mean log loss and penalty.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        `loss_` at the start and after every step, never increasing.
     log_likelihood_ : float
-        Of the rows learned from.
+        Of the rows of the fit.
     kkt_ : float
-        Largest breach of the conditions of optimality, a row, for columns of the mean 0 and the variance 1:
-        zero at the minimum.
+        Largest violation of the optimality conditions, divided by the weight of the rows, for standardized
+        columns: zero at the minimum.
     separable_ : bool or None
-        Whether planes part the classes, at least one from another; None where there is a penalty and it was
-        not asked, and where it is not known: the search did not converge, or there are more than 1500
-        parameters and no planes were met that part all rows.
+        Whether hyperplanes separate the classes, at least one from another; None where there is a penalty,
+        and where it is not known: the search did not converge, or there are more than 1500 parameters and no
+        hyperplanes were found that separate all rows.
     separating_coef_, separating_intercept_ : arrays like `coef_` and `intercept_`
-        Planes that do, where they exist: no row of the fit is on the wrong side.
+        Parameters that separate the classes, where they exist: no row of the fit is on the wrong side.
     n_iter_ : int
-        Steps over all rows.
+        Number of steps over all rows.
     converged_ : bool
+        Whether the search ended by `tol`.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns.
 
     Examples
     --------
@@ -174,19 +183,98 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         earlier = copy.copy(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        labelled = labelled_rows(self, X, y, sample_weight, reset=True)
-        self.classes_ = labelled.classes
-        rows = class_rows(labelled, self.class_weight, located=bool(self.fit_intercept))
-        problem = self._problem(rows)
+        data, self.classes_ = labelled_rows(self, X, y, sample_weight)
+        problem = self._problem(data)
         start = np.zeros(problem.shape)
         if self.warm_start and hasattr(earlier, "coef_"):
-            start = self._restart(problem, earlier)
+            start = self._warm_start(problem, earlier)
         unpenalised = bool(np.isinf(self.C))
         tol = min(self.tol, TOL_UNPENALISED) if unpenalised else self.tol
         found = search(problem, start, tol=float(tol), max_iter=int(self.max_iter))
-        self._adopt(problem, found, unpenalised=unpenalised)
-        self._report(found)
+        self._set_fitted(problem, found, unpenalised=unpenalised)
+        self._warn_fitted(found)
         return self
+
+    @property
+    def coef_std_errors_(self) -> np.ndarray:
+        """Standard errors of the coefficients, of the shape of `coef_`."""
+        return self._std_errors()[:, -self.coef_.shape[1] :]
+
+    @property
+    def intercept_std_error_(self) -> np.ndarray:
+        """Standard errors of the intercepts; 0 where there are none."""
+        errors = self._std_errors()
+        has_intercept = errors.shape[1] > self.coef_.shape[1]
+        return errors[:, 0] if has_intercept else np.zeros(len(errors))
+
+    @property
+    def z_values_(self) -> np.ndarray:
+        """Coefficients divided by their standard errors, of the shape of `coef_`."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.coef_ / self.coef_std_errors_
+
+    @property
+    def p_values_(self) -> np.ndarray:
+        """Probability of a z-value as far from 0, or farther, were the coefficient 0 (Wald's test)."""
+        from scipy.special import erfc
+
+        return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
+
+    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval that holds each coefficient with the given confidence (Wald's).
+
+        Parameters
+        ----------
+        coverage : float
+
+        Returns
+        -------
+        array of the shape of `coef_`, and 2
+        """
+        check_fitted(self)
+        return normal_interval(self.coef_, self.coef_std_errors_, coverage)
+
+    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval that holds each intercept with the given confidence (Wald's).
+
+        Parameters
+        ----------
+        coverage : float
+
+        Returns
+        -------
+        array of the shape of `intercept_`, and 2
+        """
+        check_fitted(self)
+        return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
+
+    def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval that holds the probability of each class with the given confidence (Wald's).
+
+        The log odds of a class against the others, or the linear predictor of a probit, are taken to be
+        Gaussian; their interval is transformed to the probability, so that it is within [0, 1]. Coefficients
+        that are exactly zero by an L1 penalty are taken to be known.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        coverage : float
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes, 2)
+        """
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        self._std_errors()
+        x = np.asarray(check_columns(self, X), dtype=np.float64)
+        covariance, z = self._centered_covariance_, x - self._center_
+        if len(covariance) > self.coef_.size:
+            z = np.column_stack([np.ones(len(x)), z])
+        eta = self.intercept_ + x @ self.coef_.T
+        jacobian = self._link().log_odds_jacobian(eta)[:, :, :, None] * z[:, None, None, :]
+        variance = _quadratic_form(jacobian.reshape(*jacobian.shape[:2], -1), covariance)
+        half_width = normal_interval(np.zeros(1), np.sqrt(variance), coverage)[..., 1]
+        return self._link().proba_interval(eta, half_width)
 
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, float | np.floating) and np.isposinf(self.C)):
@@ -198,52 +286,54 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         check_number("tol", self.tol, least=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
-    def _problem(self, rows: Any) -> LogisticProblem:
+    def _problem(self, data: Source) -> LogisticProblem:
         k, sparse = len(self.classes_), self.l1_ratio > 0.0 and bool(np.isfinite(self.C))
         if self.link == "probit" and k > 2:
             raise ValueError(
                 f"y has {k} classes, and link='probit' is for 2: use link='logit'. "
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        link: Any = Probit() if self.link == "probit" else Logit.of(k, free=sparse)
-        ridge, lasso = prices(
-            rows.scale, float(self.C), float(self.l1_ratio), located=bool(self.fit_intercept)
-        )
-        return LogisticProblem(
-            rows=rows,
-            link=link,
-            n_planes=1 if k == 2 else link.mix.shape[1],
-            ridge=ridge,
-            lasso=lasso,
-            price=(1.0 - float(self.l1_ratio)) / float(self.C),
-            located=bool(self.fit_intercept),
+        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK // 4)
+        factors = summary.class_weights(self.class_weight, self.classes_)
+        total = summary.class_weight if factors is None else summary.class_weight * factors
+        return LogisticProblem.of(
+            with_class_weights(data, factors),
+            Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
+            summary.standardizer(centered=bool(self.fit_intercept)),
+            float(np.sum(total)),
+            C=float(self.C),
+            l1_ratio=float(self.l1_ratio),
+            has_intercept=bool(self.fit_intercept),
         )
 
-    def _restart(self, problem: LogisticProblem, earlier: Any) -> np.ndarray:
+    def _warm_start(self, problem: LogisticProblem, earlier: Any) -> np.ndarray:
         known, wanted = earlier.n_features_in_, self.n_features_in_
         if known != wanted or not np.array_equal(earlier.classes_, self.classes_):
             raise ValueError(
                 f"warm_start goes on from the classes {list(earlier.classes_)} of y and {known} columns; "
                 "X and y must be as they were"
             )
-        return problem.link.free(in_units(earlier.coef_, earlier.intercept_, problem))
+        return problem.from_columns(earlier.coef_, earlier.intercept_)
 
-    def _adopt(self, problem: LogisticProblem, found: Found, *, unpenalised: bool) -> None:
-        self.coef_, self.intercept_ = in_columns(problem, found.free)
-        self.loss_, self.kkt_ = found.loss, found.kkt
+    def _set_fitted(self, problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -> None:
+        self.coef_, self.intercept_ = problem.to_columns(found.x)
+        self.loss_, self.kkt_, self.objective_trace_ = found.value, found.violation, found.trace
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        sure = certainty(problem, found, unpenalised=unpenalised)
-        self.covariance_, self.log_likelihood_ = sure.covariance, sure.log_likelihood
-        self.center_, self.centered_covariance_ = problem.rows.shift, sure.centered
-        self.separable_ = sure.separable
-        if sure.parting is not None:
-            self.separating_coef_, self.separating_intercept_ = in_columns(problem, sure.parting)
+        inferred = infer(problem, found, unpenalised=unpenalised)
+        self.parameter_covariance_, self.log_likelihood_ = inferred.covariance, inferred.log_likelihood
+        # For rows less their center: keeps the digits that the covariance loses far from the origin.
+        self._center_ = problem.standardizer.shift
+        self._centered_covariance_: Any = inferred.centered_covariance
+        self.separable_ = inferred.separable
+        if inferred.separating is not None:
+            separating = problem.to_columns(inferred.separating)
+            self.separating_coef_, self.separating_intercept_ = separating
 
-    def _report(self, found: Found) -> None:
+    def _warn_fitted(self, found: NewtonResult) -> None:
         if self.separable_:
             warnings.warn(
-                "planes part the classes of y, so that the likelihood has no maximum and coef_ would grow "
-                "without end: separating_coef_ is such a direction; a finite C, a penalty, has a minimum",
+                "hyperplanes separate the classes of y: the likelihood has no maximum, and coef_ would grow "
+                "without bound along separating_coef_; a finite C, a penalty, has a minimum",
                 SeparableClassesWarning,
                 stacklevel=4,
             )
@@ -256,16 +346,28 @@ class LogisticRegression(WaldErrors, ScoredClasses, Estimator):
         if found.interrupted:
             raise FitInterrupted
 
-    def _odds_by_planes(self, x: np.ndarray) -> np.ndarray:
-        return self._link().odds_by_planes(self.intercept_ + x @ self.coef_.T)
-
-    def _reached(self, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        return self._link().reached(self.intercept_ + x @ self.coef_.T, reach)
-
-    def _link(self) -> Any:
-        return Probit() if self.link == "probit" else Logit.of(len(self.classes_), free=True)
+    def _link(self) -> Logit | Probit:
+        if self.link == "probit":
+            return Probit()
+        return Logit.of(len(self.classes_), overparametrised=True)
 
     def _log_scores(self, X: Any) -> np.ndarray:
         rows = check_columns(self, X)
-        scores = self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T
-        return self._link().log_scores(scores)
+        return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
+
+    def _std_errors(self) -> np.ndarray:
+        check_fitted(self)
+        if self.parameter_covariance_ is None:
+            raise ValueError(
+                f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
+            )
+        return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+
+
+def _quadratic_form(parts: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return partsᵀ covariance parts of each (n, K); infinite where a part is not determined."""
+    open_ = np.isinf(np.diagonal(covariance))
+    known = covariance.copy()
+    known[open_, open_] = 0.0
+    found = np.sum((parts @ known) * parts, axis=-1)
+    return np.where(np.any(parts[..., open_] != 0.0, axis=-1), np.inf, np.maximum(found, 0.0))

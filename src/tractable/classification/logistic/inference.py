@@ -1,257 +1,238 @@
-"""Planes between the units of a search and those of the columns, and how sure the search is of them."""
+"""What one more pass over the rows says of a fit: covariance of the parameters, and separable classes."""
 
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from tractable.classification.logistic.errors import covariance_of
-from tractable.classification.logistic.problem import MOST_PARAMETERS, Found, LogisticProblem, solver
-from tractable.engines.glm.losses import features
-from tractable.primitives.threads import single_threaded_blas
+from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
+from tractable.base import check_number
+from tractable.classification.logistic.problem import LogisticProblem, solver
+from tractable.engines import NewtonResult
+from tractable.engines.glm.losses import Scaling, design
 from tractable.value import value
 
-__all__ = [
-    "Certainty",
-    "SeparableClassesWarning",
-    "certainty",
-    "in_columns",
-    "in_units",
-    "leading_planes",
-    "parting_planes",
-    "prices",
-]
+__all__ = ["FitInference", "SeparableClassesWarning", "infer", "normal_interval"]
 
-#: Prices are no larger than this.
-MOST = 1e300
-
-
-def prices(scale: np.ndarray, C: float, l1_ratio: float, *, located: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the prices of squares and of absolute values of scaled columns' coefficients, in Σ loss."""
-    free = np.zeros(int(located))
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.minimum((1.0 - l1_ratio) / C * scale * scale, MOST)
-        sizes = np.minimum(l1_ratio / C * scale, MOST)
-    return np.concatenate([free, squares]), np.concatenate([free, sizes])
+_EPS = float(np.finfo(np.float64).eps)
+#: Eigenvalues this small, times their number and the machine's rounding, count as zero.
+LOST = 10.0
+#: A parameter with this squared part, or more, in a direction without curvature is not determined.
+UNDETERMINED = 1e-6
+#: Margins so small, relative to the size of a row, may be meant to be zero.
+NEAR = (1e-2, 1e-4, 1e-6, 1e-8)
+#: Coefficients that lose all but this part when rows near a boundary are put on it separate nothing.
+STORED = 1e-3
+#: A margin above this many times rounding is positive.
+CLEAR = 1e3
 
 
-def in_columns(problem: LogisticProblem, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients and intercepts in the units of the columns."""
-    planes = problem.link.planes(free)
-    located = int(problem.located)
-    coef = planes[:, located:] * problem.rows.scale
-    intercept = planes[:, 0] - coef @ problem.rows.shift if located else np.zeros(len(planes))
-    return coef, intercept - np.mean(intercept) if located and len(planes) > 1 else intercept
+def normal_interval(estimate: np.ndarray, std_error: np.ndarray, coverage: float) -> np.ndarray:
+    """Return estimate ∓ z std_error, (..., 2), with z the normal quantile of a coverage.
+
+    Examples
+    --------
+    >>> normal_interval(np.array([1.0]), np.array([0.5]), 0.95).round(2)
+    array([[0.02, 1.98]])
+    """
+    from scipy.special import ndtri
+
+    check_number("coverage", coverage, above=0.0, below=1.0)
+    reach = float(ndtri(0.5 + 0.5 * coverage)) * std_error
+    return np.stack([estimate - reach, estimate + reach], axis=-1)
 
 
-def in_units(coef: np.ndarray, intercept: np.ndarray, problem: LogisticProblem) -> np.ndarray:
-    """Return planes in the units of a search, the inverse of `in_columns`."""
-    rows = problem.rows
-    varies = rows.scale > 0.0
-    scaled = np.where(varies, coef / np.where(varies, rows.scale, 1.0), 0.0)
-    if not problem.located:
-        return scaled
-    return np.column_stack([intercept + coef @ rows.shift, scaled])
+class SeparableClassesWarning(UserWarning):
+    """Hyperplanes separate the classes: without a penalty, coefficients grow without bound."""
 
 
 @value
-class Certainty:
-    """What one more pass tells where a search stopped."""
+class FitInference:
+    """Covariance of the parameters, log-likelihood, and whether the classes are separable."""
 
-    covariance: np.ndarray | None
-    centered: np.ndarray | None  # the same with intercepts where the rows are, and 0 where one is held
+    covariance: np.ndarray | None  # of intercepts and coefficients in the units of the columns
+    centered_covariance: np.ndarray | None  # for rows less their center, with 0 for coefficients held at 0
     log_likelihood: float
-    parting: np.ndarray | None  # planes that part the classes, where they were looked for and met
-    separable: bool | None  # whether there are any, as far as that is known
+    separating: np.ndarray | None  # free coefficients that separate the classes, where looked for and found
+    separable: bool | None  # None where it is not known
 
 
-def certainty(problem: LogisticProblem, found: Found, *, unpenalised: bool) -> Certainty:
-    """Look at the curvature of all rows, and, without a penalty, at whether planes part the classes."""
-    free = found.free
-    paid = 0.5 * float(np.sum(problem.ridge * free * free)) + float(np.sum(problem.lasso * np.abs(free)))
-    log_likelihood = paid - found.loss * problem.rows.weight
-    few = free.size <= MOST_PARAMETERS
-    covariance = centered = parting = hessian = None
-    with single_threaded_blas():
-        if few:
-            hessian = problem.information(free) + np.diag(np.tile(problem.ridge, problem.n_planes))
-            covariance = _covariance(problem, free, hessian, problem.rows.shift, held=np.nan)
-            centered = _covariance(problem, free, hessian, np.zeros_like(problem.rows.shift), held=0.0)
-        if unpenalised:
-            parting = parting_planes(problem, leading_planes(free, found.gradient, hessian))
-    # Of many parameters only planes that part all rows are found; a search cut short may not lead to any.
-    known = unpenalised and few and found.converged
-    return Certainty(
+def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -> FitInference:
+    """Return the covariance by the curvature over all rows, and, without a penalty, test for separability."""
+    coef = found.x
+    penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
+    covariance = centered = separating = hessian = None
+    if problem.few_parameters:
+        hessian = problem.information(coef) + np.diag(np.tile(problem.ridge, len(coef)))
+        shift = problem.standardizer.shift
+        covariance = _parameter_covariance(problem, coef, hessian, shift, held=np.nan)
+        centered = _parameter_covariance(problem, coef, hessian, np.zeros_like(shift), held=0.0)
+    if unpenalised:
+        # Where the search stopped and, where the curvature is known, the direction it was going.
+        candidates = [coef]
+        if hessian is not None:
+            candidates += [-solver(hessian)(found.gradient.reshape(-1, 1)).reshape(coef.shape)]
+        separating = _separating(problem, [each for each in candidates if np.any(each)])
+    # Of many parameters only complete separation is found; a search cut short may not lead to any.
+    known = unpenalised and problem.few_parameters and found.converged
+    return FitInference(
         covariance=covariance,
-        centered=centered,
-        log_likelihood=log_likelihood,
-        parting=parting,
-        separable=True if parting is not None else False if known else None,
+        centered_covariance=centered,
+        log_likelihood=penalty - found.value * problem.weight,
+        separating=separating,
+        separable=True if separating is not None else False if known else None,
     )
 
 
-def _covariance(
-    problem: LogisticProblem, free: np.ndarray, hessian: np.ndarray, shift: np.ndarray, *, held: float
+def _parameter_covariance(
+    problem: LogisticProblem, coef: np.ndarray, hessian: np.ndarray, shift: np.ndarray, *, held: float
 ) -> np.ndarray:
-    """Return the covariance of planes in the units of the columns, `shift` away from their centre."""
-    known = (free != 0.0) | (problem.lasso == 0.0)
-    found = covariance_of(hessian, _mapping(problem, free.shape, shift), known.reshape(-1))
-    planes = problem.link.planes(free)
-    places = np.arange(planes.size).reshape(planes.shape)
-    located = int(problem.located)
-    # Rows say nothing of a column that never varies: only the penalty bounds its coefficient.
-    dead = places[:, located:][:, problem.rows.scale == 0.0].reshape(-1)
-    share = 1.0 if len(planes) == 1 else 1.0 - 1.0 / len(planes)
-    found[dead, dead] = share / problem.price if problem.price > 0.0 else np.inf
-    zeros = places[(planes == 0.0) & (problem.lasso > 0.0)]
+    """Return the covariance of the parameters of columns ``x - center + shift``, class after class."""
+    known = (coef != 0.0) | (problem.lasso == 0.0)
+    found = _carried_covariance(hessian, _column_map(problem, coef.shape, shift), known.reshape(-1))
+    each = problem.link.class_coef(coef)
+    index = np.arange(each.size).reshape(each.shape)
+    # Nothing but the penalty bounds the coefficient of a constant column.
+    constant = index[:, int(problem.has_intercept) :][:, ~problem.standardizer.varies].reshape(-1)
+    part = 1.0 if len(each) == 1 else 1.0 - 1.0 / len(each)
+    found[constant, constant] = part / problem.alpha if problem.alpha > 0.0 else np.inf
+    zeros = index[(each == 0.0) & (problem.lasso > 0.0)]
     found[zeros], found[:, zeros] = held, held
     return found
 
 
-def _mapping(problem: LogisticProblem, shape: tuple[int, int], shift: np.ndarray) -> Any:
-    """Return the matrix that takes free planes to those of the columns, both flattened."""
+def _column_map(problem: LogisticProblem, shape: tuple[int, int], shift: np.ndarray) -> np.ndarray:
+    """Return the matrix from free coefficients to those of the classes and columns, both flattened."""
     c, p = shape
-    rows, located = problem.rows, int(problem.located)
-    units = np.diag(np.concatenate([np.ones(located), rows.scale]))
-    if located:
-        units[0, 1:] = -shift * rows.scale
-    mix = problem.link.planes(np.eye(c))
-    if located and len(mix) > 1 and c == len(mix):
-        # Intercepts sum to zero; free planes leave that open.
-        whole = np.kron(mix, units)
-        first = np.arange(c) * p
-        whole[first] -= np.mean(whole[first], axis=0)
-        return whole
-    return np.kron(mix, units)
+    first, scale = int(problem.has_intercept), problem.standardizer.scale
+    columns = np.diag(np.concatenate([np.ones(first), scale]))
+    if first:
+        columns[0, 1:] = -shift * scale
+    classes = problem.link.class_coef(np.eye(c))
+    found = np.kron(classes, columns)
+    if first and len(classes) > 1 and c == len(classes):
+        # Intercepts sum to zero, which overparametrised ones leave open.
+        intercepts = np.arange(c) * p
+        found[intercepts] -= np.mean(found[intercepts], axis=0)
+    return found
 
 
-_EPS = float(np.finfo(np.float64).eps)
-#: Rows so near to a boundary, relative to their sizes, may be meant to lie on it.
-NEAR = (1e-2, 1e-4, 1e-6, 1e-8)
-#: Planes that lose all but this share when rows near a boundary are put on it led nowhere.
-KEPT = 1e-3
+def _carried_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the covariance of ``mapping @ parameters``, whose covariance is the inverse of the Hessian.
+
+    A combination that the curvature does not determine has an infinite variance. Parameters that are not
+    `known`, such as those that an L1 penalty holds at zero, take no part.
+    """
+    h = hessian[np.ix_(known, known)]
+    size = np.sqrt(np.diagonal(h))
+    size = np.where(size > 0.0, size, 1.0)
+    unit = symmetrize(h / size / size[:, None])
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        carried = mapping[:, known] / size
+        try:
+            root = solve_triangular(cholesky(unit), carried.T)
+            return root.T @ root
+        except ValueError:  # singular
+            values, vectors = np.linalg.eigh(unit)
+        some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
+        root = carried @ (vectors[:, some] / np.sqrt(values[some]))
+        found = root @ root.T
+        lost = np.sum((carried @ vectors[:, ~some]) ** 2, axis=1)
+        open_ = np.flatnonzero(lost > UNDETERMINED * np.sum(carried**2, axis=1))
+        found[open_, open_] = np.inf
+        return found
 
 
-#: So many times what rounding may do is off a boundary.
-CLEAR = 1e3
+def _separating(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.ndarray | None:
+    """Return free coefficients that separate the classes, or None where no candidate leads to any.
 
-
-class SeparableClassesWarning(UserWarning):
-    """Planes part the classes: without a penalty, coefficients grow without end."""
-
-
-def leading_planes(free: np.ndarray, gradient: np.ndarray, hessian: np.ndarray | None) -> list[np.ndarray]:
-    """Return where a search stopped and, where the curvature is known, where it was going."""
-    found = [free]
-    if hessian is not None:
-        found = [free, -solver(hessian)(gradient.reshape(-1, 1)).reshape(free.shape)]
-    return [planes for planes in found if np.any(planes)]
-
-
-def parting_planes(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.ndarray | None:
-    """Return free planes that part the classes, or None where none of the candidates leads to any.
-
-    No row's own class is below another there, and some are above (Albert and Anderson, 1984). A search that
-    never ends moves along such planes, up to what it has still to lose. So rows that lie near a boundary are
-    put on it, exactly, and every row is then tried: to within the rounding of its own terms, what is found
-    is certain.
+    No row's own class has a smaller linear predictor than another there, and some a larger one (Albert and
+    Anderson 1984). A search without a minimum moves along such coefficients, up to what it has still to
+    lose. So rows near a boundary are put on it exactly, and the margins of all rows are then computed: up to
+    the rounding of its own terms, what is found is certain.
     """
     rounding = 8.0 * _EPS * (8 + problem.shape[1])
-    mix = problem.link.mix
-    for planes in candidates:
-        unit = planes / np.max(np.abs(mix @ planes))
-        low = _margins(problem, unit).low
+    contrasts = problem.link.contrasts
+    options: Any = {"contrasts": contrasts, "scaling": problem.scaling}
+    for coef in candidates:
+        unit = coef / np.max(np.abs(contrasts @ coef))
+        low = problem.reduce(partial(_Margins.of, coef=unit, **options)).low
         if low > rounding:
             return unit
-        for near in NEAR if planes.size <= MOST_PARAMETERS else ():
+        for near in NEAR if problem.few_parameters else ():
             if low < -near:
                 break
-            edges: _Edges = problem.rows.walk(_Looking(problem=problem, planes=unit, near=near).edges)
-            cleaned = edges.off(unit, mix)
-            size = float(np.max(np.abs(mix @ cleaned)))
-            if size < KEPT:
+            boundary: _Boundary = problem.reduce(partial(_Boundary.of, coef=unit, near=near, **options))
+            cleaned = boundary.project(unit, contrasts)
+            size = float(np.max(np.abs(contrasts @ cleaned)))
+            if size < STORED:
                 continue
-            seen = _margins(problem, cleaned / size)
+            seen = problem.reduce(partial(_Margins.of, coef=cleaned / size, **options))
             if seen.low >= -rounding and seen.high > CLEAR * rounding:
                 return cleaned / size
     return None
 
 
-def _margins(problem: LogisticProblem, planes: np.ndarray) -> "_Margins":
-    return problem.rows.walk(_Looking(problem=problem, planes=planes, near=0.0).margins)
-
-
 @value
 class _Margins:
-    """The least and the largest margin, relative to the sizes of the rows."""
+    """The smallest and the largest margin, relative to the sizes of the rows; they add."""
 
     low: float
     high: float
+
+    @classmethod
+    def of(cls, x: Any, codes: Any, weights: Any = None, **options: Any) -> "_Margins":
+        relative = _relative_margins(x, codes, weights, **options)[2]
+        low, high = np.min(relative, initial=np.inf), np.max(relative, initial=-np.inf)
+        return cls(low=float(low), high=float(high))
 
     def __add__(self, other: "_Margins") -> "_Margins":
         return _Margins(low=min(self.low, other.low), high=max(self.high, other.high))
 
 
 @value
-class _Edges:
-    """Rows on the boundary of each pair of classes, as triangular factors; they add."""
+class _Boundary:
+    """Rows near the boundary of each pair of classes, as triangular factors; they add."""
 
     factors: dict[tuple[int, int], np.ndarray]
 
-    def __add__(self, other: "_Edges") -> "_Edges":
-        both = {pair: np.concatenate([r, other.factors[pair]]) for pair, r in self.factors.items()}
-        return _Edges(factors={pair: _triangular(r) for pair, r in both.items()})
-
-    def off(self, free: np.ndarray, mix: np.ndarray) -> np.ndarray:
-        """Return planes without what moves these rows off their boundaries."""
-        rows = [np.kron((mix[a] - mix[b])[None, :], r) for (a, b), r in self.factors.items()]
-        _, sizes, axes = np.linalg.svd(np.concatenate(rows), full_matrices=False)
-        axes = axes[sizes > 64.0 * _EPS * free.size * np.max(sizes, initial=0.0)]
-        flat = free.reshape(-1)
-        for _ in range(2):  # the second time for rounding
-            flat = flat - axes.T @ (axes @ flat)
-        return flat.reshape(free.shape)
-
-
-@value
-class _Looking:
-    """Looks at the rows of a problem from planes."""
-
-    problem: LogisticProblem
-    planes: np.ndarray
-    near: float
-
-    def margins(self, x: Any, codes: Any, weights: Any) -> _Margins:
-        _, _, relative, _ = self._relative(x, codes, weights)
-        return _Margins(
-            low=float(np.min(relative, initial=np.inf)), high=float(np.max(relative, initial=-np.inf))
-        )
-
-    def edges(self, x: Any, codes: Any, weights: Any) -> _Edges:
-        z, codes, relative, others = self._relative(x, codes, weights)
-        near = np.abs(relative) <= self.near
+    @classmethod
+    def of(cls, x: Any, codes: Any, weights: Any = None, *, near: float, **options: Any) -> "_Boundary":
+        z, codes, relative, others = _relative_margins(x, codes, weights, **options)
+        close = np.abs(relative) <= near
 
         def factor(a: int, b: int) -> np.ndarray:
             one, other = (codes == a)[:, None] & (others == b), (codes == b)[:, None] & (others == a)
-            return _triangular(z[np.any(near & (one | other), axis=1)])
+            return np.linalg.qr(z[np.any(close & (one | other), axis=1)], mode="r")  # type: ignore[return-value]
 
-        return _Edges(
-            factors={pair: factor(*pair) for pair in combinations(range(len(self.problem.link.mix)), 2)}
-        )
+        pairs = combinations(range(len(options["contrasts"])), 2)
+        return cls(factors={pair: factor(*pair) for pair in pairs})
 
-    def _relative(self, x: Any, codes: Any, weights: Any) -> tuple[np.ndarray, ...]:
-        """Return rows, their classes, and how far these are above each of the others, in units of rows."""
-        x, codes = (x, codes) if weights is None else (x[weights > 0], codes[weights > 0])
-        z = features(x, self.problem.units, self.planes.shape[1])
-        size = np.sum(np.abs(z), axis=1, keepdims=True)
-        z = z / np.where(size > 0.0, size, 1.0)
-        scores = z @ (self.problem.link.mix @ self.planes).T
-        others = (codes[:, None] + np.arange(1, scores.shape[1])) % scores.shape[1]
-        own = np.take_along_axis(scores, codes[:, None], axis=1)
-        return z, codes, own - np.take_along_axis(scores, others, axis=1), others
+    def __add__(self, other: "_Boundary") -> "_Boundary":
+        both = {pair: np.concatenate([r, other.factors[pair]]) for pair, r in self.factors.items()}
+        return _Boundary(factors={pair: np.linalg.qr(r, mode="r") for pair, r in both.items()})  # type: ignore[misc]
+
+    def project(self, coef: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
+        """Return the coefficients without what gives these rows a margin."""
+        rows = [np.kron((contrasts[a] - contrasts[b])[None, :], r) for (a, b), r in self.factors.items()]
+        _, sizes, axes = np.linalg.svd(np.concatenate(rows), full_matrices=False)
+        axes = axes[sizes > 64.0 * _EPS * coef.size * np.max(sizes, initial=0.0)]
+        flat = coef.reshape(-1)
+        for _ in range(2):  # the second time for rounding
+            flat = flat - axes.T @ (axes @ flat)
+        return flat.reshape(coef.shape)
 
 
-def _triangular(rows: np.ndarray) -> np.ndarray:
-    """Return R of rows = QR: all that sums of their squares depend on."""
-    found: Any = np.linalg.qr(rows, mode="r")
-    return found
+def _relative_margins(
+    x: Any, codes: Any, weights: Any, *, contrasts: np.ndarray, scaling: Scaling, coef: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Return unit rows z, their classes, η_own - η_other for each other class, and those classes."""
+    x, codes = (x, codes) if weights is None else (x[weights > 0], codes[weights > 0])
+    z = design(x, scaling, coef.shape[1])
+    size = np.sum(np.abs(z), axis=1, keepdims=True)
+    z = z / np.where(size > 0.0, size, 1.0)
+    eta = z @ (contrasts @ coef).T
+    others = (codes[:, None] + np.arange(1, eta.shape[1])) % eta.shape[1]
+    own = np.take_along_axis(eta, codes[:, None], axis=1)
+    return z, codes, own - np.take_along_axis(eta, others, axis=1), others

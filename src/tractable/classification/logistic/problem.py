@@ -1,419 +1,401 @@
-"""Rows with codes for classes, in units in which columns have the mean 0 and the variance 1."""
+"""The objective of logistic regression over a source of rows, and the search for its minimum."""
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.base import Rows
-from tractable.classification.labelled_rows import LabelledRows
 from tractable.data import Batch, Source
+from tractable.data.arrays import ArraySource
 from tractable.data.dispatch import sample_rows
-from tractable.engines.glm.losses import Slope, Units, features
+from tractable.engines.fold import fold
+from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
+from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
-from tractable.primitives.threads import single_threaded_blas
-from tractable.statistics import DiagonalMoments
+from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
-__all__ = ["ClassRows", "Found", "LogisticProblem", "class_rows", "search", "solver"]
+__all__ = ["LogisticProblem", "RowSummary", "search", "solver", "with_class_weights"]
 
-#: Rows that a thread is handed at a time.
+#: Rows of a block.
 BLOCK = 16_384
-#: Rows of a block by which the middle half of a column is known, and the most that are held.
-SOME, MOST = 256, 4096
-#: A column whose standard deviation is this many times that of its middle half has rows far away.
-FAR = 100.0
-#: How far the quartiles of a Gaussian are apart, in standard deviations.
-QUARTILES = 1.349
-
-
-@value
-class ClassRows:
-    """Rows to walk: ``walk(of)`` is the sum of ``of(x, codes, weights)`` over blocks.
-
-    Parameters
-    ----------
-    labelled : LabelledRows
-    worth : array (K,) or None
-        What rows of each class count, times their weights.
-    shift, scale : arrays (d,)
-        ``(x - shift) * scale`` has the mean 0 and the variance 1; of a column that never varies, 0. A column
-        with rows so far away that they would hide the others has the quartiles of a Gaussian instead.
-    total : array (K,)
-        Weight of the rows of each class.
-    """
-
-    labelled: LabelledRows
-    worth: np.ndarray | None
-    shift: np.ndarray
-    scale: np.ndarray
-    total: np.ndarray
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, where it is known before a pass."""
-        return self.labelled.rows.n_rows
-
-    @property
-    def weight(self) -> float:
-        """Weight of all rows."""
-        return float(np.sum(self.total))
-
-    def walk(self, of: Callable[..., Any], **options: Any) -> Any:
-        def block(x: Any, codes: Any, weights: Any = None) -> Any:
-            return of(x, codes, self._counted(codes, weights))
-
-        return self.labelled.fold(block, **{"rows": BLOCK, "label": "LogisticRegression", **options})
-
-    def sample(self, n: int) -> "ClassRows":
-        """Return at most n rows, each as likely as any other, whose weights add up to those of all."""
-        rng, rows = np.random.default_rng(0), self.labelled.rows
-        if isinstance(rows.data, Source):
-            both, w = sample_rows(_WithCodes(self.labelled), None, n, rng)
-            return self._scaled(both[:, :-1], both[:, -1].astype(np.int64), w)
-        if len(rows.data) <= n:
-            return self
-        chosen = np.sort(rng.choice(len(rows.data), n, replace=False, shuffle=False))
-        w = None if rows.weights is None else rows.weights[chosen]
-        return self._scaled(rows.data[chosen], rows.y[chosen], w)
-
-    def _counted(self, codes: Any, weights: Any) -> Any:
-        if self.worth is None:
-            return weights
-        return self.worth[codes] if weights is None else self.worth[codes] * weights
-
-    def _scaled(self, x: np.ndarray, codes: np.ndarray, weights: Any) -> "ClassRows":
-        w = np.ones(len(x)) if weights is None else weights
-        w = w * (self.weight / float(np.sum(self._counted(codes, w))))
-        return replace(self, labelled=replace(self.labelled, rows=Rows(data=x, y=codes, weights=w)))
-
-
-class _WithCodes(Source):
-    """A source whose last column is the code of the class."""
-
-    def __init__(self, labelled: LabelledRows) -> None:
-        self._labelled = labelled
-
-    @property
-    def n_rows(self) -> int | None:
-        return self._labelled.rows.n_rows
-
-    @property
-    def n_features(self) -> int:
-        return int(self._labelled.rows.data.n_features) + 1
-
-    @property
-    def feature_names(self) -> None:
-        return None
-
-    def batches(self) -> Iterator[Batch]:
-        for batch in self._labelled.batches():
-            yield Batch(
-                X=np.column_stack([batch.X, np.asarray(batch.y)]).astype(float), weights=batch.weights
-            )
-
-
-def class_rows(labelled: LabelledRows, class_weight: Any, *, located: bool) -> ClassRows:
-    """Look at the rows once: return them in units of their columns."""
-    k = len(labelled.classes)
-    survey = labelled.fold(lambda x, y, weights=None: _Survey.of(x, y, weights, k), rows=BLOCK // 4)
-    shift, scale = _units(survey, located=located)
-    worth = _worth(class_weight, labelled.classes, survey.counts)
-    total = survey.counts if worth is None else survey.counts * worth
-    return ClassRows(labelled=labelled, worth=worth, shift=shift, scale=scale, total=total)
-
-
-@value
-class _Survey:
-    moments: DiagonalMoments
-    counts: np.ndarray
-    some: np.ndarray  # a few of the rows
-
-    @classmethod
-    def of(cls, x: Any, codes: Any, weights: Any, k: int) -> "_Survey":
-        seen = x if weights is None else x[weights > 0]
-        return cls(
-            moments=DiagonalMoments.of(x, weights),
-            counts=np.bincount(codes, weights, minlength=k),
-            some=np.asarray(seen[:: 1 + len(seen) // SOME], dtype=np.float64),
-        )
-
-    def __add__(self, other: "_Survey") -> "_Survey":
-        some = np.concatenate([self.some, other.some])
-        return _Survey(
-            moments=self.moments + other.moments,
-            counts=self.counts + other.counts,
-            some=some if len(some) <= MOST else some[::2],
-        )
-
-
-def _units(survey: _Survey, *, located: bool) -> tuple[np.ndarray, np.ndarray]:
-    mean = np.asarray(survey.moments.mean)
-    spread = np.sqrt(survey.moments.scatter / survey.moments.total)
-    low, middle, high = np.quantile(survey.some, [0.25, 0.5, 0.75], axis=0)
-    with np.errstate(over="ignore"):
-        half = (high - low) / QUARTILES
-        far = (
-            np.isfinite(half)
-            & (half > 8.0 * np.finfo(np.float64).eps * np.abs(middle))
-            & (spread > FAR * half)
-        )
-    mean, spread = np.where(far, middle, mean), np.where(far, half, spread)
-    size = spread if located else np.hypot(spread, mean)
-    varies = size > 8.0 * np.finfo(np.float64).eps * np.abs(mean)
-    scale = np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)
-    return (mean if located else np.zeros_like(mean)), scale
-
-
-def _worth(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """Return what rows of each class count: 1, what a dictionary says, or so much that classes are even."""
-    if class_weight is None:
-        return None
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return np.sum(counts) / (len(counts) * counts)
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(f'class_weight must be None, "balanced" or a dictionary, got {class_weight!r}')
-    unknown = [label for label in class_weight if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(f"class_weight has the label {unknown[0]!r}, which y does not have")
-    found = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
-    if not (np.all(np.isfinite(found)) and np.all(found > 0.0)):
-        raise ValueError(f"class_weight must be positive numbers, got {dict(class_weight)}")
-    return found
-
-
 #: Rows whose curvature stands for that of all.
 SAMPLE = 20_000
-#: With more parameters their curvature is bounded by that of the columns alone.
+#: With more parameters than this the curvature is replaced by a bound that needs the columns alone.
 MOST_PARAMETERS = 1500
-#: Coordinate descent holds a square matrix of this many, at most.
+#: Coordinate descent holds a square matrix of this many parameters, at most.
 MOST_SPARSE = 5000
-#: A column that hardly varies in the sample is taken to curve at least by this share of the others.
+#: A column that hardly varies in the sample is given at least this part of the median curvature.
 LEAST_CURVATURE = 1e-3
-#: Slopes below this share of the sizes of their terms are rounding.
-LEAST_SHARE = 1e-8
-#: The planes of a sample are wanted no more exactly than they are those of all rows.
+#: Gradients below this part of the sum of the absolute values of their terms are rounding.
+LEAST_GRADIENT = 1e-8
+#: Tolerance and most steps of the search over the sample alone.
 ROUGH, FEW = 1e-5, 10
+#: Largest penalty weight.
+MOST_PENALTY = 1e300
+
+#: Rows of a block, and in all, from which the quartiles of columns are estimated.
+QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
+#: A column whose standard deviation is this many times that by its quartiles has outliers.
+OUTLIERS = 100.0
+#: Interquartile range of a standard normal.
+IQR = 1.349
+
+
+@value
+class RowSummary:
+    """Moments of the columns, weights of the classes, and some of the rows; they add."""
+
+    moments: DiagonalMoments
+    class_weight: np.ndarray  # (K,)
+    some: np.ndarray
+
+    @classmethod
+    def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "RowSummary":
+        """Summarise a block of rows with class codes."""
+        counted = x if weights is None else x[weights > 0]
+        return cls(
+            moments=DiagonalMoments.of(x, weights),
+            class_weight=np.bincount(codes, weights, minlength=n_classes),
+            some=np.asarray(counted[:: 1 + len(counted) // QUARTILE_ROWS], dtype=np.float64),
+        )
+
+    def __add__(self, other: "RowSummary") -> "RowSummary":
+        some = np.concatenate([self.some, other.some])
+        return RowSummary(
+            moments=self.moments + other.moments,
+            class_weight=self.class_weight + other.class_weight,
+            some=some if len(some) <= MOST_QUARTILE_ROWS else some[::2],
+        )
+
+    def standardizer(self, *, centered: bool) -> Standardizer:
+        """Return the standardizer of the columns, with the scale 0 for constant ones.
+
+        A column with outliers so large that they would hide the other rows is standardized by its quartiles.
+        """
+        found = Standardizer.from_moments(self.moments)
+        low, median, high = np.quantile(self.some, [0.25, 0.5, 0.75], axis=0)
+        width = (high - low) / IQR
+        stddev = np.sqrt(self.moments.scatter / self.moments.total)
+        robust = column_varies(median, width) & (stddev > OUTLIERS * width)
+        shift, stddev = np.where(robust, median, found.shift), np.where(robust, width, stddev)
+        varies = found.varies
+        if not centered:
+            stddev = np.hypot(stddev, shift)
+            shift, varies = np.zeros_like(shift), stddev > 0.0
+        scale = np.where(varies, 1.0 / np.where(varies, stddev, 1.0), 0.0)
+        return Standardizer(shift=shift, scale=scale, varies=varies)
+
+    def class_weights(self, class_weight: Any, classes: np.ndarray) -> np.ndarray | None:
+        """Return the factors of the weights of each class's rows that the parameter asks for, (K,)."""
+        if class_weight is None:
+            return None
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            return np.sum(self.class_weight) / (len(classes) * self.class_weight)
+        if not isinstance(class_weight, Mapping):
+            raise ValueError(f'class_weight must be None, "balanced" or a dictionary, got {class_weight!r}')
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(f"class_weight has the label {unknown[0]!r}, which y does not have")
+        found = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        if not (np.all(np.isfinite(found)) and np.all(found > 0.0)):
+            raise ValueError(f"class_weight must be positive numbers, got {dict(class_weight)}")
+        return found
+
+
+@value
+class _ClassWeighted:
+    """Multiplies the weights of a batch by those of the classes."""
+
+    factors: np.ndarray
+
+    def __call__(self, batch: Batch) -> Batch:
+        factor = self.factors[batch.y]
+        return replace(batch, weights=factor if batch.weights is None else factor * batch.weights)
+
+
+def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
+    """Return rows whose weights are multiplied by those of their classes."""
+    if factors is None:
+        return data
+    of = _ClassWeighted(factors=factors)
+    return of(data) if isinstance(data, ArraySource) else data.map(of)  # type: ignore[arg-type,return-value]
 
 
 @value
 class LogisticProblem:
-    """Loss and penalty over the free planes, in units of the columns, divided by the weight of the rows.
+    """Loss and penalty over free coefficients (c, p) of standardized columns, over the weight of the rows.
 
     Parameters
     ----------
-    rows : ClassRows
+    data : Source
+        Rows whose targets are class codes.
     link : Logit or Probit
-    n_planes : int
+    standardizer : Standardizer
+        With the scale 0 for constant columns.
+    weight : float
+        Of all rows.
     ridge, lasso : arrays (p,)
-        Prices of squares and of absolute values, of the sum over rows; zero for the intercept.
-    price : float
-        The price of squares in the units of the columns.
-    located : bool
-        Whether there is an intercept: the first parameter of each plane.
+        Penalty weights of squares and of absolute values; zero for the intercept.
+    alpha : float
+        Penalty weight of squares for columns that are not standardized.
+    has_intercept : bool
+        Whether the first coefficient of each linear predictor is an intercept.
     """
 
-    rows: ClassRows
-    link: Any
-    n_planes: int
+    data: Source
+    link: Logit | Probit
+    standardizer: Standardizer
+    weight: float
     ridge: np.ndarray
     lasso: np.ndarray
-    price: float
-    located: bool
+    alpha: float
+    has_intercept: bool
+
+    @classmethod
+    def of(
+        cls,
+        data: Source,
+        link: Logit | Probit,
+        standardizer: Standardizer,
+        weight: float,
+        *,
+        C: float,
+        l1_ratio: float,
+        has_intercept: bool,
+    ) -> "LogisticProblem":
+        """Return the problem of scikit-learn's objective, divided by C and the weight of the rows."""
+        free, scale = np.zeros(int(has_intercept)), standardizer.scale
+        alpha = (1.0 - l1_ratio) / C
+        with np.errstate(over="ignore", under="ignore"):
+            ridge = np.minimum(alpha * scale * scale, MOST_PENALTY)
+            lasso = np.minimum(l1_ratio / C * scale, MOST_PENALTY)
+        return cls(
+            data=data,
+            link=link,
+            standardizer=standardizer,
+            weight=weight,
+            ridge=np.concatenate([free, ridge]),
+            lasso=np.concatenate([free, lasso]),
+            alpha=alpha,
+            has_intercept=has_intercept,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.n_planes, len(self.ridge)
+        """The shape of the free coefficients."""
+        return self.link.contrasts.shape[1], len(self.ridge)
 
     @property
-    def units(self) -> Units:
-        return self.rows.shift, self.rows.scale
+    def scaling(self) -> Scaling:
+        """Shift and scale of the columns."""
+        return self.standardizer.shift, self.standardizer.scale
 
-    def objective(self, free: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return loss and squares, and their gradient: one pass over all rows."""
-        found: Slope = self.rows.walk(lambda x, y, w: self.link.slope(x, y, w, self.units, free))
-        total = self.rows.weight
+    @property
+    def few_parameters(self) -> bool:
+        """Whether the curvature of all parameters is computed."""
+        return self.shape[0] * self.shape[1] <= MOST_PARAMETERS
+
+    def reduce(self, of: Callable[..., Any], data: Source | None = None) -> Any:
+        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others."""
+        return fold(of, self.data if data is None else data, rows=BLOCK, label="LogisticRegression")
+
+    def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return loss and squared penalty, and their gradient: one pass over all rows."""
+        found: LossExpansion = self.reduce(
+            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False)
+        )
         with np.errstate(over="ignore", under="ignore"):
-            value = float(found.value) + 0.5 * float(np.sum(self.ridge * free * free))
-            return value / total, (found.gradient + self.ridge * free) / total
+            value = float(found.value) + 0.5 * float(np.sum(self.ridge * coef * coef))
+            return value / self.weight, (found.gradient + self.ridge * coef) / self.weight
 
-    def information(self, free: np.ndarray, rows: ClassRows | None = None) -> np.ndarray:
-        """Return the curvature of the loss over all rows, or some, (c p, c p): one pass."""
-        walked = self.rows if rows is None else rows
-        return walked.walk(lambda x, y, w: self.link.curvature(x, y, w, self.units, free))
+    def information(self, coef: np.ndarray, data: Source | None = None) -> np.ndarray:
+        """Return the curvature of the loss over all rows, or others, (c p, c p): one pass."""
+        return self.reduce(partial(_information, link=self.link, coef=coef, scaling=self.scaling), data)
 
-    def hessian(self, free: np.ndarray) -> np.ndarray:
-        """Return the curvature of the objective, guessed from a sample where there are many rows."""
-        found = self.information(free, self.sample)
+    def hessian(self, coef: np.ndarray) -> np.ndarray:
+        """Return the curvature of the objective, estimated from a sample where there are many rows."""
+        found = self.information(coef, self.sample)
         if not self.exact:
-            _lift(found, self.shape)
-        return (found + np.diag(np.tile(self.ridge, self.n_planes))) / self.rows.weight
+            _raise_diagonal(found, self.shape)
+        return (found + np.diag(np.tile(self.ridge, self.shape[0]))) / self.weight
 
-    def curvature(self, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function that solves with the curvature of the objective."""
-        if self.n_planes * len(self.ridge) > MOST_PARAMETERS:
-            return self._bounded
-        solve = solver(self.hessian(free))
+    def curvature(self, coef: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function that solves with the curvature of the objective, or a bound of it."""
+        if not self.few_parameters:
+            return self._bound
+        solve = solver(self.hessian(coef))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
-    def settled(self, free: np.ndarray, slopes: np.ndarray, tol: float) -> bool:
-        """Say whether slopes are small beside the sizes of the terms that they are sums of, |w r z|.
+    def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
+        """Say whether gradients are small beside Σ |w r z|, the absolute values of the terms they sum.
 
-        One far row may make the curvature so large that a step promises next to nothing, though the others
-        still pull all one way: this tells. Where no row pulls any more, planes part the classes.
+        One outlying row may make the curvature so large that a step predicts next to no decrease, though the
+        gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
-
-        def sizes(x: Any, codes: Any, weights: Any) -> np.ndarray:
-            z, pulls = self.link.pulls(x, codes, self.units, free)
-            z, pulls = np.abs(z), np.abs(pulls)
-            pulls = np.column_stack([pulls, np.ones(len(pulls))])
-            pulls = pulls if weights is None else pulls * weights[:, None]
-            return np.concatenate([pulls[:, :-1].T @ z, pulls[:, -1:].T @ np.minimum(z, 1.0)])
-
-        found = self.sample.walk(sizes)
-        terms, reach = found[:-1] + np.abs(self.ridge * free), found[-1]
-        share = max(np.sqrt(tol), LEAST_SHARE)
-        pulled = terms > tol * reach
-        return bool(np.all(np.abs(slopes)[pulled] * self.rows.weight <= share * terms[pulled]))
+        of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
+        found = self.reduce(of, self.sample)
+        terms, size = found[:-1] + np.abs(self.ridge * coef), found[-1]
+        part = max(np.sqrt(tol), LEAST_GRADIENT)
+        some = terms > tol * size
+        return bool(np.all(np.abs(gradient)[some] * self.weight <= part * terms[some]))
 
     @cached_property
-    def sample(self) -> ClassRows:
-        return self.rows.sample(SAMPLE)
+    def sample(self) -> Source:
+        """At most `SAMPLE` rows, drawn uniformly, whose weights add up to those of all rows."""
+        rng, data = np.random.default_rng(0), self.data
+        if isinstance(data, ArraySource):
+            if data.n_rows <= SAMPLE:
+                return data
+            chosen = np.sort(rng.choice(data.n_rows, SAMPLE, replace=False, shuffle=False))
+            x, codes = data.X[chosen], data.y[chosen]  # type: ignore[index]
+            w = None if data.weights is None else data.weights[chosen]
+        else:
+            both, w = sample_rows(data.map(_append_codes, n_features=data.n_features + 1), None, SAMPLE, rng)
+            x, codes = both[:, :-1], both[:, -1].astype(np.int64)
+        w = np.ones(len(x)) if w is None else w
+        return ArraySource(X=x, y=codes, weights=w * (self.weight / float(np.sum(w))))
 
     @property
     def exact(self) -> bool:
         """Whether the sample is all rows."""
-        known = self.rows.n_rows
-        return len(self.sample.labelled.rows.data) < SAMPLE if known is None else known <= SAMPLE
+        known = self.data.n_rows
+        return (self.sample.n_rows or 0) < SAMPLE if known is None else known <= SAMPLE
 
     @cached_property
-    def _bounded(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Solve with an upper bound of the curvature, the same for all planes: ½ Σ w x xᵀ (Böhning)."""
-        width, bound = len(self.ridge), self.link.bound / self.rows.weight
-        if width > MOST_PARAMETERS:
-            squares = self.sample.walk(lambda x, _, w: _squares(features(x, self.units, width), w))
-            sizes = bound * squares + self.ridge / self.rows.weight
+    def _bound(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Solve with an upper bound of the curvature, the same for all linear predictors: b Σ w z zᵀ."""
+        width, bound = len(self.ridge), self.link.bound / self.weight
+        diagonal = width > MOST_PARAMETERS
+        gram = self.reduce(partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal), self.sample)
+        if diagonal:
+            sizes = bound * gram + self.ridge / self.weight
             sizes = np.where(sizes > 0.0, sizes, 1.0)
             return lambda g: g / sizes
-        gram = self.sample.walk(lambda x, _, w: _gram(features(x, self.units, width), w))
-        found = bound * gram + np.diag(self.ridge) / self.rows.weight
-        _lift(found, (1, width))
+        found = bound * gram + np.diag(self.ridge) / self.weight
+        _raise_diagonal(found, (1, width))
         solve = solver(found)
         return lambda g: solve(g.T).T
 
+    def to_columns(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients and intercepts of the classes, in the units of the columns."""
+        each = self.link.class_coef(coef)
+        first = int(self.has_intercept)
+        slopes = each[:, first:] * self.standardizer.scale
+        intercept = each[:, 0] - slopes @ self.standardizer.shift if first else np.zeros(len(each))
+        return slopes, intercept - np.mean(intercept) if first and len(each) > 1 else intercept
 
-@value
-class Found:
-    """Where a search ended."""
-
-    free: np.ndarray  # (c, p)
-    gradient: np.ndarray  # (c, p), of loss and squares, a row
-    loss: float  # the objective, a row
-    kkt: float  # largest breach of the conditions of optimality, a row
-    n_iter: int
-    converged: bool
-    interrupted: bool
-
-
-def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> Found:
-    """Return the planes of the least objective; of many rows, from where a sample of them leads."""
-    with single_threaded_blas():  # matrices are small, and the walks use every core
-        if np.any(problem.lasso > 0.0):
-            return _sparse(problem, start, tol=tol, max_iter=max_iter)
-        if not (problem.exact or np.any(start)):
-            part = replace(problem, rows=problem.sample)
-            rough = _smooth(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW)
-            if rough.interrupted:
-                return rough
-            start = rough.free
-        return _smooth(
-            problem,
-            start,
-            exact=problem.exact,
-            refresh=(0,),
-            tol=tol,
-            max_iter=max_iter,
-            extra_step=True,
-            settled=lambda free, slopes: problem.settled(free, slopes, tol),
-        )
+    def from_columns(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Return free coefficients of the standardized columns, the inverse of `to_columns`."""
+        scale, varies = self.standardizer.scale, self.standardizer.varies
+        found = np.where(varies, coef / np.where(varies, scale, 1.0), 0.0)
+        if self.has_intercept:
+            found = np.column_stack([intercept + coef @ self.standardizer.shift, found])
+        return self.link.free_coef(found)
 
 
-def _smooth(problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any) -> Found:
-    if problem.n_planes * len(problem.ridge) > MOST_PARAMETERS:
+def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
+    """Return the coefficients of the least objective; of many rows, starting from those of a sample."""
+    if np.any(problem.lasso > 0.0):
+        return _sparse_search(problem, start, tol=tol, max_iter=max_iter)
+    if not (problem.exact or np.any(start)):
+        part = replace(problem, data=problem.sample)
+        rough = _smooth_search(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW)
+        if rough.interrupted:
+            return rough
+        start = rough.x
+    settled = partial(problem.settled, tol=tol)
+    options: Any = {"tol": tol, "max_iter": max_iter, "extra_step": True, "settled": settled}
+    return _smooth_search(problem, start, exact=problem.exact, refresh=(0,), **options)
+
+
+def _smooth_search(
+    problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any
+) -> NewtonResult:
+    if not problem.few_parameters:
         exact, options = False, {**options, "refresh": None, "memory": 20}
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
-    return Found(
-        free=found.x,
-        gradient=found.gradient,
-        loss=found.value,
-        kkt=float(np.max(np.abs(found.gradient), initial=0.0)),
-        n_iter=found.n_iter,
-        converged=found.converged,
-        interrupted=found.interrupted,
-    )
+    return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 
 
-def _sparse(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> Found:
+def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
     c, p = problem.shape
     if c * p > MOST_SPARSE:
         raise ValueError(
             f"X has too many columns for l1_ratio > 0: {c * p} coefficients, at most {MOST_SPARSE}"
         )
-    price = np.tile(problem.lasso, c) / problem.rows.weight
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = problem.objective(flat.reshape(c, p))
         return value, gradient.reshape(-1)
 
     def hessian(flat: np.ndarray) -> np.ndarray:
-        return _pinned(problem.hessian(flat.reshape(c, p)), c, p, located=problem.located)
+        found = problem.hessian(flat.reshape(c, p))
+        if c > 1 and problem.has_intercept:
+            # A shift of all intercepts changes no probability: curvature along it makes the minimum unique.
+            first = np.arange(c) * p
+            found[np.ix_(first, first)] += float(np.mean(np.diagonal(found)[first])) / c
+        return found
 
-    def settled(flat: np.ndarray, breaches: np.ndarray) -> bool:
-        return problem.settled(flat.reshape(c, p), breaches.reshape(c, p), tol)
+    def settled(flat: np.ndarray, violations: np.ndarray) -> bool:
+        return problem.settled(flat.reshape(c, p), violations.reshape(c, p), tol)
 
-    found = proximal_newton(
-        objective, hessian, start.reshape(-1), price, tol=tol, max_iter=max_iter, settled=settled
-    )
-    return Found(
-        free=found.x.reshape(c, p),
-        gradient=found.gradient.reshape(c, p),
-        loss=found.value,
-        kkt=found.violation,
-        n_iter=found.n_iter,
-        converged=found.converged,
-        interrupted=found.interrupted,
-    )
-
-
-def _pinned(hessian: np.ndarray, c: int, p: int, *, located: bool) -> np.ndarray:
-    """Add curvature along the shift of all intercepts, which changes no probability, so that one is least."""
-    if c > 1 and located:
-        first = np.arange(c) * p
-        size = float(np.mean(np.diagonal(hessian)[first]))
-        hessian[np.ix_(first, first)] += size / c
-    return hessian
+    penalty = np.tile(problem.lasso, c) / problem.weight
+    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
+    found = proximal_newton(objective, hessian, start.reshape(-1), penalty, **options)
+    return replace(found, x=found.x.reshape(c, p), gradient=found.gradient.reshape(c, p))
 
 
 def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function that solves with a curvature, lifted by as little as makes it definite."""
+    """Return a function that solves with a curvature, plus as little jitter as makes it definite."""
     factor = jittered_cholesky(hessian, max_jitter=1.0).lower
     return lambda columns: solve_cholesky(factor, columns)
 
 
-def _lift(hessian: np.ndarray, shape: tuple[int, int]) -> None:
-    """Lift the diagonal where columns hardly vary in a sample: too long a step would be halved many times."""
+def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
+    """Raise the curvature of columns that hardly vary in a sample: too long a step is halved many times."""
     diagonal = np.diagonal(hessian).reshape(shape)
     least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
-    places = np.arange(len(hessian))
-    hessian[places, places] += np.maximum(least - diagonal, 0.0).reshape(-1)
+    i = np.arange(len(hessian))
+    hessian[i, i] += np.maximum(least - diagonal, 0.0).reshape(-1)
 
 
-def _gram(z: np.ndarray, weights: Any) -> np.ndarray:
+def _information(
+    x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
+) -> Any:
+    return link.curvature(x, codes, weights, scaling, coef)
+
+
+def _gradient_terms(
+    x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
+) -> np.ndarray:
+    """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
+    z, residuals = link.residuals(x, codes, scaling, coef)
+    z, r = np.abs(z), np.column_stack([np.abs(residuals), np.ones(len(z))])
+    r = r if weights is None else r * weights[:, None]
+    return np.concatenate([r[:, :-1].T @ z, r[:, -1:].T @ np.minimum(z, 1.0)])
+
+
+def _gram(
+    x: Any,
+    codes: Any,  # noqa: ARG001
+    weights: Any = None,
+    *,
+    scaling: Scaling,
+    width: int,
+    diagonal: bool,
+) -> np.ndarray:
+    """Return Σ w z zᵀ, or its diagonal."""
+    z = design(x, scaling, width)
+    if diagonal:
+        return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 
-def _squares(z: np.ndarray, weights: Any) -> np.ndarray:
-    return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
+def _append_codes(batch: Batch) -> Batch:
+    """Return a batch whose last column is the class code."""
+    x = np.column_stack([batch.X, np.asarray(batch.y)]).astype(float)
+    return Batch(X=x, weights=batch.weights)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import (
-    GenerativeClasses,
+    GenerativeClassifierMixin,
     ModelTags,
     check_answerable,
     check_choice,
@@ -48,7 +48,7 @@ SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
 BLOCK = 2**15
 
 
-class BaseNaiveBayes(GenerativeClasses, OnePassClassifier):
+class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     """p(x | C_k) = Π_j p(x_j | C_k): the columns are independent given the class.
 
     A model supplies `_declared()` (the likelihoods), `_estimation()` and `_check_parameters()`.

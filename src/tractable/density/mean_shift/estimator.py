@@ -1,4 +1,4 @@
-"""Mean shift: clusters are the hills of a density."""
+"""Mean shift: clusters are the basins of attraction of the modes of a density."""
 
 import math
 import warnings
@@ -22,13 +22,12 @@ from tractable.data.blocks import map_rows
 from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
 from tractable.primitives.kmeans import assign
 from tractable.primitives.mean_shift import KernelField, kernel_field
-from tractable.primitives.threads import single_threaded_blas
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
 from tractable.smoothing.windows import WINDOWS
-from tractable.value import value
+from tractable.statistics.standardizer import Standardizer
 
-__all__ = ["MeanShift", "Units", "bandwidths", "binned", "check_bandwidth", "counted", "named", "nearest"]
+__all__ = ["MeanShift"]
 
 RULES = ("gradient", "scott", "silverman")
 
@@ -36,130 +35,20 @@ RULES = ("gradient", "scott", "silverman")
 LARGEST = 1e150
 
 
-@value
-class Units:
-    """Rows about their median, each column in units of its bandwidth."""
-
-    origin: np.ndarray  # (d,)
-    bandwidth: np.ndarray  # (d,)
-
-    @classmethod
-    def of(cls, X: np.ndarray, weights: np.ndarray | None, bandwidth: Any) -> "Units":
-        """Return the units of rows."""
-        return cls(origin=_medians(X, weights), bandwidth=np.broadcast_to(bandwidth, X.shape[1:]))
-
-    def inside(self, x: Any, name: str = "X") -> np.ndarray:
-        """Return points of the data's space in these units."""
-        with np.errstate(over="ignore"):
-            z = (np.asarray(x, dtype=np.float64) - self.origin) / self.bandwidth
-        if z.size and not np.abs(z).max() < LARGEST:
-            raise ValueError(f"{name} reaches so far that squares of distances in bandwidths overflow")
-        return z
-
-    def outside(self, z: np.ndarray) -> np.ndarray:
-        """Return points in these units in the data's space."""
-        return z * self.bandwidth + self.origin
-
-
-def check_bandwidth(bandwidth: Any, n_features: int | None = None) -> None:
-    """Refuse what is neither a positive number (or one for each column) nor a rule."""
-    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth in RULES):
-        return
-    if isinstance(bandwidth, str):
-        raise ValueError(f"bandwidth must be numbers or one of {[*RULES]}, got {bandwidth!r}")
-    as_lengths("bandwidth", bandwidth, n_features)
-
-
-def bandwidths(bandwidth: Any, X: np.ndarray, weights: np.ndarray | None, *, flat: bool) -> Any:
-    """Return the bandwidth as a number, or as one for each column (d,).
-
-    By rule: "gradient", h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), the best for the slopes of a Gaussian
-    density (Chacón & Duong 2013); "silverman" and "scott", the best for its heights. A flat window climbs the
-    estimate of Epanechnikov's, and is made as wide as smooths alike.
-    """
-    check_bandwidth(bandwidth, X.shape[1])
-    window = WINDOWS["epanechnikov" if flat else "gaussian"]
-    if isinstance(bandwidth, str) and bandwidth != "gradient":
-        return {"scott": scott, "silverman": silverman}[bandwidth](X, weights, window)
-    if bandwidth is None or isinstance(bandwidth, str):
-        total, scales = column_scales(X, weights)
-        d = X.shape[1]
-        return scales * (4.0 / ((d + 4.0) * total)) ** (1.0 / (d + 6.0)) * window_factor(window, d)
-    return float(bandwidth) if np.ndim(bandwidth) == 0 else np.asarray(bandwidth, dtype=np.float64)
-
-
-def _medians(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the lower median of each column, which is an entry of it: repeated rows and weights agree."""
-    if weights is None:
-        return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]
-    order = np.argsort(X, axis=0)
-    below = np.cumsum(weights[order], axis=0)
-    return np.take_along_axis(X, np.take_along_axis(order, _first(below), axis=0), axis=0)[0]
-
-
-def _first(below: np.ndarray) -> np.ndarray:
-    return np.argmax(below >= 0.5 * below[-1], axis=0)[None, :]
-
-
-def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarray:
-    """Return the mean of the rows in each cell of a grid of side one that holds a weight of `least`.
-
-    Examples
-    --------
-    >>> binned(np.array([[0.1], [0.3], [2.1]]), None, 2).tolist()
-    [[0.2]]
-    """
-    w = np.ones(len(z)) if weights is None else weights
-    _, cell = np.unique(np.round(z), axis=0, return_inverse=True)
-    cell = cell.ravel()
-    held = np.bincount(cell, w)
-    sums = np.stack([np.bincount(cell, w * column) for column in z.T], axis=1)
-    full = held >= least
-    if not np.any(full):
-        raise ValueError(
-            f"min_bin_freq is {least}, and no cell of the grid has a weight above {held.max():g}"
-        )
-    return sums[full] / held[full][:, None]
-
-
-def nearest(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Return which centre is nearest to each row."""
-    origin = np.zeros(x.shape[1])
-    with single_threaded_blas():
-        return map_rows(lambda rows: assign(rows, None, origin, 1.0, centers).labels, x)
-
-
-def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Leave out rows that do not count, and weights that say nothing."""
-    if weights is None or np.all(weights == 1.0):
-        return X, None
-    return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
-
-
-def named(X: np.ndarray, model: Any) -> Any:
-    """Return rows with the names that the model knows its columns by."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return X
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=names)
-
-
 class MeanShift(ClusterMixin, Estimator):
-    """Clusters as the hills of a density estimate: rows belong together that climb to the same summit.
+    """Clusters as modes of a kernel density estimate: rows belong together that ascend to the same mode.
 
-    Every climb repeats x ← Σ_i w_i k(x_i, x) x_i / Σ_i w_i k(x_i, x), the mean of the rows in the window
+    Every ascent repeats x ← Σ_i w_i k(x_i, x) x_i / Σ_i w_i k(x_i, x), the mean of the rows in the window
     about x. For the Gaussian window this is gradient ascent on log p, p the kernel density estimate, with
-    step h²: the summits are the modes of p. The flat window counts the rows within the bandwidth alike, and
-    climbs the estimate with Epanechnikov's window. No step ever goes down, and the number of clusters is
-    found, not given.
+    step h², and it ends at the modes of p. The flat window counts the rows within the bandwidth alike, and
+    ascends the estimate with Epanechnikov's window. No step ever decreases the estimate, and the number of
+    clusters is found, not given.
 
-    A flat climb ends where it stands still (a step of at most 1e-9 bandwidths). A Gaussian one ends in a ball
-    about a known mode inside which every step is proven to come nearer to it, or where its steps are short;
-    modes are then finished by Newton's method until the next step is below 1e-9 bandwidths. Flat
-    modes within one bandwidth of each other are one (the one with the more rows in its window), Gaussian ones
-    within 0.01 bandwidths. The answer does not depend on the number of threads.
+    A flat ascent ends where a step is at most 1e-9 bandwidths. A Gaussian one ends in a ball about a known
+    mode inside which every step is proven to come nearer to it, or where its steps are short; modes are then
+    refined by Newton's method until the next step is below 1e-9 bandwidths. Flat modes within one bandwidth
+    of each other are one (the one with the more rows in its window), Gaussian ones within 0.01 bandwidths.
+    The answer does not depend on the number of threads.
 
     Parameters
     ----------
@@ -167,15 +56,15 @@ class MeanShift(ClusterMixin, Estimator):
         Radius of the flat window, or standard deviation of the Gaussian; one for each column makes it an
         ellipsoid. By rule it follows the scale of each column: "gradient" (None) is the best for the slopes
         of Gaussian rows, h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), and the others for the heights; a flat window
-        is made as wide as smooths alike. Clusters far apart make σ large, and rules then smooth much.
+        has the width that smooths as much. Clusters far apart make σ large, and rules then smooth much.
     kernel : {"flat", "gaussian"}
         "flat" is the default because it is scikit-learn's, and its steps end exactly. Its estimate has many
-        small summits where rows are few; the Gaussian's is smooth, and its modes are those of
+        small modes where rows are few; the Gaussian's is smooth, and its modes are those of
         `tractable.KernelDensity` with the same bandwidth.
     seeds : array of shape (n_seeds, n_features), optional
-        Where climbs begin; at every row when not given.
+        Where ascents start; at every row when not given.
     bin_seeding : bool
-        Begin at the mean of the rows in each cell of a grid as fine as the bandwidth instead: faster, and
+        Start at the mean of the rows in each cell of a grid as fine as the bandwidth instead: faster, and
         may miss a mode.
     min_bin_freq : int
         Cells with less weight are no seeds.
@@ -184,10 +73,10 @@ class MeanShift(ClusterMixin, Estimator):
         Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are orphans, with
         the label -1.
     assign : {"basin", "nearest"}
-        Rows belong to the mode they climb to, or to the nearest (in bandwidths), as in scikit-learn. From
-        seeds or bins, "nearest" saves the climbs of the rows.
+        Rows belong to the mode they ascend to, or to the nearest (in bandwidths), as in scikit-learn. From
+        seeds or bins, "nearest" saves the ascents of the rows.
     max_iter : int
-        Most steps of a climb.
+        Most steps of an ascent.
 
     Attributes
     ----------
@@ -198,12 +87,12 @@ class MeanShift(ClusterMixin, Estimator):
     labels_ : array of shape (n_samples,)
     bandwidth_ : float or array of shape (n_features,)
     n_iter_ : int
-        The most steps of a climb.
+        The most steps of an ascent.
     converged_ : bool
     capture_radii_ : array of shape (n_clusters,)
-        Radii, in bandwidths, of balls about Gaussian modes that are proven to climb to them.
+        Radii, in bandwidths, of balls about Gaussian modes from which every ascent is proven to end there.
     rows_ : array of shape (n_rows, n_features)
-        The rows that make the density, as `predict` climbs it.
+        The rows of the density estimate, which `predict` ascends.
     row_weights_ : array of shape (n_rows,) or None
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
@@ -251,7 +140,7 @@ class MeanShift(ClusterMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the modes, and which rows climb to which.
+        """Find the modes, and the mode each row ascends to.
 
         Parameters
         ----------
@@ -266,36 +155,36 @@ class MeanShift(ClusterMixin, Estimator):
         self
         """
         self._check_parameters()
-        kept = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
-        X = kept.data
-        self.rows_, self.row_weights_ = counted(X, kept.weights)
+        stored = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
+        X = stored.data
+        self.rows_, self.row_weights_ = counted(X, stored.weights)
         flat = self.kernel == "flat"
         self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
-        units, field = self._field()
-        starts, all_rows = self._starts(units), self.seeds is None and not self.bin_seeding
+        scaling, field = self._field()
+        starts, all_rows = self._starts(scaling), self.seeds is None and not self.bin_seeding
         find = flat_modes if flat else gaussian_modes
         modes, reached = find(field, starts, self.max_iter)
         if not len(modes.centers):
             raise ValueError("seeds must lie near rows of X: the windows of all are empty")
-        self._adopt(modes, units)
+        self._set_fitted(modes, scaling)
         if all_rows and self.assign == "basin" and len(self.rows_) == len(X):
             labels = reached if not flat else nearest(reached, modes.centers)
-            self.labels_ = self._without_orphans(units.inside(X), modes, labels)
+            self.labels_ = self._without_orphans(standardized(scaling, X), modes, labels)
         else:
             self.labels_ = self.predict(named(X, self))
         if not modes.converged:
             warnings.warn(
-                f"mean shift did not settle in {self.max_iter} steps; raise max_iter",
+                f"mean shift did not converge in {self.max_iter} steps; raise max_iter",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: the mode it climbs to (or the nearest, see `assign`).
+        """Return the cluster of each row: the mode it ascends to (or the nearest, see `assign`).
 
-        A climb that ends elsewhere than at a known mode, or that has no rows in its window to begin with,
-        belongs to the mode nearest to where it ends.
+        An ascent that ends elsewhere than at a known mode, or that starts with no rows in its window, belongs
+        to the mode nearest to where it ends.
 
         Parameters
         ----------
@@ -307,8 +196,8 @@ class MeanShift(ClusterMixin, Estimator):
             -1 for orphans, where `cluster_all` is False.
         """
         check_fitted(self)
-        units, field = self._field()
-        x, modes = units.inside(check_held_columns(self, X)), self._modes(units)
+        scaling, field = self._field()
+        x, modes = standardized(scaling, check_held_columns(self, X)), self._modes(scaling)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
@@ -323,11 +212,11 @@ class MeanShift(ClusterMixin, Estimator):
         check_number("min_bin_freq", self.min_bin_freq, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
-    def _field(self) -> tuple[Units, KernelField]:
-        units = Units.of(self.rows_, self.row_weights_, self.bandwidth_)
-        return units, kernel_field(units.inside(self.rows_), self.row_weights_)
+    def _field(self) -> tuple[Standardizer, KernelField]:
+        scaling = in_bandwidths(self.rows_, self.row_weights_, self.bandwidth_)
+        return scaling, kernel_field(standardized(scaling, self.rows_), self.row_weights_)
 
-    def _starts(self, units: Units) -> np.ndarray:
+    def _starts(self, scaling: Standardizer) -> np.ndarray:
         if self.seeds is not None:
             seeds = np.asarray(self.seeds, dtype=np.float64)
             if seeds.ndim != 2 or seeds.shape[1] != self.n_features_in_ or not np.all(np.isfinite(seeds)):
@@ -337,27 +226,25 @@ class MeanShift(ClusterMixin, Estimator):
                 )
             if not len(seeds):
                 raise ValueError("seeds must have at least one row, got none")
-            return units.inside(seeds, "seeds")
-        z = units.inside(self.rows_)
+            return standardized(scaling, seeds, "seeds")
+        z = standardized(scaling, self.rows_)
         return binned(z, self.row_weights_, self.min_bin_freq) if self.bin_seeding else z
 
-    def _adopt(self, modes: Modes, units: Units) -> None:
-        self.cluster_centers_ = units.outside(modes.centers)
+    def _set_fitted(self, modes: Modes, scaling: Standardizer) -> None:
+        self.cluster_centers_ = scaling.inverse_transform(modes.centers)
         d, total = self.n_features_in_, total_weight(Rows(data=self.rows_, weights=self.row_weights_))
         log_volume = (
             0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
             if self.kernel == "flat"
             else 0.5 * d * math.log(2.0 * math.pi)
         )
-        self.log_heights_ = (
-            modes.log_masses - math.log(total) - log_volume - float(np.sum(np.log(units.bandwidth)))
-        )
+        self.log_heights_ = modes.log_masses - math.log(total) - log_volume + scaling.log_jacobian
         self.capture_radii_ = modes.radii
         self.n_iter_, self.converged_ = modes.n_iter, modes.converged
 
-    def _modes(self, units: Units) -> Modes:
+    def _modes(self, scaling: Standardizer) -> Modes:
         return Modes(
-            centers=np.ascontiguousarray(units.inside(self.cluster_centers_)),
+            centers=np.ascontiguousarray(standardized(scaling, self.cluster_centers_)),
             log_masses=self.log_heights_,
             radii=self.capture_radii_,
             n_iter=self.n_iter_,
@@ -372,3 +259,99 @@ class MeanShift(ClusterMixin, Estimator):
         reach = 1.0 if self.kernel == "flat" else self.n_features_in_ + 4.0
         apart = np.sum((x - modes.centers[labels]) ** 2, axis=1)
         return np.where(apart <= reach * (1.0 + 1e-12), labels, -1)
+
+
+def check_bandwidth(bandwidth: Any, n_features: int | None = None) -> None:
+    """Refuse what is neither a positive number (or one for each column) nor a rule."""
+    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth in RULES):
+        return
+    if isinstance(bandwidth, str):
+        raise ValueError(f"bandwidth must be numbers or one of {[*RULES]}, got {bandwidth!r}")
+    as_lengths("bandwidth", bandwidth, n_features)
+
+
+def bandwidths(bandwidth: Any, X: np.ndarray, weights: np.ndarray | None, *, flat: bool) -> Any:
+    """Return the bandwidth as a number, or as one for each column (d,).
+
+    By rule: "gradient", h_j = σ_j (4 / ((d + 4) n))^(1/(d+6)), the best for the slopes of a Gaussian
+    density (Chacón & Duong 2013); "silverman" and "scott", the best for its heights. A flat window ascends
+    the estimate of Epanechnikov's, and has the width that smooths as much.
+    """
+    check_bandwidth(bandwidth, X.shape[1])
+    window = WINDOWS["epanechnikov" if flat else "gaussian"]
+    if isinstance(bandwidth, str) and bandwidth != "gradient":
+        return {"scott": scott, "silverman": silverman}[bandwidth](X, weights, window)
+    if bandwidth is None or isinstance(bandwidth, str):
+        total, scales = column_scales(X, weights)
+        d = X.shape[1]
+        return scales * (4.0 / ((d + 4.0) * total)) ** (1.0 / (d + 6.0)) * window_factor(window, d)
+    return float(bandwidth) if np.ndim(bandwidth) == 0 else np.asarray(bandwidth, dtype=np.float64)
+
+
+def in_bandwidths(X: np.ndarray, weights: np.ndarray | None, bandwidth: Any) -> Standardizer:
+    """Return the standardizer to rows about their median, each column in units of its bandwidth."""
+    h = np.broadcast_to(bandwidth, X.shape[1:])
+    return Standardizer(shift=_medians(X, weights), scale=1.0 / h, varies=np.ones(len(h), dtype=bool))
+
+
+def standardized(standardizer: Standardizer, x: Any, name: str = "X") -> np.ndarray:
+    """Return rows in units of the bandwidth; an error where squares of distances would overflow."""
+    with np.errstate(over="ignore"):
+        z = standardizer.transform(x)
+    if z.size and not np.abs(z).max() < LARGEST:
+        raise ValueError(f"{name} reaches so far that squares of distances in bandwidths overflow")
+    return z
+
+
+def _medians(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return the lower median of each column, which is an entry of it: repeated rows and weights agree."""
+    if weights is None:
+        return np.partition(X, (len(X) - 1) // 2, axis=0)[(len(X) - 1) // 2]
+    order = np.argsort(X, axis=0)
+    below = np.cumsum(weights[order], axis=0)
+    first = np.argmax(below >= 0.5 * below[-1], axis=0)[None, :]
+    return np.take_along_axis(X, np.take_along_axis(order, first, axis=0), axis=0)[0]
+
+
+def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarray:
+    """Return the mean of the rows in each cell of a grid of side one that holds a weight of `least`.
+
+    Examples
+    --------
+    >>> binned(np.array([[0.1], [0.3], [2.1]]), None, 2).tolist()
+    [[0.2]]
+    """
+    w = np.ones(len(z)) if weights is None else weights
+    _, cell = np.unique(np.round(z), axis=0, return_inverse=True)
+    cell = cell.ravel()
+    held = np.bincount(cell, w)
+    sums = np.stack([np.bincount(cell, w * column) for column in z.T], axis=1)
+    full = held >= least
+    if not np.any(full):
+        raise ValueError(
+            f"min_bin_freq is {least}, and no cell of the grid has a weight above {held.max():g}"
+        )
+    return sums[full] / held[full][:, None]
+
+
+def nearest(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return which centre is nearest to each row."""
+    origin = np.zeros(x.shape[1])
+    return map_rows(lambda rows: assign(rows, None, origin, 1.0, centers).labels, x)
+
+
+def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Leave out rows of weight zero, and weights that are all one."""
+    if weights is None or np.all(weights == 1.0):
+        return X, None
+    return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
+
+
+def named(X: np.ndarray, model: Any) -> Any:
+    """Return rows with the names that the model knows its columns by."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=names)

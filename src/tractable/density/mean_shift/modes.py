@@ -1,4 +1,4 @@
-"""Modes of sums of windows: where mean shift ends, all in units of the bandwidth."""
+"""Modes of kernel density estimates by mean shift and Newton's method, all in units of the bandwidth."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from tractable.value import value
 
 __all__ = ["Modes", "assign_to_modes", "flat_modes", "gaussian_modes"]
 
-#: The longest step of a climb that has ended: a flat window stands still, a Gaussian one is near its mode.
+#: The longest step of an ascent that has ended: at a flat mode, or near a Gaussian one.
 STILL, NEAR = 1e-9, 1e-4
 
 #: Modes of flat windows within one bandwidth are one, of Gaussian ones within this share of it.
 FLAT_SAME, GAUSSIAN_SAME = 1.0, 1e-2
 
-#: Gaussian climbs whose modes stop the next ones, and how many times more each round has.
+#: Gaussian ascents of the first round, whose modes stop those of the next, and the growth of each round.
 FIRST_ROUND, GROWTH = 256, 4
 
 #: The most steps of Newton's method, and the longest.
@@ -32,26 +32,26 @@ class Modes:
 
     centers: np.ndarray  # (K, d)
     log_masses: np.ndarray  # (K,), log Σ w k at each
-    radii: np.ndarray  # (K,), of the balls that are known to climb to them; 0 where none is
-    n_iter: int  # the most steps of a climb
-    converged: bool  # whether all climbs ended before they had to
+    radii: np.ndarray  # (K,), of the balls from which ascents end there; 0 where none is known
+    n_iter: int  # the most steps of an ascent
+    converged: bool  # whether all ascents ended before `max_iter`
 
 
 def flat_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tuple[Modes, np.ndarray]:
-    """Climb from all starts with a flat window; return the modes and where climbs ended.
+    """Ascend from all starts with a flat window; return the modes and where ascents ended.
 
-    Of ends within one bandwidth, the one with most weight in its window stays (of equals the last in
+    Of ends within one bandwidth, the one with most weight in its window is the mode (of equals the last in
     dictionary order), as in scikit-learn. Starts with nothing in their window are left out.
     """
     found = ascend(field, starts, flat=True, tol=STILL, max_iter=max_iter)
     some = found.masses > 0.0
     ends, masses = found.ends[some], found.masses[some]
     order = np.lexsort((*ends.T[::-1], masses))[::-1]
-    kept = order[thinned(ends[order], FLAT_SAME)[0]]
+    selected = order[thinned(ends[order], FLAT_SAME)[0]]
     modes = Modes(
-        centers=ends[kept],
-        log_masses=np.log(masses[kept]),
-        radii=np.zeros(len(kept)),
+        centers=ends[selected],
+        log_masses=np.log(masses[selected]),
+        radii=np.zeros(len(selected)),
         n_iter=int(found.steps.max()),
         converged=bool(np.all(found.converged[some])),
     )
@@ -59,10 +59,10 @@ def flat_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tuple[M
 
 
 def gaussian_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tuple[Modes, np.ndarray]:
-    """Climb from all starts with a Gaussian window; return the modes and the mode of each start.
+    """Ascend from all starts with a Gaussian window; return the modes and the mode of each start.
 
-    In rounds: what one finds stops the climbs of the next, as soon as they enter a ball about a mode that is
-    proven to belong to it. The rounds are the same whatever the number of threads.
+    In rounds: modes found in one stop the ascents of the next, as soon as these enter a ball about a mode
+    that is proven to belong to it. The rounds are the same whatever the number of threads.
     """
     d = starts.shape[1]
     centers, radii, labels = np.empty((0, d)), np.empty(0), np.empty(len(starts), np.int64)
@@ -96,7 +96,7 @@ def gaussian_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tup
 def assign_to_modes(
     field: KernelField, modes: Modes, x: np.ndarray, *, flat: bool, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Climb from x; return the modes known to be reached, or -1, and where climbs ended."""
+    """Ascend from x; return the modes known to be reached, or -1, and where ascents ended."""
     if flat:
         found = ascend(field, x, flat=True, tol=STILL, max_iter=max_iter)
         return found.basins, found.ends
@@ -110,14 +110,14 @@ def assign_to_modes(
 
 
 def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Finish climbs of Gaussian windows; return the modes, which one each end belongs to, and if all are.
+    """Refine ends of Gaussian ascents; return the modes, the mode of each end, and whether all converged.
 
-    Newton's step with |I - C|, C the covariance of the points in the window, where it climbs, else
+    Newton's step with |I - C|, C the covariance of the points in the window, where it increases log p, else
     mean-shift's own, which always does (I - C is minus the Hessian of log p). Its length estimates the
     distance to the mode.
     """
-    kept, owner = thinned(ends, GAUSSIAN_SAME)
-    x = ends[kept].copy()
+    selected, owner = thinned(ends, GAUSSIAN_SAME)
+    x = ends[selected].copy()
     open_ = np.arange(len(x))
     for _ in range(N_STEPS):
         x[open_], left = _ascended(field, x[open_])
@@ -128,7 +128,7 @@ def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _ascended(field: KernelField, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return x a step higher, and where there is more to climb."""
+    """Return x after one step, and whether it has not converged."""
     height, shift, spread = expand(field, x)
     values, vectors = np.linalg.eigh(np.eye(x.shape[1]) - spread)
     inside = np.einsum("mij,mi->mj", vectors, shift) / np.maximum(np.abs(values), 1e-8)
@@ -137,15 +137,15 @@ def _ascended(field: KernelField, x: np.ndarray) -> tuple[np.ndarray, np.ndarray
     step *= np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))[:, None]
     saddle = (length <= STILL) & (values[:, 0] < -FLAT)
     if np.any(saddle):
-        step[saddle] = _downhill_sides(field, x[saddle], vectors[saddle, :, 0])
+        step[saddle] = _saddle_steps(field, x[saddle], vectors[saddle, :, 0])
     there, slope, _ = expand(field, x + step)
     level = 8.0 * np.finfo(float).eps * np.maximum(1.0, np.abs(height))
     flatter = np.sum(slope**2, axis=1) <= 0.25 * np.sum(shift**2, axis=1)
-    climbs = (there > height + level) | ((there >= height - level) & flatter) | saddle
-    return x + np.where(climbs[:, None], step, shift), (length > STILL) | saddle
+    improves = (there > height + level) | ((there >= height - level) & flatter) | saddle
+    return x + np.where(improves[:, None], step, shift), (length > STILL) | saddle
 
 
-def _downhill_sides(field: KernelField, x: np.ndarray, along: np.ndarray) -> np.ndarray:
+def _saddle_steps(field: KernelField, x: np.ndarray, along: np.ndarray) -> np.ndarray:
     """Return the step off a saddle to its higher side, of equals the one with the larger coordinates."""
     largest = np.take_along_axis(along, np.argmax(np.abs(along), axis=1)[:, None], axis=1)
     step = PUSH * np.sign(largest) * along
@@ -178,23 +178,23 @@ def joined(
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Add modes to those that are known; return all, and the mode of each end."""
     everything = np.concatenate([known, found])
-    kept, place = thinned(everything, GAUSSIAN_SAME)
-    return everything[kept], place[len(known) :][owner], fine
+    selected, owner_of = thinned(everything, GAUSSIAN_SAME)
+    return everything[selected], owner_of[len(known) :][owner], fine
 
 
 def thinned(x: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """Keep points, in order, that are not within the radius of one kept before; return which, and whose.
+    """Select points, in order, that are not within the radius of one selected before; return which, whose.
 
     Examples
     --------
     >>> thinned(np.array([[0.0], [0.5], [2.0]]), 1.0)
     (array([0, 2]), array([0, 0, 1]))
     """
-    kept: list[int] = []
+    selected: list[int] = []
     owner, left = np.full(len(x), -1), np.arange(len(x))
     while len(left):
         near = np.sum((x[left] - x[left[0]]) ** 2, axis=1) <= radius**2
-        owner[left[near]] = len(kept)
-        kept.append(int(left[0]))
+        owner[left[near]] = len(selected)
+        selected.append(int(left[0]))
         left = left[~near]
-    return np.array(kept, dtype=np.int64), owner
+    return np.array(selected, dtype=np.int64), owner

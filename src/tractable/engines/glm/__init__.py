@@ -1,13 +1,18 @@
-"""Generalised linear models of classes: losses, softmax regression, and predictive integrals of Gaussians."""
+"""Generalised linear models of classes: losses, softmax regression, Laplace's approximation, integrals."""
 
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
-from tractable.engines.glm.losses import Logit, Probit
+from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
+from tractable.engines.glm.losses import Logit, LossExpansion, Probit
 from tractable.engines.glm.softmax_regression import SoftmaxRegression, softmax_regression
 
 __all__ = [
+    "LaplaceApproximation",
     "Logit",
+    "LossExpansion",
     "Probit",
     "SoftmaxRegression",
+    "laplace",
+    "laplace_evidence",
     "log_expected_probit",
     "log_expected_sigmoid",
     "log_expected_softmax",

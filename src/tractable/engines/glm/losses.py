@@ -1,214 +1,277 @@
-"""Losses of linear models of classes (logistic, softmax, probit): value, gradient and curvature."""
+"""Losses of linear models of classes (logistic, softmax, probit): value, gradient and curvature.
+
+A link turns linear predictors η = coef @ z into class probabilities; z is a standardised row, behind a
+leading 1 where there is an intercept. `LossExpansion.of` sums a loss over a block of rows, so that
+``fold(partial(LossExpansion.of, link=link, coef=coef), rows, codes)`` is the loss over any source of rows.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.log_space import HALF_LOG_2PI
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
-from tractable.engines.glm.softmax_regression import contrasts_of, over_contrasts
 from tractable.primitives.glm import softmax_curvature, softmax_loss
-from tractable.statistics.rows import as_rows
+from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
-__all__ = ["LINKS", "LinkExpansion", "Logit", "Probit", "Slope", "Units", "features", "probit_loss"]
+__all__ = ["LINKS", "Logit", "LossExpansion", "Probit", "design", "helmert_contrasts", "over_contrasts"]
 
 LINKS = ("logit", "probit")
 
+#: Shift and scale of the columns: z = (x - shift) * scale.
+Scaling = tuple[Array, Array]
+
 
 @value
-class LinkExpansion:
-    """Value, gradient and curvature of -Σ_n w_n log p(C_n | x_n) about planes; they add.
+class LossExpansion:
+    """Value, gradient and curvature of -Σ_n w_n log p(C_n | x_n) at given coefficients; they add.
 
     Parameters
     ----------
     value : float
-    gradient : array (c p,)
-    curvature : array (c p, c p)
+    gradient : array (c, p)
+    curvature : array (c p, c p), or None where only value and gradient were asked for
+        The Hessian, or Fisher information of the rows.
 
     Examples
     --------
-    >>> from tractable.engines.glm.losses import Logit
     >>> rows, codes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
-    >>> about = {"link": Logit.of(2, free=False), "units": (np.zeros(1), np.ones(1))}
-    >>> at_zero = LinkExpansion.of(rows, codes, free=np.zeros((1, 1)), **about)
+    >>> at_zero = LossExpansion.of(rows, codes, link=Logit.of(2), coef=np.zeros((1, 1)))
     >>> at_zero.gradient.tolist(), at_zero.curvature.tolist()
-    ([0.5], [[0.75]])
+    ([[0.5]], [[0.75]])
     """
 
-    value: float
-    gradient: np.ndarray
-    curvature: np.ndarray
+    value: Any
+    gradient: Array
+    curvature: Array | None = None
 
     @classmethod
     def of(
-        cls, x: Any, codes: Any, weights: Any = None, *, link: Any, units: Any, free: np.ndarray
-    ) -> "LinkExpansion":
-        """Expand the loss of rows of known classes about free planes (c, p), under a link."""
-        slope = link.slope(x, codes, weights, units, free)
-        return cls(
-            value=slope.value,
-            gradient=slope.gradient.ravel(),
-            curvature=link.curvature(x, codes, weights, units, free),
-        )
+        cls,
+        x: Any,
+        targets: Any,
+        weights: Any = None,
+        *,
+        link: "Logit | Probit",
+        coef: Array,
+        scaling: Scaling | None = None,
+        curvature: bool = True,
+    ) -> "LossExpansion":
+        """Expand the loss of a block of rows.
 
-    def __add__(self, other: "LinkExpansion") -> "LinkExpansion":
-        """Add the losses of two blocks of rows, about the same planes."""
-        if not isinstance(other, LinkExpansion):
+        Parameters
+        ----------
+        x : array (n, d)
+        targets : array (n,) of class codes, or (n, K) of class probabilities (`Logit` only)
+        weights : array (n,), optional
+        link : Logit or Probit
+        coef : array (c, d), or (c, 1 + d) with the intercepts first
+        scaling : shift and scale (d,) of the columns, optional
+        curvature : bool
+            Whether the Hessian is computed as well.
+        """
+        x = as_rows(x)
+        w, scaling = as_weights(weights, x), scaling or _no_scaling(x)
+        loss, gradient = link.loss(x, targets, w, scaling, coef)
+        hessian = link.curvature(x, targets, w, scaling, coef) if curvature else None
+        return cls(value=loss, gradient=gradient, curvature=hessian)
+
+    def __add__(self, other: "LossExpansion") -> "LossExpansion":
+        """Add the losses of two blocks of rows, at the same coefficients."""
+        if not isinstance(other, LossExpansion):
             return NotImplemented
-        return LinkExpansion(
+        return LossExpansion(
             value=self.value + other.value,
             gradient=self.gradient + other.gradient,
-            curvature=self.curvature + other.curvature,
+            curvature=None if self.curvature is None else self.curvature + other.curvature,
         )
-
-
-def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
-    from scipy.special import log_ndtr
-
-    log_share = log_ndtr(margin)
-    with np.errstate(under="ignore"):
-        ratio = np.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_share)
-    return -log_share, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)
-
-
-#: Shift and scale of the columns.
-Units = tuple[np.ndarray, np.ndarray]
-
-
-@value
-class Slope:
-    """Value and gradient of a loss over rows; they add."""
-
-    value: float
-    gradient: np.ndarray
-
-    def __add__(self, other: "Slope") -> "Slope":
-        return Slope(value=self.value + other.value, gradient=self.gradient + other.gradient)
 
 
 @value
 class Logit:
-    """p(C_k | x) ∝ exp(plane_k · [1, x]), the planes being combinations of free ones: planes = mix @ free.
+    """The logistic link of K classes, p(C_k | x) = softmax(contrasts @ η)_k.
 
     Parameters
     ----------
-    mix : array (K, c)
-        Of two classes the first has the plane zero; of more, planes sum to zero (contrasts) or are all free.
+    contrasts : array (K, c)
+        The linear predictors of the classes by those of the free coefficients: [0, 1]ᵀ for two classes, of
+        which the first is the reference; the identity; or orthonormal contrasts, whose sum over the classes
+        is zero.
     """
 
-    mix: np.ndarray
+    contrasts: Array
 
     @property
     def bound(self) -> float:
-        """No curvature is greater than this times Σ w x xᵀ, of a contrast or of a single plane."""
-        return 0.25 if len(self.mix) == 2 else 0.5
+        """A bound b of the curvature: it is at most b Σ w z zᵀ for each linear predictor (Böhning 1992)."""
+        return 0.25 if self.contrasts.shape[0] == 2 else 0.5
 
     @classmethod
-    def of(cls, n_classes: int, *, free: bool) -> "Logit":
-        """Return the link of so many classes, with planes that sum to zero unless they are all `free`."""
+    def of(cls, n_classes: int, *, overparametrised: bool = False) -> "Logit":
+        """Return the link of so many classes; overparametrised, each of several has its own coefficients."""
         if n_classes == 2:
-            return cls(mix=np.array([[0.0], [1.0]]))
-        return cls(mix=np.eye(n_classes) if free else contrasts_of(n_classes))
+            return cls(contrasts=np.array([[0.0], [1.0]]))
+        return cls(contrasts=np.eye(n_classes) if overparametrised else helmert_contrasts(n_classes))
 
-    def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
-        """Return -Σ w log p(C | x) and its gradient with respect to the free planes."""
-        loss, gradient = softmax_loss(x, codes, weights, *units, self.mix @ free)
-        return Slope(value=loss, gradient=self.mix.T @ gradient)
+    def loss(
+        self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
+    ) -> tuple[Any, Array]:
+        """Return -Σ_n w_n Σ_k t_nk log p(C_k | x_n) and its gradient, (c, p)."""
+        xp = namespace_of(x)
+        t = targets if len(targets.shape) == 1 else xp.astype(xp.asarray(targets), xp.float64)
+        loss, gradient = softmax_loss(x, t, weights, *scaling, self.contrasts @ coef)
+        return loss, self.contrasts.T @ gradient
 
-    def curvature(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> np.ndarray:
-        """Return the Hessian, (c p, c p): the information of the rows."""
-        return over_contrasts(self.mix, softmax_curvature(x, weights, *units, self.mix @ free))
+    def curvature(
+        self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
+    ) -> Array:
+        """Return the Hessian of the loss, (c p, c p)."""
+        mass = weights
+        if len(targets.shape) == 2:
+            xp = namespace_of(x)
+            mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
+        return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self.contrasts @ coef))
 
-    def pulls(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows (n, p) and by how much each moves the value of each free plane, (n, c)."""
-        z = features(x, units, free.shape[1])
-        wrong = softmax(z @ (self.mix @ free).T)
+    def residuals(
+        self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the design matrix (n, p) and the derivatives of each row's loss by η, (n, c)."""
+        z = design(x, scaling, coef.shape[1])
+        wrong = softmax(z @ (self.contrasts @ coef).T)
         wrong[np.arange(len(z)), codes] -= 1.0
-        return z, wrong @ self.mix
+        return z, wrong @ self.contrasts
 
-    def planes(self, free: np.ndarray) -> np.ndarray:
-        """Return the planes that users read: one for two classes, else one a class."""
-        return free if len(self.mix) == 2 else self.mix @ free
+    def class_coef(self, coef: np.ndarray) -> np.ndarray:
+        """Return the coefficients that users read: one row for two classes, else one a class."""
+        return coef if len(self.contrasts) == 2 else self.contrasts @ coef
 
-    def free(self, planes: np.ndarray) -> np.ndarray:
-        """Return the free planes that come nearest to given ones."""
-        all_free = len(planes) == self.mix.shape[1]
-        return planes if all_free else self.mix.T @ planes
+    def free_coef(self, class_coef: np.ndarray) -> np.ndarray:
+        """Return the free coefficients nearest to given ones of the classes."""
+        return class_coef if len(class_coef) == self.contrasts.shape[1] else self.contrasts.T @ class_coef
 
-    def log_scores(self, scores: np.ndarray) -> np.ndarray:
-        """Return log p(C_k | x), up to a number for each row, of the planes' values (n, 1) or (n, K)."""
-        return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+    def log_scores(self, eta: np.ndarray) -> np.ndarray:
+        """Return log p(C_k | x) up to a number a row, of linear predictors (n, 1) or (n, K)."""
+        return np.column_stack([np.zeros(len(eta)), eta]) if eta.shape[1] == 1 else eta
 
-    def odds_by_planes(self, scores: np.ndarray) -> np.ndarray:
-        """Return the derivatives of log p_k / (1 - p_k) by the planes' values, (n, K, 1) or (n, K, K)."""
-        if scores.shape[1] == 1:
-            return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(scores), 2, 1))
-        k = scores.shape[1]
-        others = np.where(np.eye(k, dtype=bool), -np.inf, scores[:, None, :])
-        return np.eye(k) - softmax(others)
+    def log_odds_jacobian(self, eta: np.ndarray) -> np.ndarray:
+        """Return ∂ log(p_k / (1 - p_k)) / ∂η, (n, K, 1) or (n, K, K)."""
+        k = eta.shape[1]
+        if k == 1:
+            return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(eta), 2, 1))
+        return np.eye(k) - softmax(_others(eta))
 
-    def reached(self, scores: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        """Return σ(log odds ∓ reach) of each class, (n, K, 2)."""
-        both = self.log_scores(scores)
-        k = both.shape[1]
-        others = np.where(np.eye(k, dtype=bool), -np.inf, both[:, None, :])
-        odds = both - log_sum_exp(others, axis=-1)
-        return sigmoid(np.stack([odds - reach, odds + reach], axis=-1))
+    def proba_interval(self, eta: np.ndarray, half_width: np.ndarray) -> np.ndarray:
+        """Return σ(log odds ∓ half_width) of each class, (n, K, 2)."""
+        both = self.log_scores(eta)
+        odds = both - log_sum_exp(_others(both), axis=-1)
+        return sigmoid(np.stack([odds - half_width, odds + half_width], axis=-1))
 
 
 @value
 class Probit:
-    """p(C_1 | x) = Φ(plane · [1, x]): two classes, parted by a plane and Gaussian noise."""
+    """The probit link of two classes, p(C_1 | x) = Φ(η): a linear predictor with Gaussian noise."""
 
     bound = 1.0
-    mix = np.array([[0.0], [1.0]])
+    contrasts = np.array([[0.0], [1.0]])
 
-    def slope(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> Slope:
-        """Return -Σ w log Φ(±z) and its gradient."""
-        z, sign, margin, w = self._margins(x, codes, weights, units, free)
-        loss, slope, _ = probit_loss(margin)
-        return Slope(value=float(w @ loss), gradient=((w * sign * slope) @ z)[None, :])
+    def loss(
+        self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """Return -Σ w log Φ(±η) and its gradient."""
+        z, sign, margin = self._margins(x, codes, scaling, coef)
+        loss, slope, _ = _probit_loss(margin)
+        w = counts(weights, z)
+        return float(w @ loss), ((w * sign * slope) @ z)[None, :]
 
-    def curvature(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> np.ndarray:
-        """Return the Hessian, Σ w h (h + m) x xᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
-        z, _, margin, w = self._margins(x, codes, weights, units, free)
-        return (w * probit_loss(margin)[2] * z.T) @ z
+    def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
+        """Return the Hessian, Σ w h (h + m) z zᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
+        z, _, margin = self._margins(x, codes, scaling, coef)
+        return (counts(weights, z) * _probit_loss(margin)[2] * z.T) @ z
 
-    def pulls(self, x: Any, codes: Any, units: Units, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows (n, p) and by how much each moves the value of the plane, (n, 1)."""
-        z, sign, margin, _ = self._margins(x, codes, None, units, free)
-        return z, (sign * probit_loss(margin)[1])[:, None]
+    def residuals(
+        self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the design matrix (n, p) and the derivative of each row's loss by η, (n, 1)."""
+        z, sign, margin = self._margins(x, codes, scaling, coef)
+        return z, (sign * _probit_loss(margin)[1])[:, None]
 
-    def planes(self, free: np.ndarray) -> np.ndarray:
-        """Return the plane that users read."""
-        return free
+    def class_coef(self, coef: np.ndarray) -> np.ndarray:
+        """Return the coefficients that users read."""
+        return coef
 
-    def free(self, planes: np.ndarray) -> np.ndarray:
-        """Return the free planes that come nearest to given ones."""
-        return planes
+    free_coef = class_coef
 
-    def log_scores(self, scores: np.ndarray) -> np.ndarray:
-        """Return log Φ(∓z)."""
-        return np.column_stack([log_ndtr(-scores[:, 0]), log_ndtr(scores[:, 0])])
+    def log_scores(self, eta: np.ndarray) -> np.ndarray:
+        """Return log Φ(∓η), (n, 2)."""
+        return np.column_stack([log_ndtr(-eta[:, 0]), log_ndtr(eta[:, 0])])
 
-    def odds_by_planes(self, scores: np.ndarray) -> np.ndarray:
-        """Return ±1: how the argument of Φ moves with the plane's value, (n, 2, 1)."""
-        return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(scores), 2, 1))
+    def log_odds_jacobian(self, eta: np.ndarray) -> np.ndarray:
+        """Return ∓1, the derivatives of the arguments of Φ by η, (n, 2, 1)."""
+        return np.broadcast_to(np.array([[-1.0], [1.0]]), (len(eta), 2, 1))
 
-    def reached(self, scores: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        """Return Φ(±z ∓ reach), (n, 2, 2)."""
-        both = np.concatenate([-scores, scores], axis=1)
-        return np.exp(log_ndtr(np.stack([both - reach, both + reach], axis=-1)))
+    def proba_interval(self, eta: np.ndarray, half_width: np.ndarray) -> np.ndarray:
+        """Return Φ(∓η ∓ half_width), (n, 2, 2)."""
+        both = np.concatenate([-eta, eta], axis=1)
+        return np.exp(log_ndtr(np.stack([both - half_width, both + half_width], axis=-1)))
 
-    def _margins(self, x: Any, codes: Any, weights: Any, units: Units, free: np.ndarray) -> tuple[Any, ...]:
-        z = features(x, units, free.shape[1])
+    def _margins(self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray) -> tuple[np.ndarray, ...]:
+        z = design(x, scaling, coef.shape[1])
         sign = 2.0 * np.asarray(codes) - 1.0
-        return z, sign, sign * (z @ free[0]), np.ones(len(z)) if weights is None else weights
+        return z, sign, sign * (z @ coef[0])
 
 
-def features(x: Any, units: Units, width: int) -> np.ndarray:
-    """Return rows in units of their columns, behind a column of ones where there is an intercept."""
-    z = (as_rows(x) - units[0]) * units[1]
+def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
+    """Return standardised rows, behind a column of ones where `width` says that there is an intercept."""
+    z = (as_rows(x) - scaling[0]) * scaling[1]
     return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+
+
+def helmert_contrasts(k: int) -> np.ndarray:
+    """Return orthonormal columns (K, K - 1), each with the sum zero."""
+    found = np.zeros((k, k - 1))
+    for j in range(1, k):
+        found[:j, j - 1], found[j, j - 1] = 1.0, -j
+        found[:, j - 1] /= np.sqrt(j * (j + 1.0))
+    return found
+
+
+def over_contrasts(contrasts: Array, curvature: Array) -> Array:
+    """Return the Hessian over contrasts, (c p, c p), of blocks over classes, (K, K, p, p).
+
+    Examples
+    --------
+    >>> blocks = np.array([[[[0.75]], [[-0.75]]], [[[-0.75]], [[0.75]]]])
+    >>> over_contrasts(np.array([[0.0], [1.0]]), blocks).tolist()
+    [[0.75]]
+    """
+    xp = namespace_of(contrasts)
+    k, c = contrasts.shape
+    p = curvature.shape[-1]
+    first, second = np.triu_indices(k, 1)
+    # Every pair of classes adds to the curvature along its own difference: nothing cancels.
+    a, b, pair = (xp.asarray(i, device=device(contrasts)) for i in (first, second, first * k + second))
+    difference = xp.take(contrasts, a, axis=0) - xp.take(contrasts, b, axis=0)
+    outer = xp.reshape(difference[:, :, None] * difference[:, None, :], (len(first), c * c))
+    between = -xp.take(xp.reshape(curvature, (k * k, p * p)), pair, axis=0)
+    blocks = xp.reshape(outer.T @ between, (c, c, p, p))
+    return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
+
+
+def _no_scaling(x: Array) -> Scaling:
+    shift = namespace_of(x).zeros(x.shape[1], dtype=x.dtype, device=device(x))
+    return shift, shift + 1.0
+
+
+def _others(scores: np.ndarray) -> np.ndarray:
+    """Return (n, K, K) scores with -inf in the place of each class's own."""
+    return np.where(np.eye(scores.shape[1], dtype=bool), -np.inf, scores[:, None, :])
+
+
+def _probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
+    log_probability = log_ndtr(margin)
+    with np.errstate(under="ignore"):
+        ratio = np.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_probability)
+    return -log_probability, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)

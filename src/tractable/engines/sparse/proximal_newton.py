@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.engines.newton import NewtonResult, armijo_steps
 from tractable.primitives.sparse import coordinate_sweeps
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = ["proximal_newton", "violations"]
 
@@ -34,6 +35,7 @@ def violations(x: np.ndarray, gradient: np.ndarray, penalty: np.ndarray) -> np.n
     return np.where(x == 0.0, at_zero, np.abs(gradient + penalty * np.sign(x)))
 
 
+@single_threaded_blas()  # matrices are small, and the objective uses every core
 def proximal_newton(
     objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
     hessian: Callable[[np.ndarray], np.ndarray],

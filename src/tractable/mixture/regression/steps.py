@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.glm.softmax_regression import SoftmaxExpansion, softmax_regression
+from tractable.engines.glm import LossExpansion, softmax_regression
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
@@ -323,8 +323,8 @@ class RegressionProblem:
     def _gate(self, before: RegressionMixture) -> np.ndarray:
         """Return a gate that explains the responsibilities better: softmax regression on them (IRLS)."""
 
-        def walk(of: Callable[..., SoftmaxExpansion]) -> SoftmaxExpansion:
-            def shared_out(x: Any, y: Any, weights: Any = None) -> SoftmaxExpansion:
+        def walk(of: Callable[..., LossExpansion]) -> LossExpansion:
+            def shared_out(x: Any, y: Any, weights: Any = None) -> LossExpansion:
                 x, _, shares, _ = self._shares(before, x, y)
                 return of(x, shares, weights=weights)
 

@@ -1,4 +1,4 @@
-"""Mean shift: from every start to the mean of the points in the window about it, until it stands still.
+"""Mean shift: from every start to the mean of the points in the window about it, until a step is short.
 
 Points lie in leaves of a k-d tree. A step opens the leaves within reach; the flat window takes those that are
 wholly inside as one. Everything is in units of the bandwidth.
@@ -17,7 +17,7 @@ from tractable.value import value
 
 __all__ = ["Ascents", "KernelField", "ascend", "expand", "kernel_field"]
 
-#: The share of a Gaussian sum that may be left out, in climbs and in expansions.
+#: The fraction of a Gaussian sum that may be left out, in ascents and in expansions.
 TRUNCATION, EXACT = 1e-10, 1e-16
 
 #: Starts that a thread is handed at a time.
@@ -26,29 +26,29 @@ BLOCK = 128
 
 @value
 class KernelField:
-    """Weighted points in leaves, as the compiled loops want them."""
+    """A sum of windows on weighted points, in leaves as the compiled loops want them."""
 
     points: Array  # (n, d)
     weights: Array  # (n,)
     leaves: tuple[np.ndarray, ...] = ()  # columns, weights, first, low, high, sums about low, masses
-    reach: float = math.inf  # of a Gaussian window in climbs
+    reach: float = math.inf  # of a Gaussian window in ascents
     exact_reach: float = math.inf  # and in expansions
     floor: float = 0.0  # a Gaussian sum below it is summed over all points
 
 
 @value
 class Ascents:
-    """Where climbs ended."""
+    """Where ascents ended."""
 
     ends: Any  # (m, d)
     masses: Any  # (m,), Σ w k in the window of the last step
     steps: Any  # (m,)
-    converged: Any  # (m,), whether the last step was as short as asked, or a mode known to be its own
+    converged: Any  # (m,), whether the last step was short enough, or a known mode was reached
     basins: Any = None  # (m,), in which ball of a mode it stopped, or -1
 
 
 def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 48) -> KernelField:
-    """Arrange points, in units of the bandwidth, for climbs.
+    """Arrange points, in units of the bandwidth, for ascents.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 4
     )
 
 
-def _reach(weights: np.ndarray, share: float) -> float:
-    """Return how far off all points together weigh less than a share of the lightest alone."""
-    lightness = math.log(math.fsum(weights)) - math.log(float(weights.min()))
-    return math.sqrt(2.0 * (lightness - math.log(share)))
+def _reach(weights: np.ndarray, fraction: float) -> float:
+    """Return the distance at which all points together weigh less than `fraction` of the lightest alone."""
+    log_ratio = math.log(math.fsum(weights)) - math.log(float(weights.min()))
+    return math.sqrt(2.0 * (log_ratio - math.log(fraction)))
 
 
 def ascend(
@@ -99,23 +99,23 @@ def ascend(
     """Repeat x ← Σ w_i k(|x_i - x|²) x_i / Σ w_i k(|x_i - x|²) until a step is no longer than `tol`.
 
     k is 1 up to a distance of one and 0 beyond (flat), or exp(-|x_i - x|²/2), whose sums are certified to
-    1e-10. A start with no point in its flat window stays, with mass 0. Every start climbs on its own, so the
+    1e-10. A start with no point in its flat window stays, with mass 0. Every ascent is on its own, so the
     answer does not depend on threads.
 
     Parameters
     ----------
-    terrain : Terrain
+    field : KernelField
     starts : array (m, d)
     flat : bool
     tol : float
     max_iter : int
     modes, radii : arrays (K, d) and (K,), optional
-        Balls from which Gaussian windows are known to climb to the modes: climbs stop there.
+        Balls from which Gaussian ascents are known to end at the modes: they stop there.
 
     Examples
     --------
-    >>> hill = terrain_of(np.array([[0.0], [0.5], [5.0]]))
-    >>> found = climb(hill, np.array([[0.6], [5.5], [9.0]]), flat=True, tol=1e-9, max_iter=9)
+    >>> field = kernel_field(np.array([[0.0], [0.5], [5.0]]))
+    >>> found = ascend(field, np.array([[0.6], [5.5], [9.0]]), flat=True, tol=1e-9, max_iter=9)
     >>> found.ends.ravel().tolist(), found.masses.tolist(), found.settled.tolist()
     ([0.25, 5.0, 9.0], [2.0, 1.0, 0.0], [True, True, False])
     """
@@ -154,7 +154,7 @@ def expand(field: KernelField, x: Array, tilt: float = 0.0) -> tuple[Any, Any, A
 
     Parameters
     ----------
-    terrain : Terrain
+    field : KernelField
     x : array (m, d)
     tilt : float
         With windows k(s) = exp(-s/2 + tilt √s).
@@ -165,7 +165,7 @@ def expand(field: KernelField, x: Array, tilt: float = 0.0) -> tuple[Any, Any, A
 
     Examples
     --------
-    >>> height, step, spread = expand(terrain_of(np.array([[-1.0], [1.0]])), np.zeros((1, 1)))
+    >>> height, step, spread = expand(kernel_field(np.array([[-1.0], [1.0]])), np.zeros((1, 1)))
     >>> height.round(6).tolist(), step.tolist(), spread.tolist()  # a mode that is about to split
     ([0.193147], [[0.0]], [[[1.0]]])
     """

@@ -19,10 +19,10 @@ def ascend(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, m
     for _ in range(max_iter):
         if bool(xp.all(done)):
             break
-        shares = _shares(points, weights, x, flat=flat)
-        total = xp.sum(shares, axis=1)
+        weighted = _window_weights(points, weights, x, flat=flat)
+        total = xp.sum(weighted, axis=1)
         some = total > 0.0
-        step = (shares @ points) / xp.where(some, total, xp.ones_like(total))[:, None] - x
+        step = (weighted @ points) / xp.where(some, total, xp.ones_like(total))[:, None] - x
         moves = some & ~done
         mass = xp.where(done, mass, total)
         x = xp.where(moves[:, None], x + step, x)
@@ -37,12 +37,12 @@ def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array,
     xp = namespace_of(points)
     squared = _squared(points, x)
     offset = xp.min(squared, axis=1)
-    shares = weights * xp.exp(0.5 * (offset[:, None] - squared) + tilt * xp.sqrt(squared))
-    mass = xp.sum(shares, axis=1)
-    shares = shares / mass[:, None]
+    weighted = weights * xp.exp(0.5 * (offset[:, None] - squared) + tilt * xp.sqrt(squared))
+    mass = xp.sum(weighted, axis=1)
+    weighted = weighted / mass[:, None]
     away = points[None, :, :] - x[:, None, :]
-    shift = xp.sum(shares[..., None] * away, axis=1)
-    spread = xp.matrix_transpose(away) @ (shares[..., None] * away) - shift[:, :, None] * shift[:, None, :]
+    shift = xp.sum(weighted[..., None] * away, axis=1)
+    spread = xp.matrix_transpose(away) @ (weighted[..., None] * away) - shift[:, :, None] * shift[:, None, :]
     return xp.log(mass) - 0.5 * offset, shift, spread
 
 
@@ -51,7 +51,7 @@ def _squared(points: Array, x: Array) -> Array:
     return xp.sum((points[None, :, :] - x[:, None, :]) ** 2, axis=-1)
 
 
-def _shares(points: Array, weights: Array, x: Array, *, flat: bool) -> Array:
+def _window_weights(points: Array, weights: Array, x: Array, *, flat: bool) -> Array:
     """Return the weight of each point in the window about each x, (m, n)."""
     xp = namespace_of(points)
     squared = _squared(points, x)

@@ -227,7 +227,7 @@ def _captured(modes, radii, a):  # type: ignore[no-untyped-def]
 def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, x, mass, steps):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
-    The number of steps is negative where a climb did not settle.
+    The number of steps is negative where an ascent did not converge.
     """
     n_leaves, d = low.shape
     runs, w = np.empty((n_leaves, 2), np.int64), np.empty(TILE)
@@ -269,7 +269,7 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
 ):
     """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
-    The number of steps is negative where a climb did not settle.
+    The number of steps is negative where an ascent did not converge.
     """
     n_leaves, d = low.shape
     runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])

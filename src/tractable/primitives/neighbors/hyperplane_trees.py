@@ -108,7 +108,7 @@ def tree_nearest(
         As the trees number them.
     order : array (n,)
         What each of them is called outside.
-    trees : PlaneTrees
+    trees : HyperplaneTrees
     size : float
         Of the point farthest from the centre: rounding of projections is as large as that.
 

@@ -274,7 +274,7 @@ def coordinate_sweeps(
     ----------
     hessian : array (m, m)
         Symmetric, positive semi-definite. Coordinates with nothing on the diagonal stay.
-    slope, price, x : arrays (m,)
+    slope, penalty_weights, x : arrays (m,)
     n_sweeps : int
         The most rounds over all coordinates; it ends before where nothing moves.
 

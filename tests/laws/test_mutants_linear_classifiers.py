@@ -1,10 +1,11 @@
-"""The laws of classifiers reject the classic mistakes of planes: perceptrons, and posteriors of them."""
+"""The laws of classifiers reject the classic mistakes of linear classifiers and posteriors of them."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from tractable.classification import BayesianLogisticRegression, Perceptron
+from tractable.data import Source
 from tractable.testing import classifier_laws, estimator_laws
 
 
@@ -12,8 +13,7 @@ class IndependentSigmoids(BayesianLogisticRegression):
     """A sigmoid for every class: of three they do not add up to one."""
 
     def predict_proba(self, X):
-        scores = self._columns(X) @ (self.contrasts_ @ self.mode_.reshape(self.contrasts_.shape[1], -1)).T
-        return expit(scores)
+        return expit(self._design(X) @ (self._contrasts_ @ self._mode_).T)
 
 
 class DecidesByTheFirstPlane(BayesianLogisticRegression):
@@ -38,10 +38,10 @@ class ForgetsWeights(BayesianLogisticRegression):
 
 
 class WalksOneBatch(Perceptron):
-    """Stops at the end of the first batch."""
+    """Stops after two rows of the first batch."""
 
-    def _blocks(self, rows):
-        yield next(iter(super()._blocks(rows)))
+    def _pass(self, rows, rng):
+        super()._pass(next(iter(rows.batches()))[:2] if isinstance(rows, Source) else rows, rng)
 
 
 class CodesForLabels(Perceptron):
@@ -52,7 +52,7 @@ class CodesForLabels(Perceptron):
 
 
 MUTANTS = [
-    (classifier_laws.probabilities_are_shares, IndependentSigmoids),
+    (classifier_laws.probabilities_sum_to_one, IndependentSigmoids),
     (classifier_laws.the_most_probable_class_is_predicted, DecidesByTheFirstPlane),
     (classifier_laws.decisions_follow_their_losses, TiesCostNothing),
     (estimator_laws.weights_are_repetitions, ForgetsWeights),

@@ -1,0 +1,150 @@
+"""The Laplace approximation: a Gaussian at the mode of a posterior, with the curvature there (Bishop 4.4)."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from tractable.arrays.linalg import cholesky
+from tractable.arrays.log_space import LOG_2PI
+from tractable.engines.glm.losses import LossExpansion
+from tractable.engines.newton import newton
+from tractable.primitives.threads import single_threaded_blas
+from tractable.value import value
+
+__all__ = ["LaplaceApproximation", "laplace", "laplace_evidence"]
+
+#: Bounds of a precision that is learned, in standardised columns.
+SMALLEST, LARGEST = 1e-8, 1e12
+
+#: Negative log-likelihood of coefficients, with gradient and curvature.
+Loss = Callable[[np.ndarray], LossExpansion]
+
+
+@value
+class LaplaceApproximation:
+    """N(mode, H⁻¹), H the Hessian of the negative log posterior at its mode.
+
+    Parameters
+    ----------
+    mode : array (c, p)
+    root : array (c p, c p)
+        G with G Gᵀ = H⁻¹.
+    precision : array (c, p)
+        Of the Gaussian prior, whose mean is 0; zero where the prior is flat.
+    log_evidence : float
+        log p(y | X) ≈ log p(y | mode) + log p(mode) + ½ c p log 2π - ½ log |H|; a flat prior has density one.
+    effective_dof : float
+        γ = Σ_j (1 - α_j Σ_jj) over the coefficients with a prior: how many of them the data determine.
+    n_iter : int
+        Newton steps.
+    converged : bool
+    """
+
+    mode: np.ndarray
+    root: np.ndarray
+    precision: np.ndarray
+    log_evidence: float
+    effective_dof: float
+    n_iter: int
+    converged: bool
+
+
+@single_threaded_blas()  # matrices are small, and the loss uses every core
+def laplace(loss: Loss, precision: np.ndarray, start: np.ndarray, *, max_iter: int) -> LaplaceApproximation:
+    """Return the Laplace approximation of exp(-loss(coef)) Π_j N(coef_j | 0, 1/precision_j).
+
+    The mode is found by Newton's method; every step is one evaluation of the loss, and one more for each
+    halving of it.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(coef)`` returns the `LossExpansion` of the data at coefficients (c, p).
+    precision : array (c, p)
+        Of the prior; zero for a flat one.
+    start : array (c, p)
+    max_iter : int
+        Maximum number of Newton steps.
+
+    Examples
+    --------
+    >>> counts = LossExpansion(value=2.0, gradient=np.zeros((1, 1)), curvature=3.0 * np.eye(1))
+    >>> found = laplace(lambda coef: counts, np.ones((1, 1)), np.zeros((1, 1)), max_iter=10)
+    >>> found.mode.tolist(), found.root.tolist(), found.effective_dof
+    ([[0.0]], [[0.5]], 0.75)
+    """
+    ridge = np.diag(precision.ravel())
+
+    def objective(b: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        found = loss(b)
+        penalty = 0.5 * float(np.sum(precision * b * b))
+        return found.value + penalty, found.gradient + precision * b, found.curvature + ridge
+
+    found = newton(objective, start, tol=1e-13, max_iter=max_iter, vanishing=True)
+    try:
+        lower = cholesky(found.curvature)
+    except ValueError:
+        raise ValueError(
+            "alpha is too small for X and y: the classes are separated so well, or columns are so nearly "
+            "collinear, that the curvature of the posterior vanishes in some direction"
+        ) from None
+    root = solve_triangular(lower, np.eye(len(lower)), lower=True).T
+    proper = precision.ravel() > 0.0
+    log_prior = 0.5 * float(np.sum(np.log(precision[precision > 0.0]) - LOG_2PI))
+    log_det = 2.0 * float(np.sum(np.log(np.diagonal(lower))))
+    # (Σ H)_jj of the data's part of H, which is 1 - α Σ_jj without cancellation.
+    determined = np.sum((root @ root.T) * (found.curvature - ridge), axis=1)
+    return LaplaceApproximation(
+        mode=found.x,
+        root=root,
+        precision=precision,
+        log_evidence=-found.value + log_prior + 0.5 * (len(root) * LOG_2PI - log_det),
+        effective_dof=float(np.sum(determined[proper])),
+        n_iter=found.n_iter,
+        converged=found.converged,
+    )
+
+
+def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> LaplaceApproximation:
+    """Return the Laplace approximation at MacKay's fixed point of the evidence, α = γ / |coef|².
+
+    One precision α is shared by all coefficients with a prior. The fixed point is the root of
+    log γ - log |coef|² - log α, found by Brent's method from warm starts; where the data say nothing of the
+    coefficients there is none, and the largest precision is taken.
+
+    Parameters
+    ----------
+    loss : callable
+        See `laplace`.
+    proper : bool array (c, p)
+        Which coefficients have the prior; that of the others is flat.
+    max_iter : int
+        Maximum number of Newton steps of each search.
+    """
+    from scipy.optimize import brentq
+
+    found: dict[float, LaplaceApproximation] = {}
+    start = np.zeros(proper.shape)
+
+    def excess(log_alpha: float) -> float:
+        nonlocal start
+        precision = np.where(proper, np.exp(log_alpha), 0.0)
+        found[log_alpha] = here = laplace(loss, precision, start, max_iter=max_iter)
+        start = here.mode
+        size = float(np.sum(here.mode[proper] ** 2))
+        return 1.0 if size == 0.0 else float(np.log(here.effective_dof) - np.log(size)) - log_alpha
+
+    low, high = np.log(SMALLEST), np.log(LARGEST)
+    if excess(0.0) > 0.0:
+        low = 0.0
+        if excess(high) > 0.0:
+            return found[high]
+    else:
+        high = 0.0
+        if excess(low) < 0.0:
+            return found[low]
+    root = float(brentq(excess, low, high, xtol=1e-10, rtol=1e-12))
+    if root not in found:
+        excess(root)
+    return found[root]
