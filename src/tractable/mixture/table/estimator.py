@@ -131,7 +131,7 @@ class BaseTableMixture(EMMixture):
         reg = self._standardized_reg_covar(encoding)
         return TableProblem(rows, encoding, self.n_components, float(self.alpha), reg, total, unseen)
 
-    def _standardized_reg_covar(self, encoding: Any) -> np.ndarray:
+    def _standardized_reg_covar(self, encoding: TableEncoding) -> np.ndarray:
         """Return what is added to the variances of standardized columns."""
         given, scaled = self._reg_covar(), encoding.standardizer[encoding.normal]
         if given is None:  # a constant column is standardized by its rounding errors
