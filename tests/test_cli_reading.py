@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app
-from tractable.cli.fit import fit
+from tractable.cli import app, fit
 from tractable.cli.tables import open_table
 from tractable.data import text_table as text_blocks
 from tractable.report import read_table

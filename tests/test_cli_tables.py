@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app
-from tractable.cli.fit import fit
+from tractable.cli import app, fit
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
 from tractable.data import text_table as text_blocks

@@ -19,7 +19,7 @@ from tractable.distributions import (
     Uniform,
     expectation,
 )
-from tractable.statistics import moments as cross_covariance
+from tractable.statistics import cross_covariance
 
 NUMBERS = {
     "Normal": Normal(mean=1.0, stddev=2.0),

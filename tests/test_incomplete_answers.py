@@ -35,7 +35,7 @@ class TestMissingEntries:
     def test_are_refused_in_learning_with_the_reason(self, make, given, rows):
         X, y = rows
         holes = np.where(np.arange(180).reshape(60, 3) == 7, np.nan, X)
-        reason = "has no closed form" if "estimate" in given else "counts products of squares"
+        reason = "has no closed form" if "estimate" in given else "needs products of squares"
         with pytest.raises(ValueError, match=f"X contains NaN; .*{reason}"):
             make(**given).fit(holes, y)
         with pytest.raises(ValueError, match=f"X contains NaN; .*{reason}"):

@@ -125,7 +125,7 @@ def test_cells_are_in_the_units_of_the_points(unit, rng):
 
 def looked_at(ax):
     marks = {c.get_label(): np.asarray(c.get_offsets()) for c in ax.collections}
-    return {tuple(at) for at in marks["looked at"]}
+    return {tuple(at) for at in marks["visited"]}
 
 
 @pytest.mark.parametrize("k", [1, 9])

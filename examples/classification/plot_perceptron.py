@@ -35,8 +35,9 @@ for visit in range(visits):
         lines.append((visit + 1, plane))
 print(f"{len(lines)} mistakes in {visits} visits, the last of them at visit {lines[-1][0]}")
 print(f"rows on the right side at the end: {model.score(X, y):.0%}")
-constant = np.full((len(X), 1), model.unit_)
-line = np.array([-0.1 / model.unit_, 0.8, 0.6])
+unit = 2.0 ** np.floor(np.log2(np.abs(X).max()))  # the column of the intercept has the size of X
+constant = np.full((len(X), 1), unit)
+line = np.array([-0.1 / unit, 0.8, 0.6])
 longest = np.linalg.norm(np.hstack([constant, X]), axis=1).max()
 margin = np.abs(np.hstack([constant, X]) @ line).min() / np.linalg.norm(line)
 print(f"at most there could have been {(longest / margin) ** 2:.0f}")

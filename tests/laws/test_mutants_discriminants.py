@@ -71,7 +71,7 @@ class FitsThroughTheOrigin(LeastSquaresClassifier):
     """Planes without intercepts: outputs are not one in sum."""
 
     def _outputs(self, rows):
-        return rows @ self.solution_.coef.T
+        return rows @ self._solution_.coef.T
 
 
 class SortsLabelsByCode(LeastSquaresClassifier):

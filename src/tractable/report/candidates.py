@@ -207,7 +207,7 @@ class LogTransformed:
     Examples
     --------
     >>> from tractable import Normal
-    >>> d = OfLogarithm(base=Normal(mean=[0.0, 1.0], stddev=0.5))
+    >>> d = LogTransformed(base=Normal(mean=[0.0, 1.0], stddev=0.5))
     >>> d.median.round(3), d.cdf([1.0, np.e]).round(3), d.log_prob([1.0, -1.0]).round(3)
     (array([1.   , 2.718]), array([0.5, 0.5]), array([-0.226,   -inf]))
     """

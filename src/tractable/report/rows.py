@@ -272,9 +272,9 @@ def duplicate_mask(frame: Any) -> np.ndarray:
     --------
     >>> import pandas as pd
     >>> x = pd.DataFrame({"x": [0.1234567, 2.7182818, 1.4142136, 0.1234567], "c": list("aaba")})
-    >>> repeated(x).tolist(), repeated(x[["c"]]).tolist()
+    >>> repeated(x).tolist(), duplicate_mask(x[["c"]]).tolist()
     ([False, False, False, False], [False, False, False, False])
-    >>> bool(repeated(pd.concat([pd.DataFrame({"x": [k**0.5 for k in range(50)]})] * 2)).sum() == 50)
+    >>> bool(duplicate_mask(pd.concat([pd.DataFrame({"x": [k**0.5 for k in range(50)]})] * 2)).sum() == 50)
     True
     """
     import pandas as pd
@@ -330,7 +330,7 @@ def unused_note(table: Table, *kinds: str, leave: Any = ()) -> tuple[str, ...]:
     >>> import pandas as pd
     >>> from tractable.report import table_of
     >>> days = pd.date_range("2024-01-01", periods=6)
-    >>> not_used(table_of(pd.DataFrame({"x": [1.5, 2.0, 2.5] * 2, "when": days, "id": range(6)})))
+    >>> unused_note(table_of(pd.DataFrame({"x": [1.5, 2.0, 2.5] * 2, "when": days, "id": range(6)})))
     ('Not used: when (a date) and id (names the rows).',)
     """
     names = table.names(*(kinds or UNUSABLE), leave=leave)

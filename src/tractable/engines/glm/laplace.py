@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from tractable.arrays.linalg import cholesky
+from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.log_space import LOG_2PI
 from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.newton import newton
@@ -89,7 +88,7 @@ def laplace(loss: Loss, precision: np.ndarray, start: np.ndarray, *, max_iter: i
             "alpha is too small for X and y: the classes are separated so well, or columns are so nearly "
             "collinear, that the curvature of the posterior vanishes in some direction"
         ) from None
-    root = solve_triangular(lower, np.eye(len(lower)), lower=True).T
+    root = solve_triangular(lower, np.eye(len(lower))).T
     proper = precision.ravel() > 0.0
     log_prior = 0.5 * float(np.sum(np.log(precision[precision > 0.0]) - LOG_2PI))
     log_det = 2.0 * float(np.sum(np.log(np.diagonal(lower))))

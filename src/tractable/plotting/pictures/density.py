@@ -173,7 +173,7 @@ def _adaptive(
 ) -> Any:
     """Draw the density over one or two columns; the balloon form has no marginals."""
     check_fitted(x)
-    rows = _rows(x, x.places_.middle + x.places_.spread * x.places_.points, data)
+    rows = _rows(x, x._unique_rows_.standardizer.inverse_transform(x._unique_rows_.points), data)
     _, regions = resolve_coverages(coverage, coverages, COVERAGES)
     if not x.normalized_:
         return draw_estimate(x, ax, rows, dims, ESTIMATE, n_cells, regions)

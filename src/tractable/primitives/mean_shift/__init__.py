@@ -116,7 +116,7 @@ def ascend(
     --------
     >>> field = kernel_field(np.array([[0.0], [0.5], [5.0]]))
     >>> found = ascend(field, np.array([[0.6], [5.5], [9.0]]), flat=True, tol=1e-9, max_iter=9)
-    >>> found.ends.ravel().tolist(), found.masses.tolist(), found.settled.tolist()
+    >>> found.ends.ravel().tolist(), found.masses.tolist(), found.converged.tolist()
     ([0.25, 5.0, 9.0], [2.0, 1.0, 0.0], [True, True, False])
     """
     if not field.leaves:
