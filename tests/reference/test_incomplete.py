@@ -126,9 +126,13 @@ def test_upper_quantiles_of_betas_have_their_tails(a, b, backend):
 
 
 def test_quantiles_below_all_numbers_are_zero(backend):
-    d = Beta(alpha=backend.asarray(np.array(0.001)), beta=backend.asarray(np.array(1.0)))
+    alpha = 0.001
+    d = Beta(alpha=backend.asarray(np.array(alpha)), beta=backend.asarray(np.array(1.0)))
+    # The condition number of q^(1/α) is 1/α: twenty roundings of q.
     np.testing.assert_allclose(
-        to_numpy(d.icdf(backend.asarray(np.array([0.0, 0.01, 0.9])))), [0.0, 0.0, 0.9**1000], rtol=1e-12
+        to_numpy(d.icdf(backend.asarray(np.array([0.0, 0.01, 0.9])))),
+        [0.0, 0.0, 0.9**1000],
+        rtol=20.0 * np.finfo(float).eps / alpha,
     )
 
 
