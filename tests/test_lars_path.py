@@ -47,9 +47,9 @@ def test_the_grid_lies_on_the_path(rng):
     np.testing.assert_allclose(lars_path(X, y).at(grid.alphas), grid.coefs, atol=1e-8)
 
 
-def every_knot_is_optimal(path, X, y):
+def every_knot_is_optimal(path, X, y, tol=1e-8):
     for alpha, coef in zip(path.alphas, path.coefs.T, strict=True):
-        assert_lasso_optimal(X, y, coef, alpha, tol=1e-8)
+        assert_lasso_optimal(X, y, coef, alpha, tol=tol)
 
 
 def test_columns_leave_and_come_back():
@@ -101,14 +101,16 @@ ILL_CONDITIONED = [
 ]
 
 
-@pytest.mark.parametrize("tables", [rows for _, rows in ILL_CONDITIONED], ids=[n for n, _ in ILL_CONDITIONED])
+@pytest.mark.parametrize(("name", "tables"), ILL_CONDITIONED, ids=[name for name, _ in ILL_CONDITIONED])
 @pytest.mark.spec("LIN-36")
-def test_every_knot_is_the_lasso_where_columns_are_nearly_dependent(tables):
+def test_every_knot_is_the_lasso_where_columns_are_nearly_dependent(name, tables):
     """Rounding moves coefficients where the fit is flat: never away from the minimum."""
+    # Columns that are 1e-5 apart have a Gram matrix of condition 1e10, which multiplies its rounding.
+    tol = np.finfo(float).eps / 1e-5**2 if name == "like duplicates" else 1e-8
     for X, y in tables:
         path = lars_path(X, y)
         assert path.complete
-        every_knot_is_optimal(path, X, y)
+        every_knot_is_optimal(path, X, y, tol)
         some = np.linspace(0, len(path.alphas) - 2, 12).astype(int)
         grid = lasso_path(X, y, alphas=path.alphas[some], tol=1e-12)
         total = objective(X, y, np.zeros(X.shape[1]), 0.0)
