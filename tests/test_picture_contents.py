@@ -83,7 +83,7 @@ def test_the_objective_of_every_iteration_is_drawn():
     model = tractable.GaussianMixture(2, random_state=0).fit(FRAME)
     heights = tractable.plot(model, show="objective").lines[0].get_ydata()
     np.testing.assert_array_equal(heights, model.objective_trace_)
-    with pytest.raises(ValueError, match="show must be one of density, climb"):
+    with pytest.raises(ValueError, match="show must be one of density, objective"):
         tractable.plot(model, show="stairs")
 
 

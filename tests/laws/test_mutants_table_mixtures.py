@@ -14,15 +14,10 @@ def counts_missing_as_the_first_category(problem):
     """Forgets whether an entry was observed: holes count for what comes first."""
 
     def expect(params):
-        step = problem.expect(params)
-
-        def of(block):
-            good = step(block)
-            filled = good.categories.copy()
-            filled[:, 0] += 0.5 * good.weight
-            return replace(good, categories=filled)
-
-        return of
+        good = problem.expect(params)
+        filled = good.categories.copy()
+        filled[:, 0] += 0.5 * good.weight
+        return replace(good, categories=filled)
 
     return replace(problem, expect=expect)
 
