@@ -446,7 +446,7 @@ def kmeans(
     --------
     >>> x = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> found = kmeans(x, None, 2, np.random.default_rng(0))
-    >>> sorted(found.centers[:, 0].tolist()), found.inertia
+    >>> sorted(found.centers[:, 0].tolist()), float(found.inertia)
     ([0.5, 8.5], 1.0)
     """
     source = as_source(x, None, weights)

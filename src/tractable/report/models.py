@@ -264,7 +264,7 @@ def dominant_rows(x: np.ndarray) -> int:
 
     Examples
     --------
-    >>> few_rows(np.r_[np.ones(300), 1000.0]), dominant_rows(np.ones(300))
+    >>> dominant_rows(np.r_[np.ones(300), 1000.0]), dominant_rows(np.ones(300))
     (1, 0)
     """
     total = np.cumsum(np.sort(np.abs(x))[::-1])

@@ -272,7 +272,7 @@ def duplicate_mask(frame: Any) -> np.ndarray:
     --------
     >>> import pandas as pd
     >>> x = pd.DataFrame({"x": [0.1234567, 2.7182818, 1.4142136, 0.1234567], "c": list("aaba")})
-    >>> repeated(x).tolist(), duplicate_mask(x[["c"]]).tolist()
+    >>> duplicate_mask(x).tolist(), duplicate_mask(x[["c"]]).tolist()
     ([False, False, False, False], [False, False, False, False])
     >>> bool(duplicate_mask(pd.concat([pd.DataFrame({"x": [k**0.5 for k in range(50)]})] * 2)).sum() == 50)
     True
