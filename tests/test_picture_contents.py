@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import Multinomial, MultivariateNormal, NormalWishart, Wishart
@@ -14,12 +13,6 @@ from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.spatial import KDTree
 
 FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)) * [1.0, 5.0], columns=["width", "height"])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def line_called(ax, label):

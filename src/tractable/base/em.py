@@ -57,7 +57,7 @@ class EMEstimator(Estimator):
     - `_warn_fitted()` warns of what a user should know of a finished fit, besides convergence.
     """
 
-    n_init: int
+    n_init: Any
     tol: float
     max_iter: int
     random_state: Any

@@ -222,7 +222,7 @@ class BoundedAssignStep(AssignStep):
     before: Clusters | None
     movement: Movement
 
-    def __call__(self, block: BoundedRows) -> Clusters | Reassigned:
+    def __call__(self, block: BoundedRows) -> Any:
         if self.before is None:
             sums, counts, cost, _ = block.assign_to(self.centers, self.standardizer)
             return _clusters(self, sums, counts, cost)
@@ -296,7 +296,7 @@ class KMeansProblem:
 
     def __init__(
         self,
-        source: Source | None,
+        source: Any,
         standardizer: Standardizer,
         *,
         n_clusters: int,
@@ -332,7 +332,7 @@ class KMeansProblem:
 
     def expect(self, params: Centers) -> AssignStep:
         """Return the E-step: every row to its nearest centre."""
-        common = {"centers": params.centers, "standardizer": self.standardizer}
+        common: dict[str, Any] = {"centers": params.centers, "standardizer": self.standardizer}
         if not self.bounded:
             return AssignStep(**common)
         before = params.centers if params.before is None else params.before.centers

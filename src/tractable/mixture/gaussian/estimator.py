@@ -375,7 +375,8 @@ class GaussianMixture(BaseGaussianMixture):
 
     def _given_parameters(self, standardizer: Standardizer) -> dict[str, Any]:
         """Return the initial parameters that the user gave, checked and standardized."""
-        K, d, given = self.n_components, len(standardizer.scale), {}
+        K, d = self.n_components, len(standardizer.scale)
+        given: dict[str, Any] = {}
         if self.weights_init is not None:
             given["weights"] = weights = check_values("weights_init", self.weights_init, (K,))
             if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:

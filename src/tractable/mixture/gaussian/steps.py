@@ -256,7 +256,7 @@ class GaussianProblem:
 
     def expect(self, params: GaussianParameters) -> EStep:
         """Return the E-step at these parameters, in the fastest form that is precise enough."""
-        common = {
+        common: dict[str, Any] = {
             "params": params,
             "shape": self.shape,
             "standardizer": self.standardizer,

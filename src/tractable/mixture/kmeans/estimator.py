@@ -118,6 +118,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact over several passes")
+    cluster_centers_: np.ndarray
 
     def __init__(
         self,
@@ -301,7 +302,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return rows
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> KMeansProblem:
-        source = None if rows is None else rows.source
+        source: Any = None if rows is None else rows.source
         if fitted or source is None:
             standardizer, variance = self._center_standardizer(), 1.0
         else:

@@ -84,10 +84,15 @@ class RowSummary:
         Without an intercept nothing is shifted, and the scale is the root mean square.
         """
         total, mean = float(self.linear.weight), self.linear.mean
-        scatter = np.sum(self.linear.factor**2, axis=0)
+        with np.errstate(over="ignore"):
+            scatter = np.sum(self.linear.factor**2, axis=0)
+            squares = scatter + total * mean**2
+        for name, found in (("X", squares[:-1]), ("y", squares[-1:])):
+            if not np.all(np.isfinite(found)):
+                raise ValueError(f"{name} has values so large that their squares overflow; rescale it")
+        whole = np.sqrt(squares[-1] / total)
         if not fit_intercept:
-            mean, scatter = np.zeros_like(mean), scatter + total * mean**2
-        whole = np.sqrt(np.sum(self.linear.factor[:, -1] ** 2) / total + self.linear.mean[-1] ** 2)
+            mean, scatter = np.zeros_like(mean), squares
         moments = DiagonalMoments(
             weight=np.full(len(mean), total), mean=mean, scatter=scatter, total=total, unseen=0.0
         )
@@ -208,17 +213,17 @@ class RegressionProblem:
         if self.initial_coef is not None:
             return self.with_coefficients(*self.initial_coef)
         one, K = self.least_squares, self.n_components
-        reach = np.sqrt(max(float(one.sigma2_ml[0]), self.floor))
+        reach = np.sqrt(max(float(one.noise_variance_ml[0]), self.floor))
         apart = rng.random() if self.fit_intercept else 0.0  # the part of the difference in the intercepts
         lifts = np.sqrt(apart) * reach * rng.standard_normal(K)
         draws = np.sqrt((1.0 - apart) / max(one.rank, 1)) * reach * rng.standard_normal((K, one.rank))
-        tilts = np.sqrt(self.total) * draws @ one.spread.T
+        tilts = np.sqrt(self.total) * draws @ one.root.T
         found = self.with_coefficients(one.coef + tilts, one.intercept + lifts - tilts @ one.centre)
         if self.gate_alpha is None:
             return found
         # A gate that separates the rows, more or less sharply: components may differ in where they are, too.
         sharp = INITIAL_GATE * rng.random() / np.sqrt(max(one.rank, 1))
-        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((K, one.rank)) @ one.spread.T
+        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((K, one.rank)) @ one.root.T
         slopes -= slopes.mean(axis=0)
         return replace(found, gate=np.column_stack([-slopes @ one.centre, slopes]))
 
@@ -233,7 +238,7 @@ class RegressionProblem:
             gate = np.full((K, 1), -np.log(K))
         else:
             gate = np.zeros((K, 1 + one.coef.shape[1]))
-        noise = np.full(K, max(float(one.sigma2_ml[0]), self.floor))
+        noise = np.full(K, max(float(one.noise_variance_ml[0]), self.floor))
         return RegressionMixture(regressions=regressions, noise=noise, gate=gate)
 
     def expect(self, params: RegressionMixture) -> RegressionEStep:
@@ -248,7 +253,7 @@ class RegressionProblem:
             for factor, old in zip(expected.factors, before.regressions, strict=True)
         )
         # The residual sum of squares is Σ_n γ_nk (y_n - f_k(x_n))², with the penalty.
-        squares = np.array([float(regression.residual[0]) for regression in regressions])
+        squares = np.array([float(regression.rss[0]) for regression in regressions])
         return RegressionMixture(
             regressions=regressions,
             noise=self._noise(squares, weight, before.noise),
@@ -263,7 +268,7 @@ class RegressionProblem:
     def _regression(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:
         """Return argmin_w Σ_n γ_n (y_n - f(x_n))² + α|w|²: by QR, the penalty as rows of its own."""
         if not float(factor.weight) > 0.0:
-            return replace(before, residual=np.zeros(1))  # a component without rows stays
+            return replace(before, rss=np.zeros(1))  # a component without rows stays
         if np.any(self.root_alpha > 0):
             penalty = np.column_stack([np.diag(self.root_alpha), np.zeros(len(self.root_alpha))])
             factor = replace(factor, factor=triangle(np.concatenate([factor.factor, penalty])))

@@ -123,7 +123,7 @@ class StudentTMixture(EMMixture):
             return super()._events(X)
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> StudentTProblem:
-        source = None if rows is None else rows.source
+        source: Any = None if rows is None else rows.source
         total = 0.0
         if source is not None:
             summary = fold(ColumnSummary.of, source)

@@ -123,7 +123,7 @@ class BaseTableMixture(EMMixture):
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> TableProblem:
         total, unseen = 0.0, getattr(self, "n_unseen_", 0.0)
-        encoding = getattr(self, "_encoding_", None)
+        encoding: Any = getattr(self, "_encoding_", None)
         if rows is not None and not fitted:
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
             encoding = TableEncoding.from_summary(self._columns_, summary)
@@ -131,7 +131,7 @@ class BaseTableMixture(EMMixture):
         reg = self._standardized_reg_covar(encoding)
         return TableProblem(rows, encoding, self.n_components, float(self.alpha), reg, total, unseen)
 
-    def _standardized_reg_covar(self, encoding: Any) -> np.ndarray:
+    def _standardized_reg_covar(self, encoding: TableEncoding) -> np.ndarray:
         """Return what is added to the variances of standardized columns."""
         given, scaled = self._reg_covar(), encoding.standardizer[encoding.normal]
         if given is None:  # a constant column is standardized by its rounding errors

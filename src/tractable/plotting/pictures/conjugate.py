@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
-from tractable.conjugate.multinomial import DirichletBelief
+from tractable.conjugate.multinomial import DirichletModel
 from tractable.distributions import Gamma, InverseGamma, InverseWishart, NormalGamma, NormalWishart, Wishart
 from tractable.plotting.columns import check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
@@ -31,7 +31,7 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "parameter", **options: An
     _check_show(show)
     if show == "predictive":
         return draw(x.predictive(), ax, **options)
-    if isinstance(x, DirichletBelief):
+    if isinstance(x, DirichletModel):
         return with_options(_dirichlet, x, ax, options)
     if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
         return with_options(_covariances, x, ax, options)
@@ -70,7 +70,7 @@ def _updates(x: Updates, ax: Any, *, show: str = "parameter", labels: Sequence[s
 
 
 def _dirichlet(
-    x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None
+    x: DirichletModel, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None
 ) -> Any:
     """Draw the mean and the interval of the probability of each category."""
     ends = x.interval(coverage)
