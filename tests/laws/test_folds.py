@@ -1,7 +1,8 @@
 """Learning is a fold that runs where the rows are: block functions hold parameters, and pickle to kilobytes.
 
-Every model that is exact over a source is fitted through sources whose `reduce` sends the block function away:
-through pickle, and for one row of each class through a pool of processes. The answer is that of rows in memory.
+Every model that is exact over a source is fitted through sources whose `reduce` sends the block function
+away: through pickle, and for one row of each class through a pool of processes. The answer is that of rows in
+memory.
 """
 
 import multiprocessing
@@ -59,7 +60,7 @@ def sent(of):
 
 
 def received(message, block):
-    return pickle.loads(pickle.dumps(pickle.loads(message)(pickle.loads(block))))  # noqa: S301
+    return pickle.loads(pickle.dumps(pickle.loads(message)(pickle.loads(block))))
 
 
 @pytest.fixture(scope="module")
