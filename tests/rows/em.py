@@ -14,7 +14,7 @@ from rows import (
 from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
-from tractable.data import as_source
+from tractable.data import Whole, as_source
 from tractable.engines import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise
 from tractable.linear_model.robust.steps import EStep, MStep, RobustParameters, initial_parameters
@@ -28,10 +28,11 @@ def incomplete_gaussian(missing=0.3):
     x = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 3))
     x[rng.random(x.shape) < missing] = np.nan
     return EMProblem(
-        expect=partial(steps.expect, IncompleteMoments.of(x)),
+        expect=lambda params: steps.CompletionStep(params=params),
         maximize=steps.maximize,
-        start=steps.Gaussian(mean=np.zeros(3), covariance=np.eye(3)),
-        numbers=lambda g: np.concatenate([g.mean, g.covariance.ravel()]),
+        data=Whole(value=(IncompleteMoments.of(x),)),
+        start=steps.SharedGaussians(means=np.zeros((1, 3)), covariance=np.eye(3)),
+        numbers=lambda g: np.concatenate([g.means.ravel(), g.covariance.ravel()]),
     )
 
 

@@ -198,7 +198,7 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
     moments, search = statistic.complete, None
     if moments is None:
         _check_observed(statistic.columns()[0])
-        moments, search = fit_incomplete(statistic, tol=tol, max_iter=max_iter)
+        (moments,), search = fit_incomplete([statistic], tol=tol, max_iter=max_iter)
     structure, jitter = regular(_over(moments.scatter, moments.weight, ddof), moments.mean)
     if search is None:
         return GaussianFit(mean=moments.mean, structure=structure, jitter=jitter)

@@ -1,115 +1,151 @@
-"""Maximum likelihood of a Gaussian from rows with missing entries: EM on the statistic, without the rows."""
+"""Maximum likelihood of Gaussians from rows with missing entries: EM on the statistic, without the rows.
+
+One Gaussian, or several with one covariance (the classes of a linear discriminant).
+"""
 
 import math
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from tractable.arrays import jittered_cholesky, log_det_cholesky, solve_cholesky
+from tractable.data import Whole
 from tractable.engines.em import EMResult, em
-from tractable.statistics import IncompleteMoments, Moments
+from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments, Standardizer
 from tractable.value import value
 
-__all__ = ["Expected", "Gaussian", "expect", "fit_incomplete", "maximize", "standardised"]
+__all__ = ["CompletedMoments", "CompletionStep", "SharedGaussians", "fit_incomplete", "maximize"]
 
 
 @value
-class Gaussian:
-    """The parameters that the steps pass on."""
+class SharedGaussians:
+    """Gaussians with one covariance."""
 
-    mean: np.ndarray
-    covariance: np.ndarray
+    means: np.ndarray  # (K, d)
+    covariance: np.ndarray  # (d, d)
 
 
 @value
-class Expected:
-    """Expected moments of the completed rows, and the log-likelihood of what was observed."""
+class CompletedMoments:
+    """Expected moments of the completed rows of each Gaussian, and the observed-data log-likelihood."""
 
-    moments: Moments
+    moments: tuple[Moments, ...]
     objective: float
 
 
-def expect(statistic: IncompleteMoments, params: Gaussian) -> Expected:
-    """Complete every pattern's moments by the conditional Gaussian of what is missing."""
-    total, objective = Moments.empty(statistic.dim), 0.0
-    for observed, part in statistic.parts.items():
-        if not observed:
-            continue  # a row in which nothing was observed says nothing
-        completed, log_likelihood = _complete(np.asarray(observed, dtype=int), part, params)
-        total, objective = total + completed, objective + log_likelihood
-    return Expected(moments=total, objective=objective)
+@value
+class CompletionStep:
+    """The E-step: every pattern's moments completed by the conditional Gaussian of the missing entries."""
+
+    params: SharedGaussians
+
+    def __call__(self, parts: Sequence[IncompleteMoments]) -> CompletedMoments:
+        found, objective = [], 0.0
+        for mean, statistic in zip(self.params.means, parts, strict=True):
+            total = Moments.empty(statistic.dim)
+            for observed, part in statistic.parts.items():
+                if observed:  # a row in which nothing was observed counts for nothing
+                    o = np.asarray(observed, dtype=int)
+                    completed, log_likelihood = _complete(o, part, mean, self.params.covariance)
+                    total, objective = total + completed, objective + log_likelihood
+            found.append(total)
+        return CompletedMoments(moments=tuple(found), objective=objective)
 
 
-def maximize(expected: Expected) -> Gaussian:
-    """Take the mean and covariance of the expected moments."""
-    return Gaussian(mean=expected.moments.mean, covariance=expected.moments.covariance())
+def maximize(completed: CompletedMoments) -> SharedGaussians:
+    """Return the M-step: each mean, and the covariance of all rows about their means."""
+    scatter = sum(m.scatter for m in completed.moments)
+    weight = sum(float(m.weight) for m in completed.moments)
+    return SharedGaussians(means=np.stack([m.mean for m in completed.moments]), covariance=scatter / weight)
 
 
-def fit_incomplete(statistic: IncompleteMoments, *, tol: float, max_iter: int) -> tuple[Moments, EMResult]:
-    """Return the expected moments at the maximum of the observed-data likelihood, and the search.
+def fit_incomplete(
+    parts: Sequence[IncompleteMoments], *, tol: float, max_iter: int
+) -> tuple[list[Moments], EMResult]:
+    """Return the expected moments of each Gaussian at the maximum of the observed-data likelihood.
 
-    Every column must have been observed. The search runs on standardised columns, so its answer does not
-    depend on their units or origin.
+    Parameters
+    ----------
+    parts : sequence of K IncompleteMoments
+        The rows of each Gaussian, in which every column must have been observed.
+    tol, max_iter : float and int
+        Of the search, which runs on standardized columns, so that their units and origin do not matter.
+
+    Returns
+    -------
+    moments : list of K Moments
+    search : EMResult
     """
-    weight, mean, scatter = statistic.columns()
-    scale = np.sqrt(np.where(scatter > 0, scatter / weight, 1.0))
-    standard = standardised(statistic, mean, scale)
-    start = Gaussian(mean=np.zeros(statistic.dim), covariance=np.diag(np.where(scatter > 0, 1.0, 0.0)))
-    step = partial(expect, standard)
-    result = em(step, maximize, start, tol=tol, max_iter=max_iter, label="EM over missing values")
-    fitted = step(result.params).moments
-    return (
-        Moments(
-            weight=fitted.weight,
-            mean=mean + scale * fitted.mean,
-            scatter=fitted.scatter * scale[:, None] * scale[None, :],
-        ),
-        result,
+    columns = [part.columns() for part in parts]
+    weight, scatter = sum(w for w, _, _ in columns), sum(s for _, _, s in columns)
+    within = DiagonalMoments(
+        weight=weight, mean=columns[0][1], scatter=scatter, total=np.max(weight), unseen=0.0
     )
+    standardizer = Standardizer.from_moments(within)
+    data = Whole(value=tuple(_standardized(part, standardizer) for part in parts))
+    start = SharedGaussians(
+        means=standardizer.transform(np.stack([mean for _, mean, _ in columns])),
+        covariance=np.diag(np.where(standardizer.varies, 1.0, 0.0)),
+    )
+    result = em(_step, maximize, start, data, tol=tol, max_iter=max_iter, label="EM over missing values")
+    width = 1.0 / standardizer.scale
+    return [
+        Moments(
+            weight=m.weight,
+            mean=standardizer.inverse_transform(m.mean),
+            scatter=m.scatter * width[:, None] * width,
+        )
+        for m in data.reduce(_step(result.params)).moments
+    ], result
 
 
-def standardised(statistic: IncompleteMoments, mean: np.ndarray, scale: np.ndarray) -> IncompleteMoments:
-    """Return the statistic of (x - mean) / scale."""
+def _step(params: SharedGaussians) -> CompletionStep:
+    return CompletionStep(params=params)
+
+
+def _standardized(statistic: IncompleteMoments, standardizer: Standardizer) -> IncompleteMoments:
     parts = {}
     for observed, part in statistic.parts.items():
-        o = list(observed)
+        own = standardizer[list(observed)]
         parts[observed] = Moments(
             weight=part.weight,
-            mean=(part.mean - mean[o]) / scale[o],
-            scatter=part.scatter / scale[o][:, None] / scale[o][None, :],
+            mean=own.transform(part.mean),
+            scatter=part.scatter * own.scale[:, None] * own.scale,
         )
     return IncompleteMoments(dim=statistic.dim, parts=parts)
 
 
-def _complete(o: np.ndarray, part: Moments, params: Gaussian) -> tuple[Moments, float]:
-    """E[x], E[scatter] of one pattern's rows given their observed columns o, and log p(observed)."""
-    dim, k = len(params.mean), len(o)
+def _complete(
+    o: np.ndarray, part: Moments, mean: np.ndarray, covariance: np.ndarray
+) -> tuple[Moments, float]:
+    """Return E[x], E[scatter] of one pattern's rows given their observed columns o, and log p(observed)."""
+    dim, k = len(mean), len(o)
     unseen = np.ones(dim, dtype=bool)
     unseen[o] = False
     m = np.flatnonzero(unseen)
-    cross = params.covariance[o[:, None], m]
-    about = part.scatter_about(params.mean[o])
-    lower = _factor(params.covariance[o[:, None], o])
+    cross = covariance[o[:, None], m]
+    about = part.scatter_about(mean[o])
+    lower = _factor(covariance[o[:, None], o])
     solved = solve_cholesky(lower, np.concatenate([cross, about], axis=1))
     gain = solved[:, : dim - k].T
 
-    mean = params.mean.copy()
-    mean[o] = part.mean
-    mean[m] += gain @ (part.mean - params.mean[o])
+    completed = mean.copy()
+    completed[o] = part.mean
+    completed[m] += gain @ (part.mean - mean[o])
     spread = np.zeros((dim, k))
     spread[o, np.arange(k)] = 1.0
     spread[m] = gain
     scatter = spread @ part.scatter @ spread.T
-    scatter[m[:, None], m] += part.weight * (params.covariance[m[:, None], m] - gain @ cross)
+    scatter[m[:, None], m] += part.weight * (covariance[m[:, None], m] - gain @ cross)
 
     log_norm = log_det_cholesky(lower) + k * math.log(2.0 * math.pi)
     distance = np.trace(solved[:, dim - k :])
     log_likelihood = -0.5 * float(part.weight * log_norm + distance)
-    return Moments(weight=part.weight, mean=mean, scatter=scatter), log_likelihood
+    return Moments(weight=part.weight, mean=completed, scatter=scatter), log_likelihood
 
 
 def _factor(covariance: np.ndarray) -> np.ndarray:
-    """Factor a covariance that is regular, as nearly all are, at once; mend it where it is not."""
+    """Return the factor of a covariance, with jitter where it is singular."""
     try:
         lower = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:

@@ -7,9 +7,8 @@ import numpy as np
 
 from tractable.base import NotYetDetermined
 from tractable.covariance.shrinkage import ledoit_wolf, shrunk
-from tractable.data.source import Whole
-from tractable.engines import EMResult, em
-from tractable.engines.incomplete_gaussian import Gaussian, expect, fit_incomplete, standardised
+from tractable.engines import EMResult
+from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 from tractable.value import value
 
@@ -60,14 +59,14 @@ def class_moments(
         for label, part in zip(labels, parts, strict=True):
             _check_observed(part, label)
         if shared:
-            found, search = _fit_shared(parts, tol=tol, max_iter=max_iter)
+            found, search = fit_incomplete(parts, tol=tol, max_iter=max_iter)
             searches = [search]
         else:
             pairs = [
-                (m, None) if m is not None else fit_incomplete(part, tol=tol, max_iter=max_iter)
+                ([m], None) if m is not None else fit_incomplete([part], tol=tol, max_iter=max_iter)
                 for m, part in zip(found, parts, strict=True)
             ]
-            found, searches = [m for m, _ in pairs], [s for _, s in pairs if s is not None]
+            found, searches = [m for (m,), _ in pairs], [s for _, s in pairs if s is not None]
     return ClassMoments(
         moments=_stacked(dict(zip(labels, found, strict=True)), classes, statistic.dim),
         n_iter=max((s.n_iter for s in searches), default=0),
@@ -150,68 +149,3 @@ def _check_observed(part: IncompleteMoments, label: Any) -> None:
     if not np.all(weight > 0):
         empty = np.flatnonzero(weight == 0).tolist()
         raise NotYetDetermined(f"X has no observed value of class {label!r} in the columns {empty}")
-
-
-@value
-class _Shared:
-    """Means of the classes and their one covariance."""
-
-    means: tuple[np.ndarray, ...]
-    covariance: np.ndarray
-
-
-@value
-class _Expected:
-    """Expected moments of each class's completed rows, and the log-likelihood of what was observed."""
-
-    moments: tuple[Moments, ...]
-    objective: float
-
-
-@value
-class _ExpectShared:
-    """The E-step over the incomplete moments of the classes."""
-
-    params: _Shared
-
-    def __call__(self, parts: Sequence[IncompleteMoments]) -> _Expected:
-        found = [
-            expect(part, Gaussian(mean=mean, covariance=self.params.covariance))
-            for part, mean in zip(parts, self.params.means, strict=True)
-        ]
-        return _Expected(
-            moments=tuple(each.moments for each in found), objective=sum(each.objective for each in found)
-        )
-
-
-def _maximize_shared(expected: _Expected) -> _Shared:
-    """Return the mean of each class, and the covariance of all rows about the means of their classes."""
-    scatter = sum(m.scatter for m in expected.moments)
-    weight = sum(float(m.weight) for m in expected.moments)
-    return _Shared(means=tuple(m.mean for m in expected.moments), covariance=scatter / weight)
-
-
-def _fit_shared(
-    parts: tuple[IncompleteMoments, ...], *, tol: float, max_iter: int
-) -> tuple[list[Moments], EMResult]:
-    """Return the expected moments of each class at the maximum, found on standardized columns."""
-    columns = [part.columns() for part in parts]
-    center = columns[0][1]
-    within = sum(s for _, _, s in columns) / sum(w for w, _, _ in columns)
-    scale = np.sqrt(np.where(within > 0, within, 1.0))
-    data = Whole(value=tuple(standardised(part, center, scale) for part in parts))
-    start = _Shared(
-        means=tuple((mean - center) / scale for _, mean, _ in columns),
-        covariance=np.diag(np.where(within > 0, 1.0, 0.0)),
-    )
-    options: Any = {"tol": tol, "max_iter": max_iter, "label": "EM over missing values"}
-    result = em(lambda params: _ExpectShared(params=params), _maximize_shared, start, data, **options)
-    moments = [
-        Moments(
-            weight=m.weight,
-            mean=center + scale * m.mean,
-            scatter=m.scatter * scale[:, None] * scale[None, :],
-        )
-        for m in data.reduce(_ExpectShared(params=result.params)).moments
-    ]
-    return moments, result
