@@ -140,7 +140,7 @@ class BinomialVariance(BetaBinomial):
 class MultinomialCovariance(DirichletMultinomial):
     @property
     def covariance(self):
-        p = self.shares
+        p = self.expected_probabilities
         return self.n_trials * (np.diag(p) - np.outer(p, p))
 
 

@@ -21,7 +21,6 @@ from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.inverse_gamma import InverseGamma
-from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.mixture import Mixture
@@ -40,7 +39,7 @@ from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
-from tractable.distributions.wishart import Wishart
+from tractable.distributions.wishart import InverseWishart, Wishart
 
 __all__ = [
     "Bernoulli",

@@ -166,7 +166,9 @@ class Mixture(Distribution):
 
     def responsibilities(self, x: Any) -> Array:
         """Return p(k | x) ∝ π_k p_k(x), (*samples, *batch, K); where no component explains x, the weights."""
-        return self._in_blocks(lambda rows: self._shares(self._of_components(rows)), self._event(x))
+        return self._in_blocks(
+            lambda rows: self._posterior_weights(self._of_components(rows)), self._event(x)
+        )
 
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.entropy`; there is no closed form.
@@ -217,7 +219,9 @@ class Mixture(Distribution):
         given = components.condition(dims, spread)
         if not spread.shape[-1]:
             return Mixture(weights=self.weights, components=given)
-        return Mixture(weights=self._shares(components.marginal(dims).log_prob(spread)), components=given)
+        return Mixture(
+            weights=self._posterior_weights(components.marginal(dims).log_prob(spread)), components=given
+        )
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
@@ -311,8 +315,8 @@ class Mixture(Distribution):
     def _landmarks(self) -> Array:
         return self.components._landmarks()  # noqa: SLF001
 
-    def _event(self, x: Any, name: str = "x") -> Array:
-        return self.components._event(x, name)  # noqa: SLF001
+    def _event(self, x: Any, name: str = "x", **options: Any) -> Array:
+        return self.components._event(x, name, **options)  # noqa: SLF001
 
     @cached_property
     def _log_weights(self) -> Array:
@@ -339,7 +343,7 @@ class Mixture(Distribution):
         absent = xp.full_like(log_prob, -xp.inf)
         return xp.where(self.weights > 0, self._log_weights + log_prob, absent)
 
-    def _shares(self, log_prob: Array) -> Array:
+    def _posterior_weights(self, log_prob: Array) -> Array:
         xp = namespace_of(log_prob)
         log_joint = self._with_weights(log_prob)
         explained = xp.max(log_joint, axis=-1, keepdims=True) > -xp.inf
@@ -385,10 +389,10 @@ def averaged_over_draws(mixture: Any, f: Callable[[Array], Array], n_samples: in
 def _labels(weights: Array, n: int, rng: Any) -> Array:
     """Return numbers of components, each as often as its weight says; never one of weight zero."""
     xp = namespace_of(weights)
-    shares = xp.astype(weights, xp.float64)
-    total = xp.cumulative_sum(shares, axis=-1)
+    probabilities = xp.astype(weights, xp.float64)
+    total = xp.cumulative_sum(probabilities, axis=-1)
     bounds = total[..., :-1] / total[..., -1:]
-    u = uniform(rng, (n, *weights.shape[:-1]), like=shares)
+    u = uniform(rng, (n, *weights.shape[:-1]), like=probabilities)
     if weights.ndim == 1:
         return xp.astype(xp.searchsorted(bounds, u, side="right"), xp.int64)
     return xp.sum(xp.astype(u[..., None] >= bounds, xp.int64), axis=-1)

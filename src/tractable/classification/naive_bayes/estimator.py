@@ -27,9 +27,10 @@ from tractable.classification.naive_bayes.model import (
     warnings_of,
 )
 from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
-from tractable.conjugate.increments import shares_rise
-from tractable.data import is_frame, is_streamed
+from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
+from tractable.data.dispatch import is_streamed
+from tractable.data.frames import is_frame
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
@@ -415,7 +416,7 @@ class NaiveBayes(BaseNaiveBayes):
             raise AttributeError('log_evidence_ is of models with estimate="bayes"')
         counts = self.class_count_
         if self.priors is None:
-            labels = float(shares_rise(np.full(len(counts), float(self.pseudocounts)), counts))
+            labels = float(dirichlet_increment(np.full(len(counts), float(self.pseudocounts)), counts))
         else:
             some = counts > 0
             with np.errstate(divide="ignore"):

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
-from tractable.conjugate.multinomial import DirichletBelief
-from tractable.distributions import Gamma, InverseGamma, InverseWishart, NormalGamma, NormalWishart, Wishart
+from tractable.conjugate.multinomial import DirichletModel
+from tractable.distributions.gamma import Gamma
+from tractable.distributions.inverse_gamma import InverseGamma
+from tractable.distributions.normal_gamma import NormalGamma
+from tractable.distributions.normal_wishart import NormalWishart
+from tractable.distributions.wishart import InverseWishart, Wishart
 from tractable.plotting.columns import check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.pictures.categorical import draw_bars
@@ -31,8 +35,8 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "parameter", **options: An
     _check_show(show)
     if show == "predictive":
         return draw(x.predictive(), ax, **options)
-    if isinstance(x, DirichletBelief):
-        return with_options(_dirichlet, x, ax, options)
+    if isinstance(x, DirichletModel):
+        return with_options(_shares, x, ax, options)
     if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
         return with_options(_covariances, x, ax, options)
     ax = draw(x.prior, ax, **options)
@@ -69,10 +73,8 @@ def _updates(x: Updates, ax: Any, *, show: str = "parameter", labels: Sequence[s
     return finish(ax)
 
 
-def _dirichlet(
-    x: DirichletBelief, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None
-) -> Any:
-    """Draw the mean and the interval of the probability of each category."""
+def _shares(x: DirichletModel, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
+    """Draw the expected share of each category, and the interval it lies in."""
     ends = x.interval(coverage)
     return draw_bars(ax, x.mean(), ends, coverage=coverage, names=names, label="probability")
 
