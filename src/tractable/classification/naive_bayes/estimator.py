@@ -31,6 +31,7 @@ from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame
+from tractable.data.source import batch_rows
 from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
 from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
@@ -45,7 +46,7 @@ __all__ = ["BaseNaiveBayes", "NaiveBayes"]
 #: How categories that were not declared get a probability.
 SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
 
-#: Rows of a block: merging the statistics of many classes costs as much as summarising a thousand rows.
+#: Most rows of a block: merging the statistics of many classes costs as much as summarising a thousand rows.
 BLOCK = 2**15
 
 
@@ -100,7 +101,8 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         if reset and not hasattr(subject, "_layout_"):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
-        found = fold(self._of(subject._layout_), rows.data, rows.y, weights=rows.weights, rows=BLOCK)
+        block = min(BLOCK, batch_rows(subject.n_features_in_))
+        found = fold(self._of(subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block)
         return found if classes is None else found.named(classes)
 
     def _of(self, layout: ColumnLikelihoods) -> ClassStatistics:

@@ -142,15 +142,10 @@ class BaseTableMixture(EMMixture):
         before, own, new = self._params_, self._encoding_, problem.encoding
         if new is own:
             return before
-        ours, theirs = (
-            (len(p.weights), e.columns.kinds, e.columns.categories, e.sizes.tolist())
-            for p, e in ((before, own), (replace(before, weights=np.ones(problem.n_components)), new))
-        )
+        self._check_warm_start(problem.n_components, len(new.columns.kinds))
+        ours, theirs = ((e.columns.kinds, e.columns.categories, e.sizes.tolist()) for e in (own, new))
         if ours != theirs:
-            raise ValueError(
-                "warm_start goes on from the earlier fit: n_components, the columns of X and their "
-                "categories must be as they were"
-            )
+            raise ValueError("X has other kinds of columns or other categories than warm_start begins with")
         old, now = own.standardizer[own.normal], new.standardizer[new.normal]
         return replace(
             before,
@@ -161,11 +156,8 @@ class BaseTableMixture(EMMixture):
     def _set_fitted(self, params: TableParameters, problem: TableProblem) -> None:
         encoding = problem.encoding
         self._encoding_, self._params_, self.weights_ = encoding, params, params.weights
-        names = getattr(self, "feature_names_in_", None)
         columns = encoding.independent_columns(params, encoding.standardizer)
-        self.distribution_ = Mixture(
-            weights=params.weights, components=columns.product(None if names is None else tuple(names))
-        )
+        self.distribution_ = Mixture(weights=params.weights, components=columns.product(self._names()))
         K, p = params.means.shape
         free = 2 * p + params.rates.shape[1] + params.ones.shape[1] + int(np.sum(encoding.sizes - 1))
         self.n_parameters_ = K - 1 + K * free
