@@ -7,10 +7,8 @@ import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.multinomial import DirichletModel
-from tractable.distributions.gamma import Gamma
-from tractable.distributions.inverse_gamma import InverseGamma
-from tractable.distributions.normal_gamma import NormalGamma
-from tractable.distributions.normal_wishart import NormalWishart
+from tractable.distributions.gamma import Gamma, InverseGamma
+from tractable.distributions.mean_precision import NormalGamma, NormalWishart
 from tractable.distributions.wishart import InverseWishart, Wishart
 from tractable.plotting.columns import check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
