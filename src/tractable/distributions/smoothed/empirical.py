@@ -74,7 +74,7 @@ class SmoothedEmpirical(VectorDistribution):
     window : str, Window or callable
         A name of `tractable.smoothing.WINDOWS`, or what `tractable.smoothing.check_window` accepts.
     bounds : pair, or one pair (or None) a coordinate, optional
-        (low, high), either of which may be infinite or None: mass beyond a wall is reflected at it.
+        (low, high), either of which may be infinite or None: mass beyond a bound is reflected at it.
     period : number or pair, or one (or None) a coordinate, optional
         (low, high), or the length of a period from zero: mass beyond an end begins again at the other.
         Within bounds or a period, moments of vectors need a Gaussian window; all windows score and draw.
