@@ -110,14 +110,11 @@ def _meaning(found: FittedMixtures, members: Membership, differences: list[list[
 
 def _assumptions(found: FittedMixtures) -> str:
     inside = (
-        "Within a cluster columns are independent, numbers normal and categories with shares of their own."
+        "Within a cluster columns are independent, numbers normal, categories with their own probabilities."
         if found.mixed
         else "Each cluster is an ellipsoid of normally distributed rows; skewed columns may need several."
     )
-    return (
-        f"{inside} Missing entries are left open, not filled in, and are taken to be missing for no reason "
-        "of their own."
-    )
+    return f"{inside} Missing entries are marginalised, not imputed, and assumed to be missing at random."
 
 
 def _differences(found: FittedMixtures, members: Membership) -> list[list[Difference]]:

@@ -66,13 +66,13 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "as many rows each, categories as they are, and the mutual information I of each pair, less "
             "what chance gives, as strength √(1 − exp(−2 I)). For two normal numbers that is the size of "
             "their correlation. Pairs of numbers have their correlation too, with an interval of 95%. Of "
-            "the pairs said to be more than chance one in a hundred is expected to be chance all the same "
-            "(Benjamini and Hochberg)."
+            "the pairs said to be more than chance 1% are expected to be false discoveries (Benjamini and "
+            "Hochberg)."
         ),
         meaning=_meaning(pairs, certain, of_target, target) + _reversal_text(reversed_pairs),
         assumptions=(
-            "Rows are independent draws. Strength does not care about the shape of a dependence; "
-            "correlation is of straight lines, and its interval supposes numbers that are about normal. "
+            "Rows are independent draws. Strength measures dependence of any shape; correlation measures "
+            "linear dependence, and its interval assumes numbers that are about normal. "
             "Neither says which column is the cause, and two columns may depend on each other through a "
             "third only."
         ),

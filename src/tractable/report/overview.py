@@ -56,8 +56,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         meaning=_meaning(table) + _repeats(table),
         assumptions=(
             "Rows are independent draws, so that bands and intervals show what chance alone would change; "
-            "densities are smooth at the scale of the bandwidth; what a column holds is judged by its "
-            "entries and may be judged wrongly."
+            "densities are smooth at the scale of the bandwidth; the kind of a column is inferred from its "
+            "entries and may be wrong."
         ),
         code=_code(once, pictured),
         pictures=tuple(drawn),
@@ -68,7 +68,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
 
 
 def _done(table: Table, once: Table, pictured: list[Column]) -> str:
-    counted = "Every entry of the file was counted and its kind told from what is written. "
+    counted = "All entries were counted, and the kind of each column was inferred from them. "
     which = "different rows" if once is not table else "rows that are kept"
     sampled = f" (of the {len(once.frame):,} {which})" if once.is_sample else ""
     numbers = [column for column in pictured if column.is_number]
@@ -119,9 +119,9 @@ def _repeats(table: Table) -> str:
         return f" {said}, as may be by chance where there are few different values."
     more = " In the whole table there will be more." if table.is_sample else ""
     return (
-        f"\nBeware of copies. {said}, more than chance would make.{more} Sections that suppose independent "
-        "rows take each once and say so; if the rows are no copies, something that tells them apart is not "
-        "in the table."
+        f"\nBeware of copies. {said}, more than chance would make.{more} Sections that assume independent "
+        "rows use each once and say so; if the rows are not copies, what distinguishes them is not in the "
+        "table."
     )
 
 

@@ -34,7 +34,7 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "parameter", **options: An
     if show == "predictive":
         return draw(x.predictive(), ax, **options)
     if isinstance(x, DirichletModel):
-        return with_options(_shares, x, ax, options)
+        return with_options(_dirichlet, x, ax, options)
     if isinstance(x, NormalPrecisionModel) and x.prior.event_shape not in ((), (1, 1)):
         return with_options(_covariances, x, ax, options)
     ax = draw(x.prior, ax, **options)
@@ -71,8 +71,10 @@ def _updates(x: Updates, ax: Any, *, show: str = "parameter", labels: Sequence[s
     return finish(ax)
 
 
-def _shares(x: DirichletModel, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None) -> Any:
-    """Draw the expected share of each category, and the interval it lies in."""
+def _dirichlet(
+    x: DirichletModel, ax: Any, *, coverage: float = 0.9, names: Sequence[str] | None = None
+) -> Any:
+    """Draw the mean and the interval of the probability of each category."""
     ends = x.interval(coverage)
     return draw_bars(ax, x.mean(), ends, coverage=coverage, names=names, label="probability")
 
