@@ -60,7 +60,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     It is the convolution of the sample with the window. A sample of numbers has `cdf`, `icdf`, `survival` and
     `interval` too; one of vectors has `marginal` and `condition`. Densities keep eleven digits at any
-    distance from the sample; `evaluation` says which way they are summed.
+    distance from the sample; `evaluation` is the way they are summed.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class SmoothedEmpirical(VectorDistribution):
 
         What the way of summing is certified to leave out, and the rounding of differences: numbers are
         subtracted before they are divided by the bandwidth; vectors are measured from their median in units
-        of the bandwidth, of which the farthest says how many digits are left.
+        of the bandwidth, of which the farthest decides how many digits are left.
         """
         return self._sums.tolerance + self._rounding
 
