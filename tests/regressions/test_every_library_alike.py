@@ -6,7 +6,7 @@ import pytest
 
 from tractable import Empirical
 from tractable.arrays.svd import svd_from_gram, thin_svd
-from tractable.distributions.discrete.polya import fitted_concentrations
+from tractable.distributions.discrete.dirichlet_multinomial import fitted_concentrations
 
 
 def test_samples_do_without_what_torch_lacks(monkeypatch):

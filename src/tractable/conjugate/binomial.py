@@ -22,8 +22,8 @@ from tractable.conjugate.increments import (
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.beta import Beta
 from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.beta_binomial import BetaBinomial
 from tractable.distributions.discrete.binomial import Binomial
+from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial
 from tractable.distributions.distribution import Distribution
 from tractable.statistics.counts import Totals
 from tractable.value import value

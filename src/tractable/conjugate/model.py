@@ -139,7 +139,7 @@ class ConjugateModel(ABC):
     def mode(self) -> Array:
         """Return the most probable parameter: after an update, the MAP estimate.
 
-        A ValueError says so where no point, or more than one, has the greatest density.
+        A ValueError where no point, or more than one, has the greatest density.
         """
         return self.prior.mode
 

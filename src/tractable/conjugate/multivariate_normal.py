@@ -9,10 +9,9 @@ from tractable.conjugate.model import ConjugateModel
 from tractable.conjugate.wishart import seen_scale, wishart_increment, wishart_interval
 from tractable.covariance import Full
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.mean_precision import MeanPrecision
+from tractable.distributions.mean_precision import MeanPrecision, NormalWishart
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.normal_wishart import NormalWishart
 from tractable.distributions.student_t import StudentT
 from tractable.statistics.moments import Moments
 from tractable.value import value

@@ -9,9 +9,8 @@ from tractable.conjugate.increments import gamma_increment
 from tractable.conjugate.model import ConjugateModel
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
-from tractable.distributions.mean_precision import MeanPrecision
+from tractable.distributions.mean_precision import MeanPrecision, NormalGamma
 from tractable.distributions.normal import Normal
-from tractable.distributions.normal_gamma import NormalGamma
 from tractable.distributions.student_t import StudentT
 from tractable.statistics.moments import Moments
 from tractable.value import value

@@ -134,7 +134,7 @@ class NormalPrecisionModel(AdditiveModel):
         """Return the model that expects `precision` as if after `strength` rows.
 
         For a number λ that is Gamma(strength / 2, strength / 2λ), for a matrix Λ of d rows
-        Wishart(strength, Λ / strength), which asks for a strength above d - 1.
+        Wishart(strength, Λ / strength), which needs a strength above d - 1.
 
         Examples
         --------

@@ -5,26 +5,23 @@ from tractable.distributions.codings import LabelCoding, from_one_hot, one_hot
 from tractable.distributions.compare_likelihood import LikelihoodComparison, compare_likelihood
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.beta_binomial import BetaBinomial
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.counting import Counting, CountVectors
-from tractable.distributions.discrete.dirichlet_multinomial import DirichletMultinomial
+from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial, DirichletMultinomial
 from tractable.distributions.discrete.multinomial import Multinomial
 from tractable.distributions.discrete.negative_binomial import NegativeBinomial
 from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
-from tractable.distributions.gamma import Gamma
+from tractable.distributions.gamma import Gamma, InverseGamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
 from tractable.distributions.independent_columns import IndependentColumns
-from tractable.distributions.inverse_gamma import InverseGamma
-from tractable.distributions.laplace import Laplace
-from tractable.distributions.mean_precision import MeanPrecision
+from tractable.distributions.laplace import Laplace, MultivariateLaplace
+from tractable.distributions.mean_precision import MeanPrecision, NormalGamma, NormalWishart
 from tractable.distributions.mixture import Mixture
-from tractable.distributions.multivariate_laplace import MultivariateLaplace
 from tractable.distributions.multivariate_normal import (
     MultivariateNormal,
     condition_precision,
@@ -32,8 +29,6 @@ from tractable.distributions.multivariate_normal import (
 )
 from tractable.distributions.multivariate_student_t import MultivariateStudentT
 from tractable.distributions.normal import Normal
-from tractable.distributions.normal_gamma import NormalGamma
-from tractable.distributions.normal_wishart import NormalWishart
 from tractable.distributions.product import Product
 from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked

@@ -24,7 +24,7 @@ __all__ = ["Beta", "beta_divergence", "beta_entropy", "fitted_beta"]
 class Beta(ScalarFamily):
     """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
 
-    The mean is α / (α + β), and α + β says how closely x keeps to it: as a prior of a probability it is
+    The mean is α / (α + β), and α + β how concentrated x is about it: as a prior of a probability it is
     worth so many observations. (The ratio α / β is not the mean but the odds.)
 
     Parameters

@@ -1,4 +1,4 @@
-"""What distributions ask of their parameters: one ValueError that names the parameter, at construction.
+"""Checks of the parameters of distributions: one ValueError that names the parameter, at construction.
 
 A check is a function of a parameter's name and its array; written so that NaN fails too.
 """

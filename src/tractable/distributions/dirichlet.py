@@ -35,7 +35,7 @@ class Dirichlet(VectorDistribution):
     Parameters
     ----------
     concentration : array (*batch, K)
-        α, positive, K ≥ 2. The mean is α / Σ α, and Σ α says how closely probabilities keep to it.
+        α, positive, K ≥ 2. The mean is α / Σ α, and Σ α how concentrated x is about it.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class Distribution(ABC):
     """An immutable probability distribution, or a batch of them.
 
     Arguments and results have shape ``(*sample, *batch_shape, *event_shape)`` and broadcast. A family gives
-    its parameters as fields, says in `parameter_ndims` how many of their axes belong to one event, calls
+    its parameters as fields, in `parameter_ndims` how many of their axes belong to one event, calls
     :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `kl_divergence` and the
     properties `mean`, `variance` and `mode`; where they exist also `cdf`, `icdf` and `interval`.
     """
@@ -220,7 +220,7 @@ class Univariate(Distribution):
 
     Families that are of numbers or of vectors (`Mixture`, `HistogramDensity`, `Empirical`,
     `SmoothedEmpirical`, `Stacked`) are not derived from it; where their events are numbers they have the same
-    methods (see `numbers_only`), so ``hasattr(d, "cdf")`` asks any distribution whether it has quantiles.
+    methods (see `numbers_only`), so ``hasattr(d, "cdf")`` tests whether a distribution has quantiles.
     """
 
     @abstractmethod

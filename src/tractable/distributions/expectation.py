@@ -261,7 +261,7 @@ def beside_a_pole(f: Callable[[Array], Array], d: Any, end: float, *, upper: boo
 
     Near the end much of the mass is closer to it than a float can be. There the density is a power of the
     distance, s another, and so f(x(s)) - smooth, or a log density - is linear in log s: f = a + b log(s/s₀),
-    of which the integral up to s is s (a + b log(s/s₀) - b). A third point tells the error.
+    of which the integral up to s is s (a + b log(s/s₀) - b). A third point estimates the error.
     Where f has a value at the end itself, that is it all the way.
     """
     xp = namespace_of(d.mean)

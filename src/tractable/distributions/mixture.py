@@ -289,7 +289,7 @@ class Mixture(Distribution):
         return (self._selected if self.batch_shape else self._gathered)(labels, rng), labels
 
     def _labels(self, n: int, rng: Any) -> Array:
-        """Draw components, each as often as its weight says; never one of weight zero."""
+        """Draw components, with the probabilities of their weights; never one of weight zero."""
         xp = namespace_of(self.weights)
         total = xp.cumulative_sum(xp.astype(self.weights, xp.float64), axis=-1)
         bounds = total[..., :-1] / total[..., -1:]

@@ -21,12 +21,11 @@ from tractable.distributions.vectors import (
     as_vectors,
     taken,
 )
-from tractable.primitives.em import group_by_pattern, pattern_scores
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.em import scores_by_pattern
 from tractable.statistics.moments import Moments
 from tractable.value import value
 
-__all__ = ["MultivariateNormal", "condition_precision", "gaussian_from_quadratic", "many_incomplete_rows"]
+__all__ = ["MultivariateNormal", "condition_precision", "gaussian_from_quadratic"]
 
 
 @value
@@ -229,8 +228,18 @@ class MultivariateNormal(Elliptical):
         return self.mean
 
     def _incomplete(self, x: Array, measure: str) -> Array:
-        found = many_incomplete_rows(x, self.mean, self.structure) if measure == "_log_density" else None
-        return super()._incomplete(x, measure) if found is None else found
+        """One factor a pattern of what is there for many rows (n, d), or (n, 1, d) of a batch of K."""
+        n_batch, d = len(self.batch_shape), self.dim
+        rows = is_numpy_array(x) and n_batch <= 1 and x.shape[1:] == (*(1,) * n_batch, d)
+        doubles = rows and x.dtype == self.mean.dtype == np.float64
+        if not (doubles and isinstance(self.structure, Full) and measure == "_log_density"):
+            return super()._incomplete(x, measure)
+        covariances = self.structure.dense().reshape(-1, d, d)
+        found = scores_by_pattern(x.reshape(-1, d), self.mean.reshape(-1, d), covariances)
+        finite = ~np.isinf(x).any(axis=-1).reshape(-1)
+        if np.isnan(found[finite]).any():  # a factor was lost in rounding
+            return super()._incomplete(x, measure)
+        return found if n_batch else found[:, 0]
 
     def _log_density(self, x: Array) -> Array:
         return -0.5 * (self._squared(x) + (self.dim * LOG_2PI + self.structure.log_det))
@@ -292,30 +301,3 @@ def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> Mu
 def _solve(precision: Array, z: Array) -> Array:
     lower = cholesky(precision, name="precision")
     return on_columns(lambda columns: solve_cholesky(lower, columns), z, lower.ndim - 2)
-
-
-def many_incomplete_rows(x: Array, mean: Array, structure: Covariance) -> Any:
-    """Return log N(x_o | μ_o, Σ_oo) of rows, by one factor for each pattern of what is there; or None.
-
-    Rows (n, d) of one distribution, or (n, 1, d) of a batch of K, held by NumPy in double precision: the
-    answer is (n,) or (n, K). None says that they are others, or that a factor was lost in rounding.
-    """
-    n_batch = mean.ndim - 1
-    fits = x.ndim == 2 + n_batch and n_batch <= 1 and x.shape[1:-1] == (1,) * n_batch
-    held = is_numpy_array(x) and x.dtype == mean.dtype == np.float64
-    if not (fits and held and isinstance(structure, Full)):
-        return None
-    rows = group_by_pattern(x.reshape(len(x), -1))
-    covariances = structure.dense().reshape(-1, x.shape[-1], x.shape[-1])
-    means = mean.reshape(-1, x.shape[-1])
-    found = np.empty((len(x), len(means)))
-
-    def score(part: tuple[int, int]) -> None:
-        found[rows.order[slice(*part)]] = pattern_scores(rows, means, covariances, part)
-
-    for _ in ordered_map(score, rows.parts()):
-        pass
-    seen = ~np.isinf(x).any(axis=-1).reshape(-1)
-    if np.isnan(found[seen]).any():
-        return None
-    return found if n_batch else found[:, 0]

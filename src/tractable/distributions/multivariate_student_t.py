@@ -103,7 +103,7 @@ class MultivariateStudentT(Elliptical):
             How often each row counts.
         dof : float, optional
             Degrees of freedom, if they are known; by default they are estimated too, between 0.01 and 1e6:
-            the upper end says that the rows have no heavier tails than a normal.
+            at the upper end the tails are no heavier than a normal's.
         names : sequence of str, optional
             What the columns are called.
         """

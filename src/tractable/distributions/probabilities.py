@@ -76,7 +76,7 @@ def over_batch(
     *distributions: Any,
     shape: tuple[int, ...] = (),
 ) -> Array:
-    """Return what a function says of each member of a batch, stacked: (*batch, *shape).
+    """Return a function of each member of a batch, stacked: (*batch, *shape).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def over_batch(
     batch_shape : tuple
     *distributions : Distribution
     shape : tuple
-        What one answer's shape would be, where the batch is empty and there is none to ask.
+        The shape of one value, for an empty batch.
 
     Examples
     --------

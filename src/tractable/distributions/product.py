@@ -19,7 +19,7 @@ class Product(VectorDistribution):
     """p(x) = Π_j p_j(x_j): the columns of a table are independent, and may be of different families.
 
     An event is a row of numbers, the columns of each part in turn; a part of vectors takes several. A missing
-    entry (NaN) is integrated out: its column says nothing.
+    entry (NaN) is integrated out.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Product(VectorDistribution):
         return Product(parts=parts, names=self._named(keep))
 
     def condition(self, dims: Any, values: Any = None) -> "Product":
-        """Return p(x_rest | x_dims = values): a part says nothing of the others.
+        """Return p(x_rest | x_dims = values): parts are independent.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Product(VectorDistribution):
         return self._columns(lambda part: part._sample(n, rng), n)  # noqa: SLF001
 
     def _columns(self, of: Callable[[Distribution], Any], *samples: int) -> Array:
-        """Return what each part says, its columns side by side: (*samples, *batch, d)."""
+        """Return a property of every part, the columns side by side: (*samples, *batch, d)."""
         xp = namespace_of(self.parts[0].mean)
         found = []
         for part in self.parts:

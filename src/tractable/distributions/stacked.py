@@ -201,7 +201,7 @@ class Stacked(Distribution):
         return xp.reshape(xp.stack(drawn, axis=1), (n, *self.shape, *self.event_shape))
 
     def _each(self, of: Callable[[Any], Any], event: tuple[int, ...] | None = None) -> Array:
-        """Return what each member says, (*batch, *event)."""
+        """Return a property of every member, (*batch, *event)."""
         shape = (*self.shape, *(self.event_shape if event is None else event))
         if not self._placed:
             return self._nothing(shape)

@@ -91,7 +91,7 @@ class StudentT(Univariate):
             How often each observation counts.
         dof : float, optional
             Degrees of freedom, if they are known; by default they are estimated too, between 0.01 and 1e6:
-            the upper end says that the tails are no heavier than a normal's.
+            at the upper end the tails are no heavier than a normal's.
         """
         X, columns, weights = as_columns(X, sample_weight)
         fitted = [_fitted(columns[:, j], weights, dof) for j in range(columns.shape[1])]

@@ -44,7 +44,7 @@ def binned_density(x: Any, weights: Any, bandwidth: Any, low: float, high: float
     is linear interpolation of K_h: the error is at most δ²/8 Σ_i w_i max |K_h''| beside x_i, over Σ_i w_i.
     That bound is summed likewise, and given. Where it is above 1e-4 of the peak, as for windows far narrower
     than the grid is fine, or where the inner grid would be of millions of nodes, every node is summed exactly
-    instead, which `path` says.
+    instead, as `path` shows.
 
     Parameters
     ----------

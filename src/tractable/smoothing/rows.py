@@ -1,4 +1,4 @@
-"""What every function of bandwidths asks of rows, weights and lengths: one ValueError that names them."""
+"""Checks of rows, weights and lengths, and rows of a period laid out on a line."""
 
 from typing import Any
 

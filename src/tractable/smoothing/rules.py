@@ -90,8 +90,8 @@ def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOW
     """Return the bandwidth of each column by the fixed point t = ξ γ^[7](t) of the diffusion estimate.
 
     It assumes no Gaussian anywhere, and so finds narrow modes that `silverman` smooths over. Of several fixed
-    points, which rounded rows have, the widest is taken. Columns are
-    taken one by one; in d > 1 dimensions each is widened by n^(1/5 - 1/(d+4)), as the product estimate asks.
+    points, which rounded rows have, the widest is taken. Columns are taken one by one; in d > 1 dimensions
+    each is widened by n^(1/5 - 1/(d+4)), as is best for the product estimate.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ __all__ = ["Bernoulli"]
 class Bernoulli(Counting):
     """Bern(x | μ) = μˣ (1 - μ)¹⁻ˣ for x = 0 or 1: one trial that succeeds with probability μ.
 
-    The logit log μ - log(1 - μ) says the same, and keeps probabilities that are too near 0 or 1 for a
+    The logit log μ - log(1 - μ) is equivalent, and keeps probabilities that are too near 0 or 1 for a
     floating number. The mean is μ and the variance μ (1 - μ); of two modes, at μ = ½, the smaller is given.
 
     Parameters

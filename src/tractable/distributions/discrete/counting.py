@@ -355,7 +355,7 @@ class CountVectors(Distribution):
 
 
 def one_total(statistic: Totals, n_trials: Any) -> Array:
-    """Return how many counts there are in every row, as far as the totals can tell."""
+    """Return how many counts there are in every row, as far as the totals show."""
     xp = namespace_of(statistic.total)
     mean = xp.sum(statistic.mean, axis=-1)
     n = xp.round(mean) if n_trials is None else xp.asarray(n_trials, dtype=mean.dtype)

@@ -226,15 +226,15 @@ def as_domain(bounds: Any, period: Any, dim: int, reach: list[float]) -> FoldedD
     """Return the domain of `dim` coordinates, or None where none has an end."""
     if bounds is None and period is None:
         return None
-    bounds_, turns = ([None] * dim if given is None else list(given) for given in (bounds, period))
-    for j, (bound, turn) in enumerate(zip(bounds_, turns, strict=True)):
-        if bound is not None and turn is not None:
+    limits, periods = ([None] * dim if given is None else list(given) for given in (bounds, period))
+    for j, (bound, cycle) in enumerate(zip(limits, periods, strict=True)):
+        if bound is not None and cycle is not None:
             raise ValueError(f"period and bounds must not both be given for coordinate {j}")
-    ends = [bound or turn or (-math.inf, math.inf) for bound, turn in zip(bounds_, turns, strict=True)]
+    ends = [bound or cycle or (-math.inf, math.inf) for bound, cycle in zip(limits, periods, strict=True)]
     domain = FoldedDomain(
         low=tuple(end[0] for end in ends),
         high=tuple(end[1] for end in ends),
-        wraps=tuple(turn is not None for turn in turns),
+        wraps=tuple(cycle is not None for cycle in periods),
         reach=tuple(reach),
     )
     if any(domain.folds(j) > MOST_FOLDS for j in range(dim) if math.isfinite(ends[j][1] - ends[j][0])):

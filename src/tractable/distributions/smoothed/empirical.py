@@ -60,7 +60,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     It is the convolution of the sample with the window. A sample of numbers has `cdf`, `icdf`, `survival` and
     `interval` too; one of vectors has `marginal` and `condition`. Densities keep eleven digits at any
-    distance from the sample; `evaluation` says which way they are summed.
+    distance from the sample; `evaluation` is the way they are summed.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SmoothedEmpirical(VectorDistribution):
     window : str, Window or callable
         A name of `tractable.smoothing.WINDOWS`, or what `tractable.smoothing.check_window` accepts.
     bounds : pair, or one pair (or None) a coordinate, optional
-        (low, high), either of which may be infinite or None: mass beyond a wall is reflected at it.
+        (low, high), either of which may be infinite or None: mass beyond a bound is reflected at it.
     period : number or pair, or one (or None) a coordinate, optional
         (low, high), or the length of a period from zero: mass beyond an end begins again at the other.
         Within bounds or a period, moments of vectors need a Gaussian window; all windows score and draw.
@@ -157,7 +157,7 @@ class SmoothedEmpirical(VectorDistribution):
 
         What the way of summing is certified to leave out, and the rounding of differences: numbers are
         subtracted before they are divided by the bandwidth; vectors are measured from their median in units
-        of the bandwidth, of which the farthest says how many digits are left.
+        of the bandwidth, of which the farthest decides how many digits are left.
         """
         return self._sums.tolerance + self._rounding
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
 from tractable.conjugate.multinomial import DirichletModel
-from tractable.distributions import Gamma, InverseGamma, InverseWishart, NormalGamma, NormalWishart, Wishart
+from tractable.distributions.gamma import Gamma, InverseGamma
+from tractable.distributions.mean_precision import NormalGamma, NormalWishart
+from tractable.distributions.wishart import InverseWishart, Wishart
 from tractable.plotting.columns import check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
 from tractable.plotting.pictures.categorical import draw_bars

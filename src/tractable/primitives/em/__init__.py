@@ -14,7 +14,13 @@ from tractable.primitives.em.mixture import (
     whitened_diagonal_pass,
     whitened_pass,
 )
-from tractable.primitives.em.patterns import PatternRows, group_by_pattern, pattern_pass, pattern_scores
+from tractable.primitives.em.patterns import (
+    PatternRows,
+    group_by_pattern,
+    pattern_pass,
+    pattern_scores,
+    scores_by_pattern,
+)
 
 __all__ = [
     "LINEAR",
@@ -27,6 +33,7 @@ __all__ = [
     "n_features",
     "pattern_pass",
     "pattern_scores",
+    "scores_by_pattern",
     "whitened_diagonal_pass",
     "whitened_pass",
 ]

@@ -7,9 +7,10 @@ import numpy as np
 from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.em import agnostic
+from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
-__all__ = ["PatternRows", "group_by_pattern", "pattern_pass", "pattern_scores"]
+__all__ = ["PatternRows", "group_by_pattern", "pattern_pass", "pattern_scores", "scores_by_pattern"]
 
 #: Rows that are copied at a time.
 _ROWS = 2**14
@@ -216,3 +217,15 @@ def pattern_scores(
 
     given = np.ascontiguousarray(means), np.ascontiguousarray(covariances)
     return compiled(rows.flat, rows.starts, rows.begins, rows.masks, *given, first, last)
+
+
+def scores_by_pattern(x: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """Return `pattern_scores` of rows (n, d) in their own order, (n, K), on all cores."""
+    rows, found = group_by_pattern(x), np.empty((len(x), len(means)))
+
+    def score(part: tuple[int, int]) -> None:
+        found[rows.order[slice(*part)]] = pattern_scores(rows, means, covariances, part)
+
+    for _ in ordered_map(score, rows.parts()):
+        pass
+    return found
