@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app
-from tractable.cli.fit import fit
 from tractable.cli.tables import open_table
 from tractable.data import text_table as text_blocks
 from tractable.report import read_table
@@ -26,7 +25,7 @@ FRAME = pd.DataFrame({"x": RNG.normal(size=60), "y": RNG.normal(size=60)}).assig
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both, in small blocks."""
     if request.param == "streamed":
-        monkeypatch.setattr(fit, "HELD_BYTES", 0)
+        monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
         monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1024)
 
 
