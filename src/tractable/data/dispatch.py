@@ -227,7 +227,7 @@ def sample_rows(
     >>> rows.shape
     (3, 1)
     """
-    keys, kept, shares = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
+    keys, kept, counts = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
     for batch in as_source(data, None, weights).batches():
         w = np.ones(len(batch.X)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
         drawn = np.where(w > 0, rng.random(len(w)), np.inf)
@@ -236,10 +236,10 @@ def sample_rows(
         chosen = chosen[np.isfinite(both[chosen])]
         old, new = chosen[chosen < len(keys)], chosen[chosen >= len(keys)] - len(keys)
         kept = [*_some(kept, old), np.asarray(batch.X[new], dtype=np.float64)]
-        shares = [*_some(shares, old), w[new]]
+        counts = [*_some(counts, old), w[new]]
         keys = both[chosen]
-    rows, counts = np.concatenate(kept), np.concatenate(shares)
-    return rows, None if np.all(counts == 1.0) else counts
+    rows, weight = np.concatenate(kept), np.concatenate(counts)
+    return rows, None if np.all(weight == 1.0) else weight
 
 
 def _some(parts: list[np.ndarray], chosen: np.ndarray) -> list[np.ndarray]:

@@ -2,7 +2,7 @@
 
 from tractable.base import DegenerateCovarianceWarning
 from tractable.density.adaptive_kernel_density.estimator import AdaptiveKernelDensity
-from tractable.density.adaptive_kernel_density.windows import Places
+from tractable.density.adaptive_kernel_density.windows import UniqueRows
 from tractable.density.bin_rules import BinSearch
 from tractable.density.gaussian import GaussianDensity
 from tractable.density.histogram import Histogram
@@ -20,6 +20,6 @@ __all__ = [
     "KernelDensity",
     "MeanShift",
     "NearestNeighborDensity",
-    "Places",
+    "UniqueRows",
     "WindowedRows",
 ]

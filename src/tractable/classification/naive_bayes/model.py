@@ -29,7 +29,16 @@ from tractable.distributions.independent_columns import (
 from tractable.primitives.naive_bayes import class_moments
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
-from tractable.statistics import ByClass, Counts, DiagonalMoments, KeptValues, Moments, SideBySide
+from tractable.statistics import (
+    ByClass,
+    Counts,
+    DiagonalMoments,
+    KeptValues,
+    Moments,
+    SideBySide,
+    Standardizer,
+    column_varies,
+)
 from tractable.statistics.by_class import label_codes
 from tractable.statistics.rows import check_squares
 from tractable.value import value
@@ -50,8 +59,8 @@ __all__ = [
 #: Below, a sum of squares may have been lost.
 SMALL = 1e-290
 
-#: The standard deviation of a column that never varies, in roundings of its values.
-ROUNDINGS = 8.0
+#: The least variance of a column that varies.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @value
@@ -509,13 +518,10 @@ def moments_of_classes(
 
 
 def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of each column over all classes, and the least that one may have."""
-    variance = np.maximum(whole.scatter / whole.weight, 0.0)
-    limits = np.finfo(np.float64)
-    size = np.where(whole.mean != 0, np.abs(whole.mean), 1.0)
-    least = np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny)) ** 2
-    varies = np.sqrt(variance) > limits.eps * np.abs(whole.mean)
-    return np.where(varies, variance, 0.0), np.where(varies, limits.tiny, least)
+    """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
+    found = Standardizer.from_moments(whole)
+    variance = 1.0 / found.scale**2
+    return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
 
 
 def _zeros_and_ones(
@@ -602,21 +608,13 @@ def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: KeptValues, how: 
     if not isinstance(how.bandwidth, str):
         return float(how.bandwidth)
     window = check_window(how.kernel)
-    if _vary(points, weights):
+    own = DiagonalMoments.of(points[:, None], weights)
+    total = float(own.total)
+    if total > 1.0 and column_varies(own.mean, np.sqrt(own.scatter / total))[0]:
         return float(select_bandwidth(points, how.bandwidth, weights=weights, kernel=window).bandwidth[0])
     variance, least = column_variance(DiagonalMoments.of(whole.values, whole.weights))
     spread = float(np.sqrt(np.maximum(variance, least))[0])
-    return spread * (4.0 / (3.0 * max(float(weights.sum()), 1.0))) ** 0.2 * window_factor(window, 1)
-
-
-def _vary(points: np.ndarray, weights: np.ndarray) -> bool:
-    """Whether values, of a weight above one, differ by more than roundings."""
-    total, size = float(weights.sum()), float(np.max(np.abs(points)))
-    if len(points) < 2 or not total > 1.0 or not size > 0.0:
-        return False
-    u = points / size
-    scatter = weights @ (u - np.average(u, weights=weights)) ** 2
-    return bool(np.sqrt(scatter / (total - 1.0)) > ROUNDINGS * np.finfo(np.float64).eps)
+    return spread * (4.0 / (3.0 * max(total, 1.0))) ** 0.2 * window_factor(window, 1)
 
 
 def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) -> Iterator[str]:

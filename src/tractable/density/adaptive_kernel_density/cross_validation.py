@@ -1,4 +1,4 @@
-"""Points that fill a cube evenly."""
+"""The number of neighbours that shape a window, by cross-validation."""
 
 import math
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from collections.abc import Callable
 import numpy as np
 
 from tractable.density.adaptive_kernel_density.windows import (
-    Places,
+    UniqueRows,
     balloon,
-    index_of,
     local_covariances,
-    neighbours_of_places,
+    neighbors_of_unique,
     sample_point,
 )
 from tractable.smoothing import WINDOWS, WindowSums
+from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 from tractable.value import value
 
@@ -22,11 +22,11 @@ __all__ = [
     "balloon_scores",
     "box_about",
     "candidates",
-    "climbed",
     "cross_validated",
     "lattice",
     "probes_of",
     "sample_point_scores",
+    "search_n_neighbors",
 ]
 
 
@@ -67,28 +67,28 @@ class Probes:
         return top + math.log(float(np.mean(np.exp(ratio - top))))
 
 
-def probes_of(places: Places) -> Probes:
-    """Return points of which half fill a box about the places evenly, and half are places, blurred.
+def probes_of(unique: UniqueRows) -> Probes:
+    """Return points of which half fill a box about the rows evenly, and half are rows plus Gaussian noise.
 
-    Of a box in many dimensions hardly a point falls where the density is; blurred places all do. The same
+    Of a box in many dimensions hardly a point falls where the density is; rows plus noise all do. The same
     points are drawn every time.
 
     Examples
     --------
     >>> from tractable.base import Rows
-    >>> from tractable.density.adaptive_kernel_density.windows import places_of
-    >>> probes = probes_of(places_of(Rows(data=np.arange(20.0)[:, None])))
+    >>> from tractable.density.adaptive_kernel_density.windows import unique_rows
+    >>> probes = probes_of(unique_rows(Rows(data=np.arange(20.0)[:, None])))
     >>> round(probes.log_integral(-0.5 * probes.points[:, 0] ** 2), 1)  # log √(2π) = 0.92
     0.9
     """
-    low, high = box_about(places)
-    rng, (m, dim) = np.random.default_rng(0), places.points.shape
-    h = (4.0 / ((dim + 2.0) * places.weights.sum())) ** (1.0 / (dim + 4.0))
-    below = np.cumsum(places.weights)
+    low, high = box_about(unique)
+    rng, (m, dim) = np.random.default_rng(0), unique.points.shape
+    h = (4.0 / ((dim + 2.0) * unique.weights.sum())) ** (1.0 / (dim + 4.0))
+    below = np.cumsum(unique.weights)
     chosen = np.searchsorted(below, below[-1] * (np.arange(N_EACH) + 0.5) / N_EACH)
-    blurred = places.points[np.minimum(chosen, m - 1)] + h * rng.standard_normal((N_EACH, dim))
+    blurred = unique.points[np.minimum(chosen, m - 1)] + h * rng.standard_normal((N_EACH, dim))
     points = np.concatenate([low + (high - low) * lattice(N_EACH, dim), blurred])
-    sums = WindowSums(points=places.points / h, weights=places.weights, window=WINDOWS["gaussian"])
+    sums = WindowSums(points=unique.points / h, weights=unique.weights, window=WINDOWS["gaussian"])
     log_scale = WINDOWS["gaussian"].log_normaliser(dim) + dim * math.log(h) + math.log(below[-1])
     inside = np.all((points >= low) & (points <= high), axis=1)
     even = np.where(inside, -float(np.sum(np.log(high - low))), -np.inf)
@@ -96,9 +96,9 @@ def probes_of(places: Places) -> Probes:
     return Probes(points=points, log_density=log_density)
 
 
-def box_about(places: Places) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of the range of places, widened to three times its size."""
-    low, high = places.points.min(axis=0), places.points.max(axis=0)
+def box_about(unique: UniqueRows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of the range of the rows, widened to three times its size."""
+    low, high = unique.points.min(axis=0), unique.points.max(axis=0)
     reach = np.where(high > low, high - low, 1.0)
     return low - reach, high + reach
 
@@ -106,7 +106,7 @@ def box_about(places: Places) -> tuple[np.ndarray, np.ndarray]:
 N_FOLDS = 5
 N_CANDIDATES = 12
 
-#: Places left out in all, about, where there are more: likelihoods differ alike in a thousand.
+#: UniqueRows left out in all, about, where there are more: likelihoods differ alike in a thousand.
 N_LEFT_OUT = 1000
 
 #: Candidates judged by one search; where the best is not among the last of them, larger ones are not tried.
@@ -114,80 +114,84 @@ N_LEFT_OUT = 1000
 TOGETHER = 3
 LAST, LAST_OF_MANY, LAST_OF_ERRORS = 2, 1, 4
 
-Scores = Callable[[Places, np.ndarray, np.ndarray, float], list[np.ndarray]]
+Scores = Callable[[UniqueRows, np.ndarray, np.ndarray, float], list[np.ndarray]]
 
 
-def candidates(places: Places) -> np.ndarray:
+def candidates(unique: UniqueRows) -> np.ndarray:
     """Return numbers of neighbours to try: from one more than columns to half of the rows, by equal factors.
 
     Examples
     --------
     >>> from tractable.base import Rows
-    >>> from tractable.density.adaptive_kernel_density.windows import places_of
-    >>> candidates(places_of(Rows(data=np.arange(20.0)[:, None]))).tolist()
+    >>> from tractable.density.adaptive_kernel_density.windows import unique_rows
+    >>> candidates(unique_rows(Rows(data=np.arange(20.0)[:, None]))).tolist()
     [2, 3, 4, 5, 6, 7, 9, 10]
     """
-    rows = places.weights.sum()
+    rows = unique.weights.sum()
     most = max(1.0, np.floor(rows / 2.0))
-    least = min(places.points.shape[1] + 1.0, most)
+    least = min(unique.points.shape[1] + 1.0, most)
     return np.unique(np.rint(np.geomspace(least, most, N_CANDIDATES)).astype(np.int64))
 
 
-def climbed(places: Places, shrinkage: float, *, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
+def search_n_neighbors(
+    unique: UniqueRows, shrinkage: float, *, normalized: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of neighbours tried, from small to large, and their scores, until these fall.
 
     Scores are likelihoods of the sample-point form, and squared errors, negative, of the balloon form.
     """
-    every, found = candidates(places), np.zeros(0)
+    every, found = candidates(unique), np.zeros(0)
     scores: Scores = sample_point_scores if normalized else balloon_scores
-    many = len(places.points) > 2 * N_LEFT_OUT
+    many = len(unique.points) > 2 * N_LEFT_OUT
     last = LAST_OF_ERRORS if not normalized else LAST_OF_MANY if many else LAST
     while len(found) < len(every) and not (len(found) and np.argmax(found) < len(found) - last):
         some = every[len(found) : len(found) + TOGETHER]
-        found = np.concatenate([found, cross_validated(places, some, shrinkage, scores)])
+        found = np.concatenate([found, cross_validated(unique, some, shrinkage, scores)])
     return every[: len(found)], found
 
 
-def cross_validated(places: Places, tried: np.ndarray, shrinkage: float, scores: Scores) -> np.ndarray:
+def cross_validated(unique: UniqueRows, tried: np.ndarray, shrinkage: float, scores: Scores) -> np.ndarray:
     """Return the mean score of rows left out, for each number of neighbours, (k,).
 
-    Places are dealt to five folds, always the same ones: copies of a row never tell of each other. Of many
-    places only as many folds are left out as hold a thousand.
+    Unique rows are dealt to five folds, always the same ones, so that copies of a row are left out together.
+    Of many rows only as many folds are left out as hold a thousand.
     """
-    fold, n_used = _folds(len(places.points))
+    fold, n_used = _folds(len(unique.points))
     totals = np.zeros(len(tried))
     for left_out in range(n_used):
         out = fold == left_out
-        found = scores(places.some(~out), places.points[out], tried, shrinkage)
-        totals += [places.weights[out] @ log_density for log_density in found]
-    return totals / places.weights[fold < n_used].sum()
+        found = scores(unique.select(~out), unique.points[out], tried, shrinkage)
+        totals += [unique.weights[out] @ log_density for log_density in found]
+    return totals / unique.weights[fold < n_used].sum()
 
 
 def _folds(m: int) -> tuple[np.ndarray, int]:
-    """Return the fold of each place, and how many of them are left out in turn."""
+    """Return the fold of each unique row, and how many folds are left out in turn."""
     n_folds = min(m, max(N_FOLDS, -(-m // N_LEFT_OUT)))
     return np.random.default_rng(0).permutation(m) % n_folds, min(n_folds, -(-N_LEFT_OUT * n_folds // m))
 
 
 def sample_point_scores(
-    places: Places, x: np.ndarray, tried: np.ndarray, shrinkage: float
+    unique: UniqueRows, x: np.ndarray, tried: np.ndarray, shrinkage: float
 ) -> list[np.ndarray]:
     """Return the log densities of rows under windows of each number of neighbours, by one search."""
-    near = neighbours_of_places(places, index_of(places), int(tried[-1]))
-    windows = (local_covariances(places.points, places.points, near.first(k), shrinkage) for k in tried)
-    return [sample_point(x, places, covariances) for covariances in windows]
+    near = neighbors_of_unique(unique, as_index(unique.points), int(tried[-1]))
+    windows = (local_covariances(unique.points, unique.points, near.first(k), shrinkage) for k in tried)
+    return [sample_point(x, unique, covariances) for covariances in windows]
 
 
-def balloon_scores(places: Places, x: np.ndarray, tried: np.ndarray, shrinkage: float) -> list[np.ndarray]:
+def balloon_scores(
+    unique: UniqueRows, x: np.ndarray, tried: np.ndarray, shrinkage: float
+) -> list[np.ndarray]:
     """Return 2 p(x) - ∫ p² of the balloon form: windows are shaped by the neighbours of x.
 
     Over rows left out its mean is minus the integrated squared error, up to a constant. The form is no
     density, and its likelihood is greatest where its mass is, with few neighbours.
     """
-    probes, n = probes_of(places), len(x)
+    probes, n = probes_of(unique), len(x)
     every = np.concatenate([x, probes.points])
-    most = min(int(tried[-1]), int(places.weights.sum()))
-    near = nearest_counted(index_of(places), every, most, places.weights)
-    windows = (local_covariances(every, places.points, near.first(k), shrinkage) for k in tried)
-    found = (balloon(every, places, covariances) for covariances in windows)
+    most = min(int(tried[-1]), int(unique.weights.sum()))
+    near = nearest_counted(as_index(unique.points), every, most, unique.weights)
+    windows = (local_covariances(every, unique.points, near.first(k), shrinkage) for k in tried)
+    found = (balloon(every, unique, covariances) for covariances in windows)
     return [2.0 * np.exp(logs[:n]) - np.exp(probes.log_integral(2.0 * logs[n:])) for logs in found]

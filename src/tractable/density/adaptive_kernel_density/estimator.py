@@ -17,25 +17,25 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.density.adaptive_kernel_density.cross_validation import box_about, climbed, lattice
+from tractable.density.adaptive_kernel_density.cross_validation import box_about, lattice, search_n_neighbors
 from tractable.density.adaptive_kernel_density.windows import (
     balloon,
-    index_of,
     local_covariances,
-    neighbours_of_places,
-    places_of,
+    neighbors_of_unique,
     sample_point,
+    unique_rows,
     whitening,
 )
 from tractable.distributions import Mixture, MultivariateNormal
+from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 
 __all__ = ["AdaptiveKernelDensity"]
 
-#: Places that are too few to leave some out.
+#: UniqueRows that are too few to leave some out.
 FEW = 3
 
-#: Where the integral of the balloon form is looked at.
+#: Points of the lattice over which the balloon form is integrated.
 N_LATTICE = 4096
 
 
@@ -57,8 +57,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
 
     Columns are measured in their standard deviations, so that units change nothing. Covariances are drawn
     towards a ball, (1 - λ) Σ + λ (tr Σ / D) I, so that they are regular even where neighbours span no volume,
-    and no window is narrower than eight roundings of the columns' spread. Copies of a row are not its
-    neighbours: they tell nothing of its surroundings.
+    and no window is narrower than eight roundings of the columns' spread. Copies of a row are not
+    among its neighbours.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     mass_ : float
         Its integral: 1, or that of the balloon form over the range of the rows widened to three times its
         size, by a lattice of 4096 points (rough in many dimensions).
-    covariances_ : array of shape (n_places, n_features, n_features)
+    covariances_ : array of shape (n_unique, n_features, n_features)
         Of the windows of the sample-point form.
-    places_ : Places
-        The distinct rows in standard units, and how often each counts.
+    rows_ : array of shape (n_unique, n_features)
+        The distinct rows.
     index_ : Index
-        The places, arranged for the search.
+        The distinct rows, standardized and arranged for the search.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -135,19 +135,25 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         chosen = isinstance(self.n_neighbors, str) and self.n_neighbors == "cv"
         check_enough(1 if chosen else self.n_neighbors, rows, spare=1)
-        self.places_ = places_of(rows)
-        if len(self.places_.points) < 2:
+        self._unique_rows_ = unique_rows(rows)
+        if len(self._unique_rows_.points) < 2:
             raise ValueError(
-                f"X must have two different rows at least, got n_samples = {len(rows.data)} with one place"
+                f"X must have two different rows at least, got n_samples = {len(rows.data)} of one value"
             )
-        self.index_ = index_of(self.places_)
+        self.index_ = as_index(self._unique_rows_.points)
         self.n_neighbors_ = self._chosen() if chosen else int(self.n_neighbors)
         self.normalized_ = _is_distribution(self)
         if self.normalized_:
-            self._adopt()
+            self._set_fitted()
         self.mass_ = 1.0 if self.normalized_ else self._mass_about()
         self._report()
         return self
+
+    @property
+    def rows_(self) -> np.ndarray:
+        """The distinct rows."""
+        check_fitted(self)
+        return self._unique_rows_.standardizer.inverse_transform(self._unique_rows_.points)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return the log density of each row.
@@ -191,51 +197,56 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         return float(np.mean(np.exp(self._log_density(points) + log_volume)))
 
     def _chosen(self) -> int:
-        """Return the number of neighbours under which places left out are most likely."""
-        if len(self.places_.points) < FEW:
+        """Return the number of neighbours under which rows left out are most likely."""
+        if len(self._unique_rows_.points) < FEW:
             return 1
-        normalized, unit = _is_distribution(self), np.sum(np.log(self.places_.spread))
-        self.cv_n_neighbors_, found = climbed(self.places_, self.shrinkage, normalized=normalized)
+        normalized, log_jacobian = _is_distribution(self), self._unique_rows_.standardizer.log_jacobian
+        self.cv_n_neighbors_, found = search_n_neighbors(
+            self._unique_rows_, self.shrinkage, normalized=normalized
+        )
         with np.errstate(over="ignore", under="ignore"):
-            self.cv_scores_ = found - unit if normalized else found * np.exp(-unit)
+            self.cv_scores_ = found + log_jacobian if normalized else found * np.exp(log_jacobian)
         return int(self.cv_n_neighbors_[np.argmax(found)])
 
-    def _adopt(self) -> None:
-        places, names = self.places_, getattr(self, "feature_names_in_", None)
-        near = neighbours_of_places(places, self.index_, self.n_neighbors_)
-        inside = local_covariances(places.points, places.points, near, self.shrinkage)
-        whitening(inside)  # refuses windows without volume
+    def _set_fitted(self) -> None:
+        unique, names = self._unique_rows_, getattr(self, "feature_names_in_", None)
+        scale = unique.standardizer.scale
+        near = neighbors_of_unique(unique, self.index_, self.n_neighbors_)
+        windows = local_covariances(unique.points, unique.points, near, self.shrinkage)
+        whitening(windows)  # refuses windows without volume
         with np.errstate(over="ignore", under="ignore"):
-            self.covariances_ = inside * places.spread[:, None] * places.spread
+            self.covariances_ = windows / np.outer(scale, scale)
         variances = np.diagonal(self.covariances_, axis1=1, axis2=2)
         if not np.all(np.isfinite(variances) & (variances >= np.finfo(float).tiny)):
             raise ValueError("X must have columns in units whose squares are numbers; scale them")
         self.distribution_ = Mixture(
-            weights=places.weights / places.weights.sum(),
+            weights=unique.weights / unique.weights.sum(),
             components=MultivariateNormal(
-                mean=places.middle + places.spread * places.points,
+                mean=unique.standardizer.inverse_transform(unique.points),
                 covariance=self.covariances_,
                 names=None if names is None else tuple(names),
             ),
         )
 
     def _log_density(self, x: np.ndarray) -> np.ndarray:
-        places = self.places_
-        z, unit = places.inside(x), np.sum(np.log(places.spread))
+        unique, standardizer = self._unique_rows_, self._unique_rows_.standardizer
+        z, scale = standardizer.transform(x), standardizer.scale
         if self.normalized_:
-            inside = self.covariances_ / places.spread[:, None] / places.spread
-            return sample_point(z, places, inside) - unit
-        near = nearest_counted(self.index_, z, self.n_neighbors_, places.weights)
-        return balloon(z, places, local_covariances(z, places.points, near, self.shrinkage)) - unit
+            inside = self.covariances_ * scale[:, None] * scale
+            return sample_point(z, unique, inside) + standardizer.log_jacobian
+        near = nearest_counted(self.index_, z, self.n_neighbors_, unique.weights)
+        windows = local_covariances(z, unique.points, near, self.shrinkage)
+        return balloon(z, unique, windows) + standardizer.log_jacobian
 
     def _mass_about(self) -> float:
-        places = self.places_
-        return self.mass(*(places.middle + places.spread * end for end in box_about(places)))
+        low, high = map(self._unique_rows_.standardizer.inverse_transform, box_about(self._unique_rows_))
+        return self.mass(low, high)
 
     def _report(self) -> None:
-        if np.any(self.places_.constant):
+        constant = np.flatnonzero(~self._unique_rows_.standardizer.varies)
+        if len(constant):
             warnings.warn(
-                f"the columns {np.flatnonzero(self.places_.constant).tolist()} of X are constant: their "
+                f"the columns {constant.tolist()} of X are constant: their "
                 "windows are as wide as the rounding of their values",
                 DegenerateCovarianceWarning,
                 stacklevel=4,
