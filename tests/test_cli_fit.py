@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, fit
+from tractable.cli import app
 
 BILLS = ["bill_length_mm", "bill_depth_mm"]
 
@@ -40,7 +40,7 @@ def refused(*words):
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":
-        monkeypatch.setattr(fit, "HELD_BYTES", 0)
+        monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, fit
+from tractable.cli import app
 from tractable.cli.tables import open_table
 from tractable.data import text_table as text_blocks
 from tractable.report import read_table
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame({"x": RNG.normal(size=60), "y": RNG.normal(size=60)}).assig
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both, in small blocks."""
     if request.param == "streamed":
-        monkeypatch.setattr(fit, "HELD_BYTES", 0)
+        monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
         monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1024)
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, fit
+from tractable.cli import app
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
 from tractable.data import text_table as text_blocks
@@ -35,7 +35,7 @@ FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":
-        monkeypatch.setattr(fit, "HELD_BYTES", 0)
+        monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
 
 
 def done(*words):
@@ -143,7 +143,7 @@ def test_how_a_large_table_is_read_is_said(name, options, said, tmp_path, monkey
     PENGUINS.to_csv(tmp_path / "rows.csv", index=False)
     words = ["fit", name, str(tmp_path / "rows.csv"), "-s", str(tmp_path / "m"), *options]
     assert "MB" not in CliRunner().invoke(app, words).stderr
-    monkeypatch.setattr(fit, "HELD_BYTES", 0)
+    monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
     assert said in CliRunner().invoke(app, words).stderr
 
 
@@ -164,7 +164,7 @@ def test_words_are_streamed_with_their_holes_and_weights(tmp_path, monkeypatch):
         "-s",
     )
     held = done(*words, tmp_path / "held")
-    monkeypatch.setattr(fit, "HELD_BYTES", 0)
+    monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 4096)
     streamed = done(*words, tmp_path / "streamed")
     assert streamed["rows"] == held["rows"] == len(frame) - 7

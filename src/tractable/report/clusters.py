@@ -110,7 +110,7 @@ def _meaning(found: FittedMixtures, members: Membership, differences: list[list[
 
 def _assumptions(found: FittedMixtures) -> str:
     inside = (
-        "Within a cluster columns are independent, numbers normal, categories with their own probabilities."
+        "Within a cluster columns are independent, numbers normal, categories of their own probabilities."
         if found.mixed
         else "Each cluster is an ellipsoid of normally distributed rows; skewed columns may need several."
     )

@@ -66,9 +66,9 @@ def _check_show(show: str, known: Sequence[str]) -> None:
 def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     """Draw the objective at each iteration; the label of the last says whether EM converged."""
     heights = x.objective_trace_
-    steps = np.arange(1, len(heights) + 1)
+    steps = np.arange(len(heights))  # the first is that of the initial parameters
     ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
-    end = f"converged after {len(steps)}" if x.converged_ else f"not converged after {len(steps)}"
+    end = f"{'' if x.converged_ else 'not '}converged after {steps[-1]}"
     ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=end)
     ax.set(xlabel="iteration of EM", ylabel="objective per row")
     ax.xaxis.get_major_locator().set_params(integer=True)

@@ -119,7 +119,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: st
 
 def _has_intervals(x: Any) -> bool:
     """Return whether there are intervals to draw; a fit without residuals has none."""
-    noise = np.asarray(getattr(x, "noise_variance_", getattr(x, "sigma2_", 1.0)), dtype=float)
+    noise = np.asarray(getattr(x, "noise_variance_", 1.0), dtype=float)
     return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))
 
 
