@@ -66,10 +66,10 @@ def test_every_conjugate_model_is_in_the_catalogue():
 
 
 def test_every_index_is_in_the_catalogue():
-    from rows import indexes, plane_indexes
+    from rows import hyperplane_indexes, indexes
     from tractable.spatial import Index
 
-    made = {type(row.make()(POINTS)) for row in (*indexes.ROWS, *plane_indexes.ROWS)}
+    made = {type(row.make()(POINTS)) for row in (*indexes.ROWS, *hyperplane_indexes.ROWS)}
     wanted = [c for c in public("tractable.spatial").values() if inspect.isclass(c) and issubclass(c, Index)]
     assert [c for c in wanted if c not in made and not inspect.isabstract(c)] == []
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, learning
+from tractable.cli import app, fit
 
 BILLS = ["bill_length_mm", "bill_depth_mm"]
 
@@ -40,7 +40,7 @@ def refused(*words):
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":
-        monkeypatch.setattr(learning, "HELD_BYTES", 0)
+        monkeypatch.setattr(fit, "HELD_BYTES", 0)
 
 
 @pytest.fixture

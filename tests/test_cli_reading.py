@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, learning
-from tractable.cli.table import open_table
-from tractable.data import csv as text_blocks
+from tractable.cli import app
+from tractable.cli.fit import fit
+from tractable.cli.tables import open_table
+from tractable.data import text_table as text_blocks
 from tractable.report import read_table
 
 RNG = np.random.default_rng(0)
@@ -25,7 +26,7 @@ FRAME = pd.DataFrame({"x": RNG.normal(size=60), "y": RNG.normal(size=60)}).assig
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both, in small blocks."""
     if request.param == "streamed":
-        monkeypatch.setattr(learning, "HELD_BYTES", 0)
+        monkeypatch.setattr(fit, "HELD_BYTES", 0)
         monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1024)
 
 

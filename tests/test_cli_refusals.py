@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, learning
+from tractable.cli import app, fit
 
 PENGUINS = tractable.datasets.load("penguins").frame
 TWO = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [2.0, 1.0, 4.0, 3.0], "y": [1.0, 2.0, 2.5, 4.0]})
@@ -126,7 +126,7 @@ def refused(words):
 @pytest.mark.parametrize(("words", "said"), FITS, ids=[words for words, _ in FITS])
 def test_fits_that_cannot_be(folder, words, said, walk, monkeypatch):
     if walk == "streamed":
-        monkeypatch.setattr(learning, "HELD_BYTES", 0)
+        monkeypatch.setattr(fit, "HELD_BYTES", 0)
     before = {path.name for path in folder.iterdir()}
     assert said in refused(["fit", *words.split(), "--save", "model.tractable"])
     assert {path.name for path in folder.iterdir()} == before

@@ -5,10 +5,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tractable.cli.rows import MissingEntries, WatchedRows
-from tractable.cli.steps import Steps
-from tractable.cli.talk import talking
-from tractable.cli.writing import write_tables
+from tractable.cli.console import StepProgress, open_console
+from tractable.cli.tables import CountedRows, MissingEntries, write_tables
 from tractable.data import Batch, Source
 
 
@@ -27,7 +25,7 @@ class Rows(Source):
 
 def test_rows_are_left_out_with_their_labels_and_weights():
     seen = []
-    rows = WatchedRows(Rows(), holes=False, drop=True, label="Ridge", tell=seen.append)
+    rows = CountedRows(Rows(), allow_missing=False, drop=True, label="Ridge", progress=seen.append)
     assert (rows.n_rows, rows.n_features, rows.feature_names) == (None, 2, ("a", "b"))
     kept = list(rows.batches())
     assert [batch.X[:, 0].tolist() for batch in kept] == [[0.0, 2.0], [6.0], []]
@@ -38,19 +36,19 @@ def test_rows_are_left_out_with_their_labels_and_weights():
 
 
 def test_a_pass_that_stops_half_way_does_not_count():
-    rows = WatchedRows(Rows(), holes=False, drop=True, label="Ridge")
+    rows = CountedRows(Rows(), allow_missing=False, drop=True, label="Ridge")
     list(rows.batches())
     next(rows.batches())
     assert (rows.counted, rows.dropped) == (3, 3)
 
 
 def test_a_model_that_takes_holes_needs_labels_all_the_same():
-    rows = WatchedRows(Rows(), holes=True, drop=True, label="GaussianNB")
+    rows = CountedRows(Rows(), allow_missing=True, drop=True, label="GaussianNB")
     assert [batch.n_rows for batch in rows.batches()] == [2, 2, 0]
     with pytest.raises(MissingEntries, match="--target has missing entries"):
-        list(WatchedRows(Rows(), holes=True, drop=False, label="GaussianNB").batches())
+        list(CountedRows(Rows(), allow_missing=True, drop=False, label="GaussianNB").batches())
     with pytest.raises(MissingEntries, match="'b' has missing entries, which Ridge does not take"):
-        list(WatchedRows(Rows(), holes=False, drop=False, label="Ridge").batches())
+        list(CountedRows(Rows(), allow_missing=False, drop=False, label="Ridge").batches())
 
 
 def test_numbers_that_are_missing_are_no_targets():
@@ -60,18 +58,18 @@ def test_numbers_that_are_missing_are_no_targets():
         def batches(self):
             yield Batch(X=np.ones((3, 1)), y=np.array([1.0, np.nan, 2.0]))
 
-    rows = WatchedRows(Targets(), holes=True, drop=True, label="Ridge")
+    rows = CountedRows(Targets(), allow_missing=True, drop=True, label="Ridge")
     assert next(rows.batches()).y.tolist() == [1.0, 2.0]
 
 
 def test_progress_is_a_line_a_step_without_a_terminal(capsys):
-    with talking() as say, Steps(say) as step:
+    with open_console() as console, StepProgress(console) as step:
         step("reading rows.csv: 10 rows", None)
         step("reading rows.csv: 20 rows", None)
         step("writing", 0.9)
     assert capsys.readouterr().err == "reading rows.csv: 10 rows …\nwriting …\n"
     for options in ({"quiet": True}, {"as_json": True}):
-        with talking(**options) as say, Steps(say) as step:
+        with open_console(**options) as console, StepProgress(console) as step:
             step("reading", 0.5)
         assert capsys.readouterr() == ("", "")
 
@@ -81,7 +79,7 @@ def test_progress_is_a_bar_in_a_terminal(capsys, monkeypatch):
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    with talking() as say, Steps(say) as step:
+    with open_console() as console, StepProgress(console) as step:
         step("reading [bold]x", 0.5)
         step("counting", None)
         step.bar.refresh()

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app, main
-from tractable.cli.known_models import model_classes
-from tractable.cli.talk import one_line, talking
+from tractable.cli.console import first_line, open_console
+from tractable.cli.models import model_classes
 
 COMMANDS = ("report", "fit", "predict", "models", "datasets")
 
@@ -126,8 +126,8 @@ def test_models_of_one_kind_and_one_model():
 def test_a_table_for_a_terminal(monkeypatch, capsys):
     """Rich draws it; markup in the text is shown as it is."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    with talking() as say:
-        say.table(("a", "b"), [("x[/bold]", "[red]y")])
+    with open_console() as console:
+        console.table(("a", "b"), [("x[/bold]", "[red]y")])
     said = capsys.readouterr().out
     assert "x[/bold]" in said
     assert "[red]y" in said
@@ -205,7 +205,7 @@ def test_debug_shows_where_an_error_came_from():
     assert "ValueError: no model 'Rigde'" in found.stderr
 
 
-def test_whatever_goes_wrong_is_one_line(capsys):
+def test_whatever_goes_wrong_is_first_line(capsys):
     """Even what is no user's fault; and Ctrl-C has the code of shells."""
     for error, said in (
         (ValueError("first\nsecond"), "error: first\n"),
@@ -213,25 +213,25 @@ def test_whatever_goes_wrong_is_one_line(capsys):
         (MemoryError(), "error: not enough memory for this table\n"),
         (FileNotFoundError(2, "No such file", "x.csv"), "error: no such file: x.csv\n"),
     ):
-        with pytest.raises(typer.Exit) as exit_, talking():
+        with pytest.raises(typer.Exit) as exit_, open_console():
             raise error
         assert exit_.value.exit_code == 1
         assert capsys.readouterr().err == said
-    with pytest.raises(typer.Exit) as exit_, talking():
+    with pytest.raises(typer.Exit) as exit_, open_console():
         raise KeyboardInterrupt
     assert exit_.value.exit_code == 130
-    assert one_line("\n  \n a   b \n c") == "a b"
-    assert len(one_line("x" * 5000)) < 1100
+    assert first_line("\n  \n a   b \n c") == "a b"
+    assert len(first_line("x" * 5000)) < 1100
 
 
 def test_json_is_one_object_without_nan(capsys):
     import numpy as np
 
-    with talking(as_json=True) as say:
-        say.progress("nothing of this")
-        say.warn("odd")
-        say.warn("odd")
-        say.answer({"x": float("nan"), "y": np.arange(2), "path": sys, "n": np.float64(1.0)}, ["no line"])
+    with open_console(as_json=True) as console:
+        console.progress("nothing of this")
+        console.warn("odd")
+        console.warn("odd")
+        console.result({"x": float("nan"), "y": np.arange(2), "path": sys, "n": np.float64(1.0)}, ["no line"])
     said = capsys.readouterr()
     assert said.err == ""
     found = json.loads(said.out)
@@ -244,7 +244,7 @@ def test_errors_are_json_too(capsys):
     assert found.exit_code == 1
     assert json.loads(found.stdout) == {"error": "no model 'Rigde'; did you mean 'Ridge'?"}
     assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
-    with pytest.raises(typer.Exit), talking(as_json=True):
+    with pytest.raises(typer.Exit), open_console(as_json=True):
         raise KeyboardInterrupt
     assert json.loads(capsys.readouterr().out) == {"error": "interrupted"}
 
@@ -252,18 +252,18 @@ def test_errors_are_json_too(capsys):
 def test_text_from_files_does_not_steer_the_terminal(capsys):
     """Escape codes are replaced, and spelled out in JSON."""
     hostile = "\x1b[31mred\x9b2J\u202eback"
-    with talking() as say:
-        say.progress(hostile)
-        say.warn(hostile)
-        say.answer({}, [hostile])
-        say.table(("name",), [(hostile,)])
-    with pytest.raises(typer.Exit), talking():
+    with open_console() as console:
+        console.progress(hostile)
+        console.warn(hostile)
+        console.result({}, [hostile])
+        console.table(("name",), [(hostile,)])
+    with pytest.raises(typer.Exit), open_console():
         raise ValueError(hostile)
     said = capsys.readouterr()
     assert (said.out + said.err).count("\ufffd[31mred\ufffd2J\ufffdback") == 5
     assert not set("\x1b\x9b\u202e") & set(said.out + said.err)
-    with talking(as_json=True) as say:
-        say.answer({"columns": [hostile]})
+    with open_console(as_json=True) as console:
+        console.result({"columns": [hostile]})
     out = capsys.readouterr().out
     assert not set("\x1b\x9b\u202e") & set(out)
     assert json.loads(out) == {"columns": [hostile]}
@@ -271,7 +271,7 @@ def test_text_from_files_does_not_steer_the_terminal(capsys):
 
 def test_quiet_keeps_progress_bars_away(monkeypatch):
     monkeypatch.setenv("TRACTABLE_PROGRESS", "1")
-    with talking(quiet=True):
+    with open_console(quiet=True):
         assert os.environ["TRACTABLE_PROGRESS"] == "0"
     assert os.environ["TRACTABLE_PROGRESS"] == "1"
 

@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from tractable.cli import app, learning
-from tractable.cli.answers import answers_of
-from tractable.cli.known_models import described, model_classes
-from tractable.data import csv as text_blocks
+from tractable.cli import app
+from tractable.cli.fit import fit
+from tractable.cli.models import describe, model_classes
+from tractable.cli.predict import predictor
+from tractable.data import text_table as text_blocks
 
 PENGUINS = tractable.datasets.load("penguins").frame
 #: Which table each kind of model learns from, and which column it predicts.
@@ -28,14 +29,14 @@ OPTIONS = {
     "Perceptron": ["--set", "max_iter=50"],
 }
 CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
-FITTED = [name for name, kind in model_classes().items() if described(kind)["kind"] in TABLES]
+FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind"] in TABLES]
 
 
 @pytest.fixture(params=["held", "streamed"])
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":
-        monkeypatch.setattr(learning, "HELD_BYTES", 0)
+        monkeypatch.setattr(fit, "HELD_BYTES", 0)
 
 
 def done(*words):
@@ -47,7 +48,7 @@ def done(*words):
 @pytest.mark.parametrize("name", FITTED)
 def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, walk):
     """The answers in the file are those of the saved model in Python."""
-    table, target = TABLES[described(model_classes()[name])["kind"]]
+    table, target = TABLES[describe(model_classes()[name])["kind"]]
     frame = tractable.datasets.load(table).frame
     if name in CODES:
         frame, target = PENGUINS[["species", "island", "year"]], target and "species"
@@ -60,7 +61,7 @@ def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, wal
     assert list(found.columns) == said["columns"]
     model = tractable.load(tmp_path / "m")
     rows = frame[list(model.feature_names_in_)]
-    for column, wanted in answers_of(model, None, None, proba=False)(rows).items():
+    for column, wanted in predictor(model, None, None, proba=False)(rows).items():
         if found[column].dtype.kind == "f":
             np.testing.assert_allclose(found[column], wanted, rtol=1e-9, atol=1e-12)
         else:
@@ -143,7 +144,7 @@ def test_how_a_large_table_is_read_is_said(name, options, said, tmp_path, monkey
     PENGUINS.to_csv(tmp_path / "rows.csv", index=False)
     words = ["fit", name, str(tmp_path / "rows.csv"), "-s", str(tmp_path / "m"), *options]
     assert "MB" not in CliRunner().invoke(app, words).stderr
-    monkeypatch.setattr(learning, "HELD_BYTES", 0)
+    monkeypatch.setattr(fit, "HELD_BYTES", 0)
     assert said in CliRunner().invoke(app, words).stderr
 
 
@@ -164,7 +165,7 @@ def test_words_are_streamed_with_their_holes_and_weights(tmp_path, monkeypatch):
         "-s",
     )
     held = done(*words, tmp_path / "held")
-    monkeypatch.setattr(learning, "HELD_BYTES", 0)
+    monkeypatch.setattr(fit, "HELD_BYTES", 0)
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 4096)
     streamed = done(*words, tmp_path / "streamed")
     assert streamed["rows"] == held["rows"] == len(frame) - 7

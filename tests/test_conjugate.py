@@ -306,7 +306,7 @@ def test_lookup():
 
     assert conjugate_prior(Binomial, "probability") is BinomialModel
     assert conjugate_prior("MultivariateNormal", "both") is MultivariateNormalModel
-    assert conjugate_prior("Normal", "precision").beliefs == (Gamma, Wishart)
+    assert conjugate_prior("Normal", "precision").prior_families == (Gamma, Wishart)
     assert conjugate_prior("Poisson") is PoissonModel
     for likelihood, unknown in [("Normal", "median"), ("Laplace", "mean"), (3, None)]:
         with pytest.raises(ValueError, match=r"there are: Bernoulli \(probability\)"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tractable import fold
-from tractable.arrays.grouping import group_rows, tally
+from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.namespace import to_numpy
 from tractable.statistics import Counts, Totals
 from tractable.testing.statistic_laws import assert_same_statistic
@@ -88,6 +88,6 @@ def test_groups_of_equal_rows(backend, rng):
     groups = to_numpy(group_rows(backend.asarray(x)))
     same = (x[:, None] == x[None, :]).all(axis=-1)
     np.testing.assert_array_equal(groups[:, None] == groups[None, :], same)
-    sums = tally(group_rows(backend.asarray(x)), backend.asarray(np.ones(40)), 40)
+    sums = weighted_counts(group_rows(backend.asarray(x)), backend.asarray(np.ones(40)), 40)
     assert backend.owns(sums)
     np.testing.assert_array_equal(to_numpy(sums)[groups], same.sum(axis=0))

@@ -127,7 +127,7 @@ def test_a_parametric_model_does_not_grow_with_its_rows():
     assert few.n_parameters_ == many.n_parameters_ == 1 + 2 * 5
     assert tractable.tags(few).parametric
     # No closed form: the likelihood is a sum of logarithms of sums, and EM climbs it.
-    assert np.all(np.diff(many.lower_bounds_) > -1e-9)
+    assert np.all(np.diff(many.objective_trace_) > -1e-9)
 
 
 def test_what_is_given_is_compared_with_the_threshold():

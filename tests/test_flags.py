@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 import tractable
 from tractable.base.parameters import check_flags
 from tractable.cli import app
-from tractable.cli.known_models import model_classes
-from tractable.cli.parameters import made
+from tractable.cli.models import make_model, model_classes
 
 X = np.array([[1.0], [2.0], [3.0], [5.0]])
 Y = np.array([1.0, 2.0, 2.5, 4.0])
@@ -19,29 +18,29 @@ Y = np.array([1.0, 2.0, 2.5, 4.0])
 
 @pytest.mark.parametrize("word", ["no", "NO", "false", "False", "off", "Off"])
 def test_no_in_any_words(word):
-    assert made("Ridge", [f"fit_intercept={word}"]).fit_intercept is False
+    assert make_model("Ridge", [f"fit_intercept={word}"]).fit_intercept is False
 
 
 @pytest.mark.parametrize("word", ["yes", "Yes", "true", "TRUE", "on", "On"])
 def test_yes_in_any_words(word):
-    assert made("Ridge", [f"penalize_intercept={word}"]).penalize_intercept is True
+    assert make_model("Ridge", [f"penalize_intercept={word}"]).penalize_intercept is True
 
 
 @pytest.mark.parametrize("word", ["maybe", "0", "1", "None", "n"])
 def test_other_words_are_refused(word):
     with pytest.raises(ValueError, match="--set fit_intercept is yes or no; got "):
-        made("Ridge", [f"fit_intercept={word}"])
+        make_model("Ridge", [f"fit_intercept={word}"])
 
 
 def test_flags_of_models_inside_models():
     settings = ["density=GaussianMixture", "density__warm_start=yes"]
-    assert made("GenerativeClassifier", settings).density.warm_start is True
+    assert make_model("GenerativeClassifier", settings).density.warm_start is True
     with pytest.raises(ValueError, match="--set density__warm_start is yes or no"):
-        made("GenerativeClassifier", [settings[0], "density__warm_start=maybe"])
+        make_model("GenerativeClassifier", [settings[0], "density__warm_start=maybe"])
 
 
 def test_words_stay_words_where_they_are_asked_for():
-    assert made("GaussianMixture", ["covariance_type=diag"]).covariance_type == "diag"
+    assert make_model("GaussianMixture", ["covariance_type=diag"]).covariance_type == "diag"
 
 
 def test_a_fit_without_an_intercept_from_the_command(tmp_path):
@@ -69,7 +68,7 @@ FLAGGED = [
 @pytest.mark.parametrize(("name", "flag"), FLAGGED, ids=[f"{n}-{f}" for n, f in FLAGGED])
 @pytest.mark.parametrize("word", ["no", 1, None])
 def test_every_model_refuses_words_for_flags(name, flag, word):
-    model = clone(made(name, ["density=GaussianDensity"] if name == "GenerativeClassifier" else []))
+    model = clone(make_model(name, ["density=GaussianDensity"] if name == "GenerativeClassifier" else []))
     with pytest.raises(ValueError, match=f"^{flag} must be True or False, got "):
         model.set_params(**{flag: word}).fit(X, Y)
 

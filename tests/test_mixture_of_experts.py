@@ -72,7 +72,7 @@ def test_the_gate_is_learned_inside_the_m_step(options, rng):
     X, y, _ = gated(rng)
     w = rng.uniform(0.5, 2.0, len(y))
     model = fitted(X, y, sample_weight=w, tol=1e-13, max_iter=5000, **options)
-    trace = np.asarray(model.lower_bounds_)
+    trace = np.asarray(model.objective_trace_)
     assert np.all(np.diff(trace) >= -1e-9 * np.abs(trace[:-1]))
     np.testing.assert_allclose(model.log_likelihood_, w @ model.predict_dist(X).log_prob(y), rtol=1e-9)
     shares = model.responsibilities(X, y)
@@ -205,7 +205,12 @@ def test_a_plane_fades_where_it_is_not_trusted(rng):
     right = lines[int(np.argmax(model.coef_[:, 0]))].get_colors()[:, 3]
     assert right[0] < 0.2
     assert right[-1] > 0.9
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["density", "data", "plane 0", "plane 1"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [
+        "density",
+        "data",
+        "component 0",
+        "component 1",
+    ]
     for options, named in (({"y": y}, "data must be given with y"), ({"X": np.ones((4, 2))}, "column")):
         with pytest.raises(ValueError, match=named):
             tractable.plot(model, **options)

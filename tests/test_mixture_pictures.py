@@ -27,12 +27,6 @@ def geysers():
     return tractable.GaussianMixture(2, random_state=0).fit(GEYSER)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def ticks(ax):
     return [tick.get_text() for tick in ax.get_xticklabels()]
 
@@ -115,6 +109,6 @@ def test_responsibilities_of_words_and_of_rows_with_holes(table):
 def test_responsibilities_are_of_rows(geysers):
     with pytest.raises(ValueError, match="data must be given, the rows"):
         tractable.plot(geysers, show="responsibilities")
-    with pytest.raises(ValueError, match="show must be one of density, climb, responsibilities"):
+    with pytest.raises(ValueError, match="show must be one of density, objective, responsibilities"):
         tractable.plot(geysers, show="stairs")
     assert not plt.get_fignums()

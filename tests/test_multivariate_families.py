@@ -324,17 +324,17 @@ def test_partners_must_be_of_the_family():
         d = family(**given)
         with pytest.raises(TypeError, match="other"):
             d.kl_divergence(Normal(mean=0.0, variance=1.0))
-    with pytest.raises(ValueError, match="shares"):
+    with pytest.raises(ValueError, match="other must have events of shape"):
         Dirichlet(concentration=[1.0, 1.0]).kl_divergence(Dirichlet(concentration=np.ones(3)))
     for family in (Wishart, InverseWishart):
-        with pytest.raises(ValueError, match="rows"):
+        with pytest.raises(ValueError, match="other must have events of shape"):
             family(dof=3.0, scale=W).kl_divergence(family(dof=3.0, scale=THREE))
     l1, l2 = (MultivariateLaplace(location=[0.0, 1.0], scale=1.0, norm=norm) for norm in ("l1", "l2"))
     with pytest.raises(ValueError, match="norm"):
         l1.kl_divergence(l2)
     for family, scale in ((MultivariateLaplace, 1.0), (MultivariateStudentT, np.eye(3))):
         known = {"dof": 3.0} if family is MultivariateStudentT else {}
-        with pytest.raises(ValueError, match="coordinates"):
+        with pytest.raises(ValueError, match="other must have events of shape"):
             family(**GOOD[family]).kl_divergence(family(location=np.zeros(3), scale=scale, **known))
 
 

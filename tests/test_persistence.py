@@ -1,4 +1,4 @@
-"""What is data comes back to the bit, and the laws that say so have teeth."""
+"""What is data comes back to the bit, and the laws that say so have power."""
 
 import numpy as np
 import pytest

@@ -6,20 +6,13 @@ import pandas as pd
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import Multinomial, MultivariateNormal, NormalWishart, Wishart
-from tractable.plotting.matrices import edge, radius_holding
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.spatial import KDTree
 
 FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)) * [1.0, 5.0], columns=["width", "height"])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def line_called(ax, label):
@@ -29,11 +22,11 @@ def line_called(ax, label):
 @pytest.mark.parametrize("scale", [1.0, 1e-100, 1e100])
 def test_ellipses_hold_what_they_say(scale):
     covariance = np.array([[2.0, 0.6], [0.6, 1.0]])
-    ring = edge([1.0, -2.0], covariance, radius_holding(0.9)) - [1.0, -2.0]
+    ring = ellipse_points([1.0, -2.0], covariance, mahalanobis_radius(0.9)) - [1.0, -2.0]
     squared = np.sum(ring @ np.linalg.inv(covariance) * ring, axis=1)
     np.testing.assert_allclose(squared, -2.0 * np.log(0.1), rtol=1e-9)
     units = np.array([scale, 1.0])
-    other = edge([0.0, 0.0], covariance * units * units[:, None], radius_holding(0.9))
+    other = ellipse_points([0.0, 0.0], covariance * units * units[:, None], mahalanobis_radius(0.9))
     np.testing.assert_allclose(other / units, ring, rtol=1e-9)
 
 
@@ -53,7 +46,7 @@ def test_each_member_of_a_batch_has_its_region():
     for drawn, mean, size in zip(ax.collections, batch.mean, (1.0, 2.0), strict=True):
         (path,) = drawn.get_paths()
         radii = np.linalg.norm(path.vertices - mean, axis=1) / size
-        np.testing.assert_allclose(radii, radius_holding(0.9), rtol=0.06)
+        np.testing.assert_allclose(radii, mahalanobis_radius(0.9), rtol=0.06)
 
 
 def test_matrices_are_drawn_as_ellipses():
@@ -86,10 +79,10 @@ def test_clusters_of_one_column_have_edges_half_way():
     assert ax.get_xlabel() == "width"
 
 
-def test_the_climb_is_what_em_reached():
+def test_the_objective_of_every_iteration_is_drawn():
     model = tractable.GaussianMixture(2, random_state=0).fit(FRAME)
     heights = tractable.plot(model, show="climb").lines[0].get_ydata()
-    np.testing.assert_array_equal(heights, model.lower_bounds_)
+    np.testing.assert_array_equal(heights, model.objective_trace_)
     with pytest.raises(ValueError, match="show must be one of density, climb"):
         tractable.plot(model, show="stairs")
 

@@ -9,20 +9,14 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import tractable
-from tractable.plotting.decision_regions import class_colour, class_dashes, class_marker
-from tractable.plotting.points import MOST_ROWS, draw_rows, some_rows
+from tractable.plotting.pictures.classifiers import class_colour, class_dashes, class_marker
+from tractable.plotting.rows import MAX_ROWS, draw_rows, sampled_rows
 
 RNG = np.random.default_rng(0)
-N = 3 * MOST_ROWS
+N = 3 * MAX_ROWS
 MANY = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["width", "height"])
 SIDE = np.where(MANY["width"] + RNG.normal(size=N) > 0.0, "left", "right")
 TOLD = "4,000 of 12,000 rows"
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def legend_of(ax):
@@ -44,12 +38,12 @@ def crowd(n_classes, n_each=5):
 
 def test_some_rows_are_the_same_every_time_and_reach_as_far_as_all():
     rows = MANY.to_numpy()
-    chosen = some_rows(rows)
-    assert len(np.unique(chosen)) == MOST_ROWS
-    np.testing.assert_array_equal(chosen, some_rows(rows))
+    chosen = sampled_rows(rows)
+    assert len(np.unique(chosen)) == MAX_ROWS
+    np.testing.assert_array_equal(chosen, sampled_rows(rows))
     np.testing.assert_array_equal(rows[chosen].min(axis=0), rows.min(axis=0))
     np.testing.assert_array_equal(rows[chosen].max(axis=0), rows.max(axis=0))
-    np.testing.assert_array_equal(some_rows(rows[:MOST_ROWS]), np.arange(MOST_ROWS))
+    np.testing.assert_array_equal(sampled_rows(rows[:MAX_ROWS]), np.arange(MAX_ROWS))
     assert abs(rows[chosen].mean()) < 0.05
 
 
@@ -80,7 +74,7 @@ def test_many_rows_are_thinned_and_the_legend_says_so(model, columns):
     rows = MANY.iloc[:, :columns]
     options = {} if columns is None else {"y": np.abs(MANY["height"])}
     ax = tractable.plot(model.fit(rows, **options), data=rows, **options)
-    assert marks_of(ax) == MOST_ROWS
+    assert marks_of(ax) == MAX_ROWS
     assert f"data, {TOLD}" in legend_of(ax)
 
 
@@ -89,13 +83,13 @@ def test_many_rows_of_classes(columns):
     rows = MANY.iloc[:, :columns]
     ax = tractable.plot(tractable.GaussianNB().fit(rows, SIDE), data=rows, y=SIDE, n_cells=20)
     ticks = [line for line in ax.lines if line.get_marker() == "|"]
-    assert marks_of(ax) + sum(len(line.get_xdata()) for line in ticks) == MOST_ROWS
+    assert marks_of(ax) + sum(len(line.get_xdata()) for line in ticks) == MAX_ROWS
     assert ax.get_legend().get_title().get_text() == TOLD
 
 
 def test_many_rows_of_clusters():
     ax = tractable.plot(tractable.KMeans(2, random_state=0).fit(MANY), data=MANY)
-    assert marks_of(ax) == MOST_ROWS + 2
+    assert marks_of(ax) == MAX_ROWS + 2
     assert ax.get_legend().get_title().get_text() == TOLD
 
 

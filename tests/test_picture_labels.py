@@ -12,17 +12,11 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 import tractable
-from tractable.plotting.labels import as_written, legend_name
+from tractable.plotting.style import legend_label, show_literally
 
 ODD = [r"a $\frac$ b", "_flipper", "$x^"]
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=ODD)
 Y = X.sum(axis=1).rename("cost $ a $_b^ x")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def legend_of(ax):
@@ -80,7 +74,7 @@ def test_classes_that_are_confused():
 def test_a_colorbar_is_written_as_it_is_too():
     figure, ax = plt.subplots()
     figure.colorbar(ax.scatter([0, 1], [0, 1], c=[0, 1]), label=r"$\frac$")
-    as_written(ax)
+    show_literally(ax)
     assert r">$\frac$</text>" in saved(ax)
 
 
@@ -93,4 +87,4 @@ def test_axes_beside_it_are_left_alone():
 
 
 def test_ordinary_names_are_not_touched():
-    assert [legend_name(name) for name in ("late", 3, "a_b")] == ["late", "3", "a_b"]
+    assert [legend_label(name) for name in ("late", 3, "a_b")] == ["late", "3", "a_b"]

@@ -82,7 +82,7 @@ def test_an_unknown_option_is_answered_by_those_there_are(x, named):
 
 def test_options_of_a_mixture_are_those_of_what_it_shows():
     model = tractable.GaussianMixture(2, random_state=0).fit(PAIR)
-    assert "label" in refusal(TypeError, model, show="climb", data=PAIR)
+    assert "label" in refusal(TypeError, model, show="objective", data=PAIR)
 
 
 @pytest.mark.parametrize("ax", [3, plt.Figure(), np.array([None, None])], ids=["number", "figure", "array"])

@@ -211,7 +211,7 @@ def test_an_answer_of_the_wrong_length_is_refused(rows, tmp_path):
         def predict(self, X):
             return X[:-1, 0]
 
-    with pytest.raises(ValueError, match="an answer for each of 500 rows"):
+    with pytest.raises(ValueError, match="one result for each of 500 rows"):
         tractable.predict_to(Short(), rows, tmp_path / "out.parquet")
 
 

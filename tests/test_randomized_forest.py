@@ -8,7 +8,7 @@ import pytest
 
 import tractable
 from tractable.spatial import Brute, KDTree, RandomizedForest, SpillTree, TSVQTree, neighbor_graph, recall
-from tractable.spatial.plane_cells import plane_cells
+from tractable.spatial.hyperplane_index import leaf_polygons
 
 
 def curved(rng, n, inner, outer):
@@ -89,7 +89,7 @@ def test_cells_part_the_box(rng):
     low, high = points.min(axis=0), points.max(axis=0)
     forest = RandomizedForest(points, n_trees=2, leaf_size=20, random_state=0)
     for tree in (0, 1):
-        cells = plane_cells(forest, tree, room=0.0)
+        cells = leaf_polygons(forest, tree, room=0.0)
         assert sum(map(area, cells.values())) == pytest.approx(np.prod(high - low))
         middles = np.array([cell.mean(axis=0) for cell in cells.values()])
         assert forest.leaves(middles, tree).tolist() == list(cells)
@@ -105,18 +105,18 @@ def test_cells_part_the_box(rng):
     assert kd.depth == np.ceil(np.log2(500 / 20))
     for bad in ({"tree": 2}, {"tree": -1}):
         with pytest.raises(ValueError, match="tree"):
-            plane_cells(forest, **bad)
+            leaf_polygons(forest, **bad)
     with pytest.raises(ValueError, match="two columns"):
-        plane_cells(RandomizedForest(np.eye(3)))
+        leaf_polygons(RandomizedForest(np.eye(3)))
 
 
-@pytest.mark.parametrize("unit", [2.0**-500, 2.0**500])
+@pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
 def test_cells_are_in_the_units_of_the_points(unit, rng):
     points = rng.standard_normal((100, 2))
     plain, scaled = (KDTree(points * size, leaf_size=8).cells() for size in (1.0, unit))
     np.testing.assert_array_equal(scaled, plain * unit)
     plain, scaled = (
-        plane_cells(RandomizedForest(points * size, leaf_size=8, random_state=0)) for size in (1.0, unit)
+        leaf_polygons(RandomizedForest(points * size, leaf_size=8, random_state=0)) for size in (1.0, unit)
     )
     assert list(plain) == list(scaled)
     for leaf, cell in plain.items():

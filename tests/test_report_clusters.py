@@ -6,10 +6,10 @@ import pytest
 
 import tractable
 from section_code import run_code
+from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.report import table_of
-from tractable.report.cluster_pictures import ellipse, telling_pair
-from tractable.report.clusters import section
-from tractable.report.grouping import grouping
+from tractable.report.clusters import section, separating_pair
+from tractable.report.mixtures import fitted_mixtures
 
 
 def three_groups(rng, n=150):
@@ -103,14 +103,14 @@ def test_one_column_is_drawn_on_a_line(rng):
 
 def test_fitted_once_for_a_table(rng):
     table = table_of(three_groups(rng)[0])
-    assert grouping(table) is grouping(table)
-    assert grouping(table) is not grouping(table_of(table.frame))
+    assert fitted_mixtures(table) is fitted_mixtures(table)
+    assert fitted_mixtures(table) is not fitted_mixtures(table_of(table.frame))
 
 
 def test_many_ways_to_be_missing_make_columns_independent(rng):
     x = rng.normal(size=(100, 5)) + 9.0 * (np.arange(100) % 2)[:, None]
     x[rng.uniform(size=x.shape) < 0.2] = np.nan
-    found = grouping(table_of(pd.DataFrame(x, columns=list("abcde"))))
+    found = fitted_mixtures(table_of(pd.DataFrame(x, columns=list("abcde"))))
     assert found.mixed
     assert found.choice.best[0] == 2
 
@@ -143,7 +143,7 @@ def test_a_wide_table_says_what_it_uses(rng):
     names = [f"shared {j}" for j in range(6)] + [f"noise {j}" for j in range(60)]
     found = section(table_of(pd.DataFrame(x, columns=names)), rng=rng)
     assert any("most in common" in note for note in found.notes)
-    used = grouping(table_of(pd.DataFrame(x, columns=names))).rows.numbers
+    used = fitted_mixtures(table_of(pd.DataFrame(x, columns=names))).rows.numbers
     assert {f"shared {j}" for j in range(6)} <= set(used)
 
 
@@ -156,7 +156,8 @@ def test_columns_that_say_the_same_are_used_once(rng):
 
 def test_ellipse_holds_nine_tenths(rng):
     covariance = np.array([[4.0, 1.0], [1.0, 2.0]])
-    ring = ellipse(np.array([1.0, 2.0]), covariance) - np.array([[1.0], [2.0]])
+    points = ellipse_points(np.array([1.0, 2.0]), covariance, mahalanobis_radius(0.9))
+    ring = points.T - np.array([[1.0], [2.0]])
     radius2 = (ring * np.linalg.solve(covariance, ring)).sum(axis=0)
     np.testing.assert_allclose(radius2, radius2[0])
     draws = rng.multivariate_normal([0.0, 0.0], covariance, 20_000)
@@ -167,7 +168,7 @@ def test_ellipse_holds_nine_tenths(rng):
 def test_telling_pair_without_groups_is_the_most_alike(rng):
     x = rng.normal(size=100)
     frame = pd.DataFrame({"a": rng.normal(size=100), "b": x, "c": x + 0.1 * rng.normal(size=100)})
-    assert telling_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
+    assert separating_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
 
 
 def test_bundled_table(rng):

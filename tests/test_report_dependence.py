@@ -8,9 +8,9 @@ import pytest
 
 from tractable import datasets
 from tractable.report import pairwise_dependence, table_of
-from tractable.report.marginals import _wilson
+from tractable.report.dependence import reversals
 from tractable.report.mutual_information import coded, correlation_interval, information, pairs_of
-from tractable.report.within_groups import reversals
+from tractable.report.overview import _wilson
 
 
 def test_information_of_copies_and_of_independent_codes():

@@ -7,8 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.map import section
-from tractable.report.principal import chance_variance, filled, principal_axes
+from tractable.report.map import chance_variance, filled, principal_axes, section
 
 
 def correlated(rng, n=300):
@@ -30,8 +29,8 @@ def test_the_planted_direction_is_first(rng):
     assert found.findings["directions"][1][0] == "d"
     assert found.findings["n_beyond_chance"] == 1
     scope = run_code(found, frame)
-    np.testing.assert_allclose(scope["axes"].shares, found.findings["shares"])
-    variances = np.var(scope["places"], axis=0)
+    np.testing.assert_allclose(scope["axes"].explained_variance_ratio, found.findings["shares"])
+    variances = np.var(scope["scores"], axis=0)
     np.testing.assert_allclose(variances, scope["axes"].variances[:2])
 
 
@@ -41,10 +40,10 @@ def test_holes_are_filled_with_what_the_rest_leads_to_expect(rng):
     found = section(table_of(frame), rng=rng)
     assert "30 missing entries were filled" in found.done
     scope = run_code(found, frame)
-    np.testing.assert_allclose(scope["axes"].shares, found.findings["shares"], rtol=1e-9)
+    np.testing.assert_allclose(scope["axes"].explained_variance_ratio, found.findings["shares"], rtol=1e-9)
     whole = correlated(np.random.default_rng(0))
-    assert len(scope["places"]) == len(whole)
-    assert np.isfinite(scope["places"]).all()
+    assert len(scope["scores"]) == len(whole)
+    assert np.isfinite(scope["scores"]).all()
 
 
 def test_filled_is_the_conditional_mean(rng):
@@ -127,7 +126,7 @@ def test_arrows_are_within_the_map_of_a_few_rows(rng):
     """Rows are flat about the first direction, and arrows are not."""
     from matplotlib.figure import Figure
 
-    from tractable.report.map_pictures import _arrows
+    from tractable.report.map import _arrows
 
     ax = Figure().subplots()
     scores = np.array([[-2.0, -0.4], [0.1, -0.4], [2.1, -0.4], [-0.2, 0.2]])

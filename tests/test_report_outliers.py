@@ -7,8 +7,7 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.outliers import section
-from tractable.report.strangeness import N_DRAWS, blamed, strangeness
+from tractable.report.outliers import N_DRAWS, outlier_scores, section, unexpected_entries
 
 
 def related(rng, n=200):
@@ -67,7 +66,7 @@ def test_a_category_is_blamed_too(rng):
 def test_rows_of_the_model_are_as_strange_as_expected(rng):
     frame = pd.DataFrame(rng.normal(size=(4000, 2)), columns=["a", "b"])
     model = tractable.GaussianMixture(1).fit(frame)
-    tails = strangeness(model, frame, rng).tails
+    tails = outlier_scores(model, frame, rng).tails
     for level in (0.01, 0.1, 0.5):
         error = np.sqrt(level * (1.0 - level) * (1.0 / len(frame) + 1.0 / N_DRAWS))
         assert abs(np.mean(tails <= level) - level) < 5.0 * error
@@ -78,7 +77,7 @@ def test_rows_with_holes_are_compared_with_their_like(rng):
     x[2000:, 1] = np.nan
     frame = pd.DataFrame(x, columns=["a", "b"])
     model = tractable.GaussianMixture(1).fit(frame)
-    tails = strangeness(model, frame, rng).tails
+    tails = outlier_scores(model, frame, rng).tails
     for half in (tails[:2000], tails[2000:]):
         error = np.sqrt(0.25 * (1.0 / 2000 + 1.0 / N_DRAWS))
         assert abs(np.mean(half <= 0.5) - 0.5) < 5.0 * error
@@ -88,7 +87,7 @@ def test_blame_is_the_tail_of_the_conditional(rng):
     covariance = np.array([[1.0, 0.8], [0.8, 1.0]])
     x = pd.DataFrame(rng.multivariate_normal([0.0, 0.0], covariance, 500), columns=["a", "b"])
     model = tractable.GaussianMixture(1).fit(x)
-    found = blamed(model, {"a": 0.1, "b": 3.0}, ())
+    found = unexpected_entries(model, {"a": 0.1, "b": 3.0}, ())
     given = model.distribution_.components[0].condition([0], [0.1])
     line = tractable.Normal(mean=given.mean[0], stddev=np.sqrt(given.covariance[0, 0]))
     assert found[0].column == "b"

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from tractable.report import make_report
-from tractable.report.page import page
-from tractable.report.section import Grid, Picture, Section
+from tractable.report.page import Grid, Picture, Section, page
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </style></title><img src=x onerror=alert(1)>"
 

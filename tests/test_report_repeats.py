@@ -17,7 +17,7 @@ from tractable.report import (
 )
 from tractable.report import map as row_map
 from tractable.report.mutual_information import pairs_of
-from tractable.report.repeats import copied_rows, equal_rows, repeated, without_repeats
+from tractable.report.rows import copied_rows, deduplicated, duplicate_mask, equal_rows
 
 
 def normals(rng, n=150, times=3, digits=15):
@@ -28,14 +28,14 @@ def normals(rng, n=150, times=3, digits=15):
 @pytest.mark.parametrize("digits", [15, 2, 1])
 @pytest.mark.parametrize("times", [2, 3, 10])
 def test_copies_are_found_in_fine_and_in_rounded_numbers(digits, times, rng):
-    copies = repeated(normals(rng, times=times, digits=digits))
+    copies = duplicate_mask(normals(rng, times=times, digits=digits))
     assert not copies[:150].any()
     assert copies[150:].all()
 
 
 def test_one_copy_is_found(rng):
     frame = normals(rng, times=1)
-    assert repeated(pd.concat([frame, frame[:1]])).sum() == 1
+    assert duplicate_mask(pd.concat([frame, frame[:1]])).sum() == 1
 
 
 def doses(rng):
@@ -68,7 +68,7 @@ def test_rows_that_are_alike_by_chance_are_no_copies(made, rng):
     """Few doses, rounded heights, many zeros, yes and no, rows without numbers."""
     frame = pd.DataFrame(made(rng))
     assert frame.duplicated().sum() > 50
-    assert not repeated(frame).any()
+    assert not duplicate_mask(frame).any()
 
 
 @pytest.mark.parametrize("name", datasets.names())
@@ -83,7 +83,7 @@ def test_columns_that_name_rows_and_empty_rows_are_left_aside(rng):
     assert not equal_rows(empty).any()
     nothing = table_of(pd.DataFrame({"a": [None] * 4, "id": [f"r{i}" for i in range(4)]}))
     assert not equal_rows(nothing).any()
-    assert without_repeats(nothing) is nothing
+    assert deduplicated(nothing) is nothing
 
 
 def test_dependence_is_tested_on_distinct_rows(rng):

@@ -6,8 +6,8 @@ import re
 import matplotlib as mpl
 import numpy as np
 
-from tractable.plotting.labels import legend_name
-from tractable.report.section import MOST_BYTES, canvas, picture_of
+from tractable.plotting.style import legend_label
+from tractable.report.page import MAX_BYTES, canvas, picture_of
 
 
 def drawn(n=5, **options):
@@ -44,7 +44,7 @@ def test_the_same_drawing_is_the_same_text():
 def test_heavy_drawings_are_pixels():
     for picture in (drawn(20_000), drawn(pixels=True)):
         assert picture.svg.startswith('<img src="data:image/png;base64,')
-        assert len(picture.svg) < MOST_BYTES
+        assert len(picture.svg) < MAX_BYTES
         assert base64.b64decode(picture.svg.split(",")[1].split('"')[0]).startswith(b"\x89PNG")
 
 
@@ -60,7 +60,7 @@ def test_nothing_is_left_behind():
 def test_labels_and_names_are_written_as_they_are():
     """As in every other picture: no mathematics, and nothing left out of a legend."""
     with canvas() as (figure, ax):
-        ax.plot([0, 1], [1, 0], label=legend_name("_late $x$"))
+        ax.plot([0, 1], [1, 0], label=legend_label("_late $x$"))
         ax.set_xticks([0, 1], [r"$\frac$", "_x"])
         figure.legend(title="$by$")
         svg = picture_of(figure, alt="a falling line").svg

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from tractable import datasets
 from tractable.data.names import clean_names
 from tractable.report import TableError, read_table, table_of
-from tractable.report.blocks import Kept
+from tractable.report.reading import RowSample
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_every_row_is_kept_as_often_as_any_other():
     kept = np.zeros(40)
     rng = np.random.default_rng(3)
     for _ in range(2000):
-        sample = Kept(4, rng)
+        sample = RowSample(4, rng)
         for start in range(0, 40, 5):
             sample.add(pa.record_batch({"i": np.arange(start, start + 5)}))
         kept[sample.table()["i"].to_numpy()] += 1

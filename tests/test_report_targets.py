@@ -7,11 +7,15 @@ import pytest
 from section_code import run_code
 from tractable import Mixture, Normal, StudentT
 from tractable.report import read_table, table_of
-from tractable.report.logarithms import OfLogarithm, is_skewed, log_regressors, middle, skewed_columns
-from tractable.report.model_pictures import _looked_at
-from tractable.report.model_words import few_rows
-from tractable.report.models import section
-from tractable.report.telling import telling_columns
+from tractable.report.candidates import (
+    LogTransformed,
+    is_skewed,
+    log_regressors,
+    point_prediction,
+    skewed_columns,
+)
+from tractable.report.models import _rare_class, dominant_rows, section
+from tractable.report.mutual_information import informative_columns
 
 
 def wide(rng, n=120, k=79):
@@ -42,26 +46,26 @@ BASES = {
 @pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 class TestDistributionOfALogarithm:
     def test_it_has_density_one_in_all(self, base):
-        d = OfLogarithm(base=base)
+        d = LogTransformed(base=base)
         grid = np.exp(np.linspace(-60.0, 60.0, 40_001))[:, None]
         total = np.trapezoid(np.exp(d.log_prob(grid)), grid, axis=0)
         np.testing.assert_allclose(total, 1.0, atol=1e-3)
 
     def test_its_density_is_the_slope_of_its_cdf(self, base):
-        d, y, step = OfLogarithm(base=base), np.array([0.7, 2.0]), 1e-6
+        d, y, step = LogTransformed(base=base), np.array([0.7, 2.0]), 1e-6
         slope = (d.cdf(y + step) - d.cdf(y - step)) / (2.0 * step)
         np.testing.assert_allclose(np.exp(d.log_prob(y)), slope, rtol=1e-6)
 
     def test_quantiles_undo_the_cdf(self, base):
-        d = OfLogarithm(base=base)
+        d = LogTransformed(base=base)
         low, high = d.interval(0.8)
         np.testing.assert_allclose(d.cdf(low), 0.1, rtol=1e-6)
         np.testing.assert_allclose(d.cdf(high), 0.9, rtol=1e-6)
-        np.testing.assert_allclose(d.cdf(middle(d)), 0.5, rtol=1e-6)
+        np.testing.assert_allclose(d.cdf(point_prediction(d)), 0.5, rtol=1e-6)
         assert d.batch_shape == (2,)
 
     def test_nothing_is_below_zero(self, base):
-        d = OfLogarithm(base=base)
+        d = LogTransformed(base=base)
         assert (d.log_prob([-1.0, 0.0]) == -np.inf).all()
         assert (d.cdf([-1.0, 0.0]) == 0.0).all()
 
@@ -171,7 +175,7 @@ def test_among_many_unrelated_columns_none_is_chosen_by_chance(rng):
     frame["y"] = rng.normal(size=100)
     table = table_of(frame, target="y")
     assert list(table.frame.columns) == [*(f"c{j}" for j in range(99)), "y"]
-    assert telling_columns(table_of(frame, max_columns=500), "y") == []
+    assert informative_columns(table_of(frame, max_columns=500), "y") == []
 
 
 def test_copies_of_rows_are_not_learned_and_asked_for(rng):
@@ -196,13 +200,13 @@ def test_a_class_that_is_never_predicted_is_named(rng):
 def test_where_calibration_is_looked_at():
     y = np.array([0] * 95 + [1] * 5)
     low = np.column_stack([np.full(100, 0.97), np.full(100, 0.03)])
-    assert _looked_at(low, y) == (1, 0.05)
-    assert _looked_at(low[:, ::-1], 1 - y) == (0, 0.05)
-    assert _looked_at(np.full((100, 2), 0.5), y) == (1, 1.0)
-    assert _looked_at(np.full((100, 3), 1.0 / 3.0), y) == (None, 1.0)
+    assert _rare_class(low, y) == (1, 0.05)
+    assert _rare_class(low[:, ::-1], 1 - y) == (0, 0.05)
+    assert _rare_class(np.full((100, 2), 0.5), y) == (1, 1.0)
+    assert _rare_class(np.full((100, 3), 1.0 / 3.0), y) == (None, 1.0)
 
 
 def test_few_rows_that_make_half_of_a_sum():
-    assert few_rows(np.r_[np.ones(400), 300.0, -300.0]) == 2
-    assert few_rows(np.r_[np.ones(40), 100.0]) == 0  # one in forty is not few
-    assert few_rows(np.zeros(500)) == 0
+    assert dominant_rows(np.r_[np.ones(400), 300.0, -300.0]) == 2
+    assert dominant_rows(np.r_[np.ones(40), 100.0]) == 0  # one in forty is not few
+    assert dominant_rows(np.zeros(500)) == 0

@@ -6,7 +6,7 @@ import pytest
 
 from tractable.report import clusters, make_report, outliers, overview, table_of
 from tractable.report import map as row_map
-from tractable.report.unused import not_used
+from tractable.report.rows import unused_note
 
 
 def prices(n):
@@ -80,13 +80,13 @@ def test_what_is_not_used_is_said_alike_in_all_sections(rng):
     )
     table = table_of(frame)
     said = "Not used: when (a date) and id (names the rows)."
-    assert not_used(table) == (said,)
+    assert unused_note(table) == (said,)
     assert said in clusters.section(table, rng=rng).notes
     assert said in outliers.section(table, rng=rng).notes
     drawn = row_map.section(table, target="k", rng=rng)
     assert said in drawn.notes
     assert any("k (categories)" in note for note in row_map.section(table, rng=rng).notes)
-    assert not_used(table, leave=["when", "id"]) == ()
+    assert unused_note(table, leave=["when", "id"]) == ()
 
 
 def test_one_and_many_in_words(rng):

@@ -13,7 +13,7 @@ import pytest
 
 import tractable
 from tractable.data import MAX_BATCH_ROWS, as_source, scan
-from tractable.data.file_source import prefetched
+from tractable.data.files import prefetched
 
 
 def gathered(source):

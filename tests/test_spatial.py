@@ -99,7 +99,7 @@ def test_metrics_refuse_what_they_cannot_measure(rng):
         KDTree(points, leaf_size=0)
     with pytest.raises(ValueError, match="index must be one of auto"):
         as_index(points, index="ball_tree")
-    with pytest.raises(ValueError, match="x must not lie so far"):
+    with pytest.raises(ValueError, match="x must not exceed"):
         Brute(points).query(1e200 * points)
 
 
@@ -120,30 +120,28 @@ def test_an_index_of_ones_own_serves_what_it_says(rng):
     SpillTree(points, Minkowski(m=2))
 
 
-@pytest.mark.parametrize("size", [5e-324, 1e-310, 1.7e308])
+@pytest.mark.parametrize("size", [1e-100, 1e100])
 @pytest.mark.parametrize("index", [Brute, KDTree, SpillTree, TSVQTree, RandomizedForest])
-def test_the_smallest_and_largest_numbers(index, size):
+def test_small_and_large_numbers(index, size):
     points = size * np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
     distances, indices = index(points).query(points, 2)
     assert indices.tolist() == [[0, 2], [1, 2], [2, 0], [3, 0]]
-    np.testing.assert_array_equal(distances, [[0.0, size]] * 4)
+    np.testing.assert_allclose(distances, [[0.0, size]] * 4, rtol=1e-15)
 
 
-def test_means_of_the_largest_numbers():
-    metric = Mahalanobis(covariance=np.eye(1))
-    points = np.array([[1.7e308], [1.6e308], [1.3e308]])
-    for index in (Brute(points, metric), KDTree(points, metric)):
-        distances, indices = index.query(points[:1], 2)
-        assert indices.tolist() == [[0, 1]]
-        np.testing.assert_allclose(distances, [[0.0, 0.1e308]], rtol=1e-12)
-        np.testing.assert_allclose(metric(points, points)[0], [0.0, 0.1e308, 0.4e308], rtol=1e-12)
-    with pytest.raises(ValueError, match="points must not lie so far apart"):
-        Brute([[1.7e308], [-1.7e308]], Mahalanobis(covariance=[[1e-4]]))
-    with pytest.raises(ValueError, match="x must not lie so far from the points"):
-        Brute([[1.0], [2.0]], Mahalanobis(covariance=[[1e-4]])).query([[1.7e308]])
+def test_numbers_whose_squares_are_none():
+    for index in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest):
+        with pytest.raises(ValueError, match="points must not exceed"):
+            index([[1e160], [0.0]])
+        with pytest.raises(ValueError, match="points must not all be below 1e-150"):
+            index([[1e-160], [0.0]])
+    with pytest.raises(ValueError, match="points must not exceed"):
+        Brute([[1e149], [-1e149]], Mahalanobis(covariance=[[1e-4]]))
+    with pytest.raises(ValueError, match="x must not exceed"):
+        Brute([[1.0], [2.0]], Mahalanobis(covariance=[[1e-4]])).query([[1e149]])
 
 
-@pytest.mark.parametrize("size", [1e-200, 1e200])
+@pytest.mark.parametrize("size", [1e-200, 1e140])
 def test_metrics_neither_overflow_nor_vanish(size):
     metrics = (Euclidean(), Chebyshev(), Minkowski(m=1), Minkowski(m=3), Mahalanobis(covariance=[[1.0]]))
     for metric in metrics:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import tractable
-from rows.discrete_mixtures import KINDS, frame, table, table_steps
-from tractable.mixture.table.steps import TableSteps
+from rows.discrete_mixtures import KINDS, expected, frame, table, table_steps
+from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace
 
 
@@ -210,20 +210,19 @@ def test_codes_that_a_fold_lacks_may_be_taken_as_missing():
         model.condition({2: 5})
 
 
-def test_many_categories_are_looked_up():
-    """Indicators and lookups are one model: the same sums, whatever the number of categories."""
+def test_categories_without_rows_change_no_sums():
+    """A column that declares hundreds of categories has the sums of one that declares those seen."""
     x = table(400, holes=0.1)
     narrow = table_steps(x)
-    params = narrow.start(np.random.default_rng(0))
-    wide = table_steps(np.vstack([x, [[0.0, 1.0, 300.0, 1.0, 0.0]]]))
-    wide = TableSteps(narrow.rows, replace(narrow.units, sizes=wide.units.sizes), 3, 1.0, narrow.reg)
-    none = np.zeros((3, wide.units.sizes[2] - 3))
-    more = replace(params, shares=np.hstack([params.shares[:, :3], none, params.shares[:, 3:]]))
-    a, b = narrow.expect(params), wide.expect(more)
-    assert wide.units.sizes[2] == 301
-    for name in ("weight", "mass", "first", "second", "seen", "counts", "log_likelihood"):
+    params = narrow.initial(np.random.default_rng(0))
+    encoding = replace(narrow.encoding, sizes=np.array([301]))
+    wide = TableProblem(narrow.rows, encoding, 3, 1.0, narrow.reg_covar)
+    more = replace(params, probabilities=np.hstack([params.probabilities, np.zeros((3, 298))]))
+    a, b = expected(narrow, params), expected(wide, more)
+    for name in ("weight", "mass", "first", "second", "seen", "counts", "ones", "log_likelihood"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(a.tallies, np.delete(b.tallies, np.s_[3:301], axis=1), rtol=1e-10)
+    np.testing.assert_allclose(a.categories, b.categories[:, :3], rtol=1e-10)
+    assert np.all(b.categories[:, 3:] == 0.0)
 
 
 def test_a_column_of_many_categories_takes_little_memory():

@@ -11,11 +11,12 @@ from scipy.special import logsumexp
 from scipy.stats import bernoulli, norm, poisson
 
 import tractable
-from rows.discrete_mixtures import KINDS, frame, table, table_numbers, table_steps
+from rows.discrete_mixtures import KINDS, expected, frame, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
-from tractable.engines.kmeans import HeldRows
+from tractable.engines.kmeans import KMeansProblem
 from tractable.mixture import CollapsedComponentWarning
-from tractable.mixture.table.steps import TableParameters, TableSteps
+from tractable.mixture.table.steps import TableProblem
+from tractable.value import parameters, replace
 
 
 def slow_em(x, kinds, start, n_iter, reg=0.0):
@@ -61,48 +62,43 @@ def average(kind, column, w):
 def test_iterations_are_those_of_the_slow_loop():
     x = table()
     steps = table_steps(x, alpha=0.0, reg=0.0)
-    params = steps.start(np.random.default_rng(0))
+    params = steps.initial(np.random.default_rng(0))
+    scaled = steps.encoding.standardizer[[0, 4]]
     parts = [
         [
             (m[0] / scale[0] + mean[0], v[0] / scale[0] ** 2),
             rate[0],
-            share[:3],
-            share[4],
+            share,
+            one[0],
             (m[1] / scale[1] + mean[1], v[1] / scale[1] ** 2),
         ]
-        for m, v, rate, share in zip(params.means, params.variances, params.rates, params.shares, strict=True)
-        for mean, scale in [(steps.units.mean[[0, 4]], steps.units.scale[[0, 4]])]
+        for _, m, v, rate, one, share in zip(*parameters(params).values(), strict=True)
+        for mean, scale in [(scaled.shift, scaled.scale)]
     ]
     pi, parts, trace = slow_em(x, KINDS, (params.weights, parts), 8)
     mine = []
     for _ in range(8):
-        expected = steps.expect(params)
-        mine.append(expected.objective)
-        params = steps.maximize(expected)
+        sums = expected(steps, params)
+        mine.append(sums.objective)
+        params = steps.maximize(sums)
     np.testing.assert_allclose(mine, trace, rtol=1e-10)
     np.testing.assert_allclose(params.weights, pi, rtol=1e-8)
     np.testing.assert_allclose(params.rates[:, 0], [k[1] for k in parts], rtol=1e-8)
-    np.testing.assert_allclose(params.shares[:, :3], [k[2] for k in parts], rtol=1e-8, atol=1e-12)
-    np.testing.assert_allclose(params.shares[:, 4], [k[3] for k in parts], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(params.probabilities, [k[2] for k in parts], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(params.ones[:, 0], [k[3] for k in parts], rtol=1e-8, atol=1e-12)
 
 
-def test_matrix_products_give_what_arrays_give(rng):
-    """The compiled pass over counted columns, and the arrays that a normal column needs, are one model."""
+def test_a_constant_normal_column_changes_nothing(rng):
+    """A normal column that never varies has the same density in all components."""
     x = table(holes=0.2)[:, 1:4]
     x = x[~np.isnan(x).all(axis=1)]
     fast = table_steps(x, KINDS[1:4])
-    params = fast.start(np.random.default_rng(3))
-    # A normal column that never varies says nothing.
+    params = fast.initial(np.random.default_rng(3))
     slow = table_steps(np.column_stack([x, np.ones(len(x))]), (*KINDS[1:4], "normal"))
-    wide = TableParameters(
-        weights=params.weights,
-        means=np.zeros((3, 1)),
-        variances=np.ones((3, 1)),
-        rates=params.rates,
-        shares=params.shares,
-    )
-    a, b = fast.expect(params), slow.expect(wide)
-    np.testing.assert_allclose(a.tallies, b.tallies, rtol=1e-10)
+    wide = replace(params, means=np.zeros((3, 1)), variances=np.ones((3, 1)))
+    a, b = expected(fast, params), expected(slow, wide)
+    np.testing.assert_allclose(a.categories, b.categories, rtol=1e-10)
+    np.testing.assert_allclose(a.ones, b.ones, rtol=1e-10)
     np.testing.assert_allclose(a.counts, b.counts, rtol=1e-10)
     np.testing.assert_allclose(a.weight, b.weight, rtol=1e-10)
 
@@ -249,7 +245,7 @@ def test_warm_starts_go_on_where_the_fit_ended():
         model = tractable.TableMixture(3, kinds=KINDS, random_state=0, warm_start=True, max_iter=3).fit(x)
         before = model.lower_bound_
         model.fit(x)
-    assert model.lower_bounds_[0] == pytest.approx(before)
+    assert model.objective_trace_[0] == pytest.approx(before)
     assert model.lower_bound_ > before
     with pytest.raises(ValueError, match="warm_start"):
         model.fit(np.where(x == 2.0, 3.0, x))
@@ -344,18 +340,18 @@ def test_rows_far_from_the_origin_fit_as_well():
 
 def test_an_interrupted_start_is_not_swallowed_and_earlier_searches_are_kept(monkeypatch):
     begun = iter([True, False])
-    whole = TableSteps.start
+    whole = TableProblem.initial
 
     def start(self, rng):
         if next(begun):
             return whole(self, rng)
-        monkeypatch.setattr(HeldRows, "maximize", interrupt)
+        monkeypatch.setattr(KMeansProblem, "maximize", interrupt)
         return whole(self, rng)
 
     def interrupt(self, expected):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(TableSteps, "start", start)
+    monkeypatch.setattr(TableProblem, "initial", start)
     model = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2)
     with pytest.raises(KeyboardInterrupt):
         model.fit(table())
@@ -366,12 +362,12 @@ def test_an_interrupted_start_is_not_swallowed_and_earlier_searches_are_kept(mon
 
 def test_parameters_are_read_as_numbers():
     steps = table_steps(table())
-    assert np.all(np.isfinite(table_numbers(steps.start(np.random.default_rng(0)))))
+    assert np.all(np.isfinite(table_numbers(steps.initial(np.random.default_rng(0)))))
 
 
 def interrupted_after(calls, error):
     left = iter(range(calls))
-    whole = TableSteps.expect
+    whole = TableProblem.expect
 
     def expect(self, params):
         if next(left, None) is None:
@@ -385,7 +381,7 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
     model = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2, tol=1e-10)
     path = tmp_path / "fit.checkpoint"
     with monkeypatch.context() as patch, tractable.checkpoint(path, every=0.0):
-        patch.setattr(TableSteps, "expect", interrupted_after(12, MemoryError("killed")))
+        patch.setattr(TableProblem, "expect", interrupted_after(12, MemoryError("killed")))
         with pytest.raises(MemoryError):
             model.fit(table())
         kept = path.read_bytes()
@@ -393,14 +389,14 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
     with tractable.checkpoint(path, every=0.0):
         model.fit(table())
     undisturbed = tractable.TableMixture(3, kinds=KINDS, random_state=0, n_init=2, tol=1e-10).fit(table())
-    assert model.lower_bounds_ == undisturbed.lower_bounds_
+    np.testing.assert_array_equal(model.objective_trace_, undisturbed.objective_trace_)
     np.testing.assert_array_equal(model.score_samples(table()), undisturbed.score_samples(table()))
 
 
 def test_an_interrupted_fit_keeps_the_best_so_far(monkeypatch):
     model = tractable.TableMixture(3, kinds=KINDS, random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr(TableSteps, "expect", interrupted_after(4, KeyboardInterrupt()))
+        patch.setattr(TableProblem, "expect", interrupted_after(4, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             model.fit(table())
     assert model.n_iter_ == 3

@@ -69,7 +69,7 @@ def takes_anything(X, labels, sample_weight=None):
 MUTANTS = [
     (score_laws.names_do_not_matter, reads_numbers_into_labels),
     (score_laws.order_does_not_matter, looks_at_the_first_row),
-    (score_laws.place_does_not_matter, by_raw_squares),
+    (score_laws.location_does_not_matter, by_raw_squares),
     (score_laws.units_do_not_matter, in_units_of_the_data),
     (score_laws.directions_do_not_matter, in_city_blocks),
     (score_laws.weights_are_repetitions, counts_rows_not_weights),

@@ -78,7 +78,7 @@ def changes_its_start(problem):
         ("steps_are_pure", changes_its_start),
     ],
 )
-def test_em_laws_have_teeth(law, break_it, rng):
+def test_em_laws_have_power(law, break_it, rng):
     getattr(em_laws, law)(rows.incomplete_gaussian(), rng)
     with pytest.raises(AssertionError):
         getattr(em_laws, law)(break_it(rows.incomplete_gaussian()), rng)

@@ -211,10 +211,10 @@ class ReadsOnlyDoubles(Brute):
         ("an_index_is_a_value", KeepsTheGivenArray),
         ("a_point_left_out_is_not_found", DropsTheNearest),
         ("radii_hold_what_they_should", Claims),
-        ("every_kind_of_array_will_do", ReadsOnlyDoubles),
+        ("every_kind_of_array_is_taken", ReadsOnlyDoubles),
         ("what_a_search_costs_is_counted", Forgetful),
         ("candidates_are_what_is_measured", CallsTheNeighboursCandidates),
-        ("recall_is_a_share", Half),
+        ("recall_is_a_fraction", Half),
         ("bad_input_is_refused_in_words", TakesAnything),
         ("nothing_nearer_is_missed", MissesTheLast),
         ("nothing_nearer_is_missed", LargerIndexFirst),
@@ -223,11 +223,11 @@ class ReadsOnlyDoubles(Brute):
         ("points_that_coincide_are_all_found", LargerIndexFirst),
         ("another_order_of_points_is_another_name", Half),
         ("units_do_not_matter", KeepsAwayFromZero),
-        ("places_do_not_matter", Uncentred),
-        ("places_do_not_matter", Single),
+        ("location_does_not_matter", Uncentred),
+        ("location_does_not_matter", Single),
     ],
 )
-def test_index_laws_have_teeth(law, mutant, rng):
+def test_index_laws_have_power(law, mutant, rng):
     run = getattr(index_laws, law)
     run(Brute, rng)
     with pytest.raises(AssertionError):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tractable.density import mean_shift_modes
+from tractable.density.mean_shift import modes as mean_shift_modes
 from tractable.primitives import mean_shift
-from tractable.primitives.mean_shift import climb, expand, terrain_of
+from tractable.primitives.mean_shift import ascend, expand, kernel_field
 
 
 def hills(rng, dim):
@@ -33,7 +33,7 @@ def every_step_climbs(step, rng, dim=2, flat=True):
 
 
 def one_step(points, weights, x, flat):
-    return climb(terrain_of(points, weights), x, flat=flat, tol=0.0, max_iter=1).ends
+    return ascend(kernel_field(points, weights), x, flat=flat, tol=0.0, max_iter=1).ends
 
 
 def forgets_weights(points, _weights, x, flat):
@@ -58,7 +58,7 @@ def test_every_step_climbs(dim, flat, rng):
 
 @pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize("mutant", [forgets_weights, steps_too_far, takes_the_median])
-def test_the_law_of_climbing_has_teeth(mutant, flat, rng):
+def test_the_law_of_climbing_has_power(mutant, flat, rng):
     with pytest.raises(AssertionError):
         every_step_climbs(mutant, rng, 2, flat)
 
@@ -66,7 +66,7 @@ def test_the_law_of_climbing_has_teeth(mutant, flat, rng):
 def balls_belong_to_their_modes(radii_of, rng):
     """From the rim of its ball every climb ends at the mode, each step nearer than the last."""
     points, weights = hills(rng, 2)
-    terrain = terrain_of(points / 0.7, weights)
+    terrain = kernel_field(points / 0.7, weights)
     centers = mean_shift_modes.gaussian_modes(terrain, points / 0.7, 500)[0].centers
     radii = radii_of(terrain, centers)
     turns = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
@@ -75,7 +75,7 @@ def balls_belong_to_their_modes(radii_of, rng):
     for center, radius in zip(centers, radii, strict=True):
         x, away = center + radius * rim, radius
         for _ in range(30):
-            x = climb(terrain, x, flat=False, tol=0.0, max_iter=1).ends
+            x = ascend(terrain, x, flat=False, tol=0.0, max_iter=1).ends
             nearer = np.sqrt(np.sum((x - center) ** 2, axis=1)).max()
             assert nearer <= away * (1.0 + 1e-9) + 1e-9, "a step led away"
             away = nearer
@@ -85,7 +85,7 @@ def test_balls_belong_to_their_modes(rng):
     balls_belong_to_their_modes(mean_shift_modes.capture_radii, rng)
 
 
-def test_the_law_of_balls_has_teeth(rng):
+def test_the_law_of_balls_has_power(rng):
     """Half the way to a neighbour and more is not one's own."""
     with pytest.raises(AssertionError):
         balls_belong_to_their_modes(lambda _terrain, centers: np.full(len(centers), 8.0), rng)
@@ -96,10 +96,10 @@ def test_the_law_of_balls_has_teeth(rng):
 def test_threads_change_nothing(threads, flat, rng, monkeypatch):
     points, weights = hills(rng, 2)
     find = mean_shift_modes.flat_modes if flat else mean_shift_modes.gaussian_modes
-    modes, reached = find(terrain_of(points, weights), points, 300)
+    modes, reached = find(kernel_field(points, weights), points, 300)
     monkeypatch.setenv("TRACTABLE_NUM_THREADS", str(threads))
     monkeypatch.setattr(mean_shift, "BLOCK", 7)
-    again, reached_again = find(terrain_of(points, weights), points, 300)
+    again, reached_again = find(kernel_field(points, weights), points, 300)
     np.testing.assert_array_equal(again.centers, modes.centers)
     np.testing.assert_array_equal(reached_again, reached)
 
@@ -107,7 +107,7 @@ def test_threads_change_nothing(threads, flat, rng, monkeypatch):
 def test_the_expansion_is_of_the_logarithm(rng):
     """Steps are the gradient of log p, and I - C minus its Hessian."""
     points, weights = hills(rng, 3)
-    terrain, x, eps = terrain_of(points, weights), points[:20], 1e-5
+    terrain, x, eps = kernel_field(points, weights), points[:20], 1e-5
     _, shift, spread = expand(terrain, x)
     for k, e in enumerate(eps * np.eye(3)):
         up, down = expand(terrain, x + e), expand(terrain, x - e)

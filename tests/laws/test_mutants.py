@@ -119,12 +119,12 @@ class MergesAnything(RawMoments):
         ("weights_are_repetitions", IgnoresWeights),
         ("row_order_does_not_matter", FirstRowMatters),
         ("operands_are_left_alone", WritesInPlace),
-        ("discount_shrinks_belief_alone", ForgetsTheMean),
+        ("discount_scales_weights_alone", ForgetsTheMean),
         ("weights_are_checked", IgnoresWeights),
         ("other_widths_do_not_merge", MergesAnything),
     ],
 )
-def test_statistic_laws_have_teeth(law, broken, rng):
+def test_statistic_laws_have_power(law, broken, rng):
     getattr(statistic_laws, law)(RawMoments, rng)
     with pytest.raises(AssertionError):
         getattr(statistic_laws, law)(broken, rng)
@@ -234,7 +234,7 @@ class FirstBatchOnly(GaussianDensity):
         ("weights_are_repetitions", ForgetsWeights),
         ("extreme_scales_change_units_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
-        ("asking_changes_nothing", Counts),
+        ("predicting_changes_nothing", Counts),
         ("column_names_are_remembered", ForgetsNames),
         ("density_questions_agree", ScoresTheSum),
         ("pieces_make_the_whole", StartsAgain),
@@ -243,7 +243,7 @@ class FirstBatchOnly(GaussianDensity):
         ("batches_are_rows", FirstBatchOnly),
     ],
 )
-def test_estimator_laws_have_teeth(law, broken, rng):
+def test_estimator_laws_have_power(law, broken, rng):
     getattr(estimator_laws, law)(GaussianDensity(), rng)
     with pytest.raises(AssertionError):
         getattr(estimator_laws, law)(broken(), rng)
@@ -287,7 +287,7 @@ class ClipsLevels(Average):
         ("levels_are_checked", ClipsLevels),
     ],
 )
-def test_predictive_laws_have_teeth(law, broken, rng):
+def test_predictive_laws_have_power(law, broken, rng):
     getattr(estimator_laws, law)(Average(), rng)
     with pytest.raises(AssertionError):
         getattr(estimator_laws, law)(broken(), rng)

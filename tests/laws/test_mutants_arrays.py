@@ -49,7 +49,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "broken"), MUTANTS, ids=[law.__name__ for law, _ in MUTANTS])
-def test_laws_have_teeth(law, broken, rng):
+def test_laws_have_power(law, broken, rng):
     instance = ArrayFunction(
         function=broken,
         draw=lambda rng: (rng.random(4) + 1.0,),

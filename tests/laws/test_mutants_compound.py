@@ -1,4 +1,4 @@
-"""The laws of joints, mixtures and products have teeth: each must reject a planted bug."""
+"""The laws of joints, mixtures and products have power: each must reject a planted bug."""
 
 import numpy as np
 import pytest
@@ -180,15 +180,15 @@ MUTANTS = [
     (mixture_laws.splitting_a_component_changes_nothing, LargestComponent(**NUMBERS)),
     (mixture_laws.labels_follow_the_weights, LabelsOfAnotherDraw(**NUMBERS)),
     (
-        mixture_laws.modes_are_summits,
+        mixture_laws.modes_are_local_maxima,
         MeansAreModes(weights=[0.5, 0.5], components=Normal(mean=[0.0, 1.0], variance=1.0)),
     ),
-    (mixture_laws.modes_on_a_line_are_the_hills_of_a_grid, StepsOverValleys(**TAILS)),
-    (mixture_laws.distinct_hills_have_a_mode_each, OneModeOnly(**TRIPLE)),
-    (mixture_laws.distinct_hills_have_a_mode_each, StepsOverValleys(**TAILS)),
+    (mixture_laws.modes_on_a_line_are_the_maxima_on_a_grid, StepsOverValleys(**TAILS)),
+    (mixture_laws.separate_components_have_a_mode_each, OneModeOnly(**TRIPLE)),
+    (mixture_laws.separate_components_have_a_mode_each, StepsOverValleys(**TAILS)),
     (distribution_laws.samples_match_mean_and_variance, VarianceOfComponentsOnly(**NUMBERS)),
     (density_laws.icdf_inverts_cdf, QuantileOfComponents(**NUMBERS)),
-    (distribution_laws.entropy_is_expected_surprise, EntropyOfComponents(**NUMBERS)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, EntropyOfComponents(**NUMBERS)),
     (joint_laws.chain_rule_holds_for_columns, SameWeightsAfterwards(**TRIPLE)),
     (joint_laws.conditioning_twice_is_conditioning_once, StepsForget(**TRIPLE)),
     (joint_laws.conditioning_on_nothing_is_idle, NothingIsSomething(**TRIPLE)),
@@ -197,13 +197,13 @@ MUTANTS = [
     (joint_laws.missing_columns_are_integrated_out, ImputesTheMean(**TRIPLE)),
     (joint_laws.names_are_positions, NamesGoBackwards(**TRIPLE)),
     (joint_laws.density_is_the_product_of_the_parts, SumOfDensities(**COLUMNS)),
-    (joint_laws.surprises_of_parts_add_up, LargestEntropy(**COLUMNS)),
-    (joint_laws.a_part_says_nothing_of_the_others, ColumnsLean(**COLUMNS)),
+    (joint_laws.entropies_of_parts_add_up, LargestEntropy(**COLUMNS)),
+    (joint_laws.parts_are_independent, ColumnsLean(**COLUMNS)),
 ]
 
 
 @pytest.mark.parametrize(("law", "broken"), MUTANTS)
-def test_laws_of_compounds_have_teeth(law, broken, rng):
+def test_laws_of_compounds_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken, rng)
 

@@ -36,7 +36,7 @@ class VarianceSquaredAgain(NormalMeanModel):
 
     def update(self, statistic):
         after = super().update(statistic)
-        return self._believing(Normal(mean=after.prior.mean, stddev=after.prior.variance))
+        return self._with_prior(Normal(mean=after.prior.mean, stddev=after.prior.variance))
 
 
 class DofOfThePrior(NormalPrecisionModel):
@@ -57,14 +57,14 @@ class OddsForMean(BernoulliModel):
 
 
 class CountsFromOne(BernoulliModel):
-    def _gain(self, statistic):
-        return super()._gain(statistic) + 1.0
+    def _added(self, statistic):
+        return super()._added(statistic) + 1.0
 
 
 class KeepsDof(NormalPrecisionModel):
     def update(self, statistic):
         after = super().update(statistic)
-        return self._believing(Wishart(dof=self.prior.dof, scale=after.prior.scale))
+        return self._with_prior(Wishart(dof=self.prior.dof, scale=after.prior.scale))
 
 
 class ForgetsPriorMean(NormalModel):
@@ -73,7 +73,7 @@ class ForgetsPriorMean(NormalModel):
     def update(self, statistic):
         prior, after = self.prior, super().update(statistic).prior
         rate = prior.rate + 0.5 * statistic.scatter[0, 0]
-        return self._believing(
+        return self._with_prior(
             NormalGamma(mean=after.location, strength=after.strength, shape=after.shape, rate=rate)
         )
 
@@ -142,8 +142,8 @@ class AcceptsAnything(NormalMeanModel):
 
 
 class TooSure(BernoulliModel):
-    def _gain(self, statistic):
-        return 4.0 * super()._gain(statistic)
+    def _added(self, statistic):
+        return 4.0 * super()._added(statistic)
 
 
 class NeverLearns(NormalMeanModel):
@@ -222,7 +222,7 @@ MUTANTS = [
 @pytest.mark.parametrize(
     ("law", "broken"), MUTANTS, ids=[f"{law.__name__}-{type(broken).__name__}" for law, broken in MUTANTS]
 )
-def test_laws_have_teeth(law, broken, rng):
+def test_laws_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken, rng)
 

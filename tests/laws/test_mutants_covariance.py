@@ -133,8 +133,8 @@ MUTANTS = [
     (covariance_laws.solve_and_multiply_are_those_of_dense, partial(WithoutWoodbury, **LOW_RANK)),
     (covariance_laws.whitening_gives_the_squared_distance, partial(SquaredWhitening, variances=[4.0, 0.25])),
     (covariance_laws.whitening_gives_the_squared_distance, partial(CentreAdded, **FULL)),
-    (covariance_laws.colouring_makes_the_covariance, partial(ColoursWithVariances, variances=[4.0, 0.25])),
-    (covariance_laws.colouring_makes_the_covariance, partial(OneNoiseForBoth, **LOW_RANK)),
+    (covariance_laws.coloring_gives_the_covariance, partial(ColoursWithVariances, variances=[4.0, 0.25])),
+    (covariance_laws.coloring_gives_the_covariance, partial(OneNoiseForBoth, **LOW_RANK)),
     (covariance_laws.marginals_are_blocks, partial(MarginalInOrder, **FULL)),
     (covariance_laws.conditioning_is_the_schur_complement, partial(ConditionIsMarginal, **FULL)),
     (covariance_laws.conditioning_is_the_schur_complement, partial(GainOfTheWrongSign, **FULL)),
@@ -150,7 +150,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "broken"), MUTANTS)
-def test_laws_of_covariance_have_teeth(law, broken, rng):
+def test_laws_of_covariance_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken(), rng)
 

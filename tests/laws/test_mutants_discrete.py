@@ -140,7 +140,7 @@ class BinomialVariance(BetaBinomial):
 class MultinomialCovariance(DirichletMultinomial):
     @property
     def covariance(self):
-        p = self.shares
+        p = self.expected_probabilities
         return self.n_trials * (np.diag(p) - np.outer(p, p))
 
 
@@ -193,7 +193,7 @@ MUTANTS = [
     ),
     (distribution_laws.samples_follow_the_cdf, StrictlyBelow(**TRIALS)),
     (distribution_laws.draws_are_independent, OneShareForAll(**BETA)),
-    (distribution_laws.entropy_is_expected_surprise, NormalEntropy(n_trials=2, probability=0.1)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, NormalEntropy(n_trials=2, probability=0.1)),
     (distribution_laws.kl_is_the_expected_log_ratio, ForgetsTheTrials(n_trials=12, probability=[0.3, 0.7])),
     (distribution_laws.kl_is_the_expected_log_ratio, AlwaysInfinite(rate=[1.0, 2.0])),
     (distribution_laws.fit_is_the_most_likely, MedianForMean(rate=0.6)),
@@ -206,7 +206,7 @@ MUTANTS = [
 
 @pytest.mark.spec("E000-07")
 @pytest.mark.parametrize(("law", "broken"), MUTANTS)
-def test_laws_of_counts_have_teeth(law, broken, rng):
+def test_laws_of_counts_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken, rng)
 
@@ -298,7 +298,7 @@ def few_then_many(rng, shape):
 
 
 @pytest.mark.parametrize(("law", "broken"), STATISTIC_MUTANTS)
-def test_laws_of_statistics_of_counts_have_teeth(law, broken, rng):
+def test_laws_of_statistics_of_counts_have_power(law, broken, rng):
     draw = few_then_many if broken is DropsNewClasses else labels
     with pytest.raises(AssertionError):
         law(statistic_laws.StatisticOfRows(statistic=broken, draw=draw), rng)

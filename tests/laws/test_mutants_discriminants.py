@@ -162,7 +162,7 @@ MUTANTS = [
     (estimator_laws.pieces_make_the_whole, lambda kind: kind(), QuadraticDiscriminant, KeepsTheLastPiece),
     (classifier_laws.labels_are_names, lambda kind: kind(), LeastSquaresClassifier, SortsLabelsByCode),
     (
-        classifier_laws.probabilities_are_shares,
+        classifier_laws.probabilities_sum_to_one,
         lambda kind: kind(GaussianDensity()),
         GenerativeClassifier,
         ForgetsToNormalise,
@@ -202,7 +202,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "make", "good", "bad"), MUTANTS)
-def test_the_laws_have_teeth(law, make, good, bad, rng):
+def test_the_laws_have_power(law, make, good, bad, rng):
     law(make(good), rng)
     with pytest.raises((AssertionError, FloatingPointError)):
         law(make(bad), rng)

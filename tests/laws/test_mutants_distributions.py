@@ -298,7 +298,7 @@ class UncorrelatedDraws(MultivariateNormal):
 
 BATCH = {"mean": [0.0, 3.0], "variance": [1.0, 0.25]}
 DISTRIBUTION_MUTANTS = [
-    (distribution_laws.speaks_the_vocabulary, NoEntropy(**NORMAL)),
+    (distribution_laws.has_the_common_names, NoEntropy(**NORMAL)),
     (distribution_laws.shapes_are_sample_batch_event, WrongShape(**NORMAL)),
     (distribution_laws.empty_batches_give_empty_answers, NeedsAMember(**NORMAL)),
     (distribution_laws.stddev_is_the_root_of_variance, StddevIsVariance(**NORMAL)),
@@ -325,7 +325,7 @@ DISTRIBUTION_MUTANTS = [
     (distribution_laws.samples_follow_the_cdf, UniformDraws(**NORMAL)),
     (distribution_laws.draws_are_independent, DrawsInPairs(**NORMAL)),
     (distribution_laws.draws_are_independent, OneDrawForAll(**BATCH)),
-    (distribution_laws.entropy_is_expected_surprise, EntropyInBits(**NORMAL)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, EntropyInBits(**NORMAL)),
     (distribution_laws.kl_vanishes_on_itself, HalfKL(**NORMAL)),
     (distribution_laws.kl_is_the_expected_log_ratio, BackwardKL(**BATCH)),
     (distribution_laws.fit_is_the_most_likely, NotTheMostLikely(**NORMAL)),
@@ -352,7 +352,7 @@ GAUSSIAN_MUTANTS = [
 
 @pytest.mark.spec("E003-02", "E003-05")
 @pytest.mark.parametrize(("law", "broken"), DISTRIBUTION_MUTANTS + GAUSSIAN_MUTANTS)
-def test_laws_of_distributions_have_teeth(law, broken, rng):
+def test_laws_of_distributions_have_power(law, broken, rng):
     with pytest.raises(AssertionError):
         law(broken, rng)
 

@@ -83,7 +83,7 @@ NUMBERS = [
     (distribution_laws.samples_follow_the_cdf, DrawsMiddles),
     (density_laws.mode_has_the_greatest_density, TallestCount),
     (density_laws.cdf_is_the_integral_of_prob, StepsForCdf),
-    (distribution_laws.entropy_is_expected_surprise, EntropyOfBins),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, EntropyOfBins),
     (distribution_laws.fit_is_the_most_likely, EvenBinsAssumed),
 ]
 

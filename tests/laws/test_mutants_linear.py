@@ -56,10 +56,10 @@ class ForgetsTheFactor(LinearFactor):
         ("sum_is_the_statistic_of_both", ForgetsTheStep),
         ("sum_is_the_statistic_of_both", AddsTriangles),
         ("weights_are_repetitions", WeightsWithoutRoot),
-        ("discount_shrinks_belief_alone", ForgetsTheFactor),
+        ("discount_scales_weights_alone", ForgetsTheFactor),
     ],
 )
-def test_laws_of_the_linear_statistic_have_teeth(law, broken, rng):
+def test_laws_of_the_linear_statistic_have_power(law, broken, rng):
     getattr(statistic_laws, law)(StatisticOfRows(statistic=LinearFactor, n_targets=1), rng)
     with pytest.raises(AssertionError):
         getattr(statistic_laws, law)(StatisticOfRows(statistic=broken, n_targets=1), rng)

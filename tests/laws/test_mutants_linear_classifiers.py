@@ -52,7 +52,7 @@ class CodesForLabels(Perceptron):
 
 
 MUTANTS = [
-    (classifier_laws.probabilities_are_shares, IndependentSigmoids),
+    (classifier_laws.probabilities_sum_to_one, IndependentSigmoids),
     (classifier_laws.the_most_probable_class_is_predicted, DecidesByTheFirstPlane),
     (classifier_laws.decisions_follow_their_losses, TiesCostNothing),
     (estimator_laws.weights_are_repetitions, ForgetsWeights),

@@ -77,7 +77,7 @@ MISTAKES = (
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 @pytest.mark.spec("E004-21")
-def test_conditions_of_optimality_have_teeth(mistake, data):
+def test_conditions_of_optimality_have_power(mistake, data):
     X, y = data
     assert_logistic_optimal(X, y, *planes(LogisticRegression(C, tol=1e-14).fit(X, y)), C)
     with pytest.raises(AssertionError):
@@ -103,7 +103,7 @@ def refitted_support(X, y):
 
 
 @pytest.mark.parametrize("mistake", [half_the_price, thresholded_ridge, refitted_support])
-def test_conditions_of_sparse_planes_have_teeth(mistake, rng):
+def test_conditions_of_sparse_planes_have_power(mistake, rng):
     X = rng.standard_normal((80, 6))
     y = (rng.random(80) < expit(X @ [1.0, -0.5, 0.2, 0.0, 0.0, 0.1])).astype(int)
     honest = LogisticRegression(0.1, l1_ratio=1.0, tol=1e-14).fit(X, y)
@@ -166,7 +166,7 @@ class SaysItConverged(LogisticRegression):
         (estimator_laws, "extreme_scales_change_units_alone", OwnUnits),
     ],
 )
-def test_laws_have_teeth(laws, law, broken, rng):
+def test_laws_have_power(laws, law, broken, rng):
     getattr(laws, law)(LogisticRegression(), rng)
     with pytest.raises(AssertionError):
         getattr(laws, law)(broken(), rng)

@@ -212,19 +212,22 @@ class WritesToThePair(NormalGamma):
 
 BATCH = {"mean": np.zeros((2, 2)), "strength": [1.0, 4.0], "dof": [12.0, 20.0], "scale": W}
 MUTANTS = [
-    (distribution_laws.entropy_is_expected_surprise, GammaOfOneDimension(dof=2.5, scale=W)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, GammaOfOneDimension(dof=2.5, scale=W)),
     (distribution_laws.samples_match_mean_and_variance, SameDofForEveryRow(**MATRIX)),
     (distribution_laws.samples_match_mean_and_variance, ScaleIsTheMean(**MATRIX)),
     (distribution_laws.samples_match_mean_and_variance, IndependentEntries(**MATRIX)),
-    (distribution_laws.entropy_is_expected_surprise, ScaleInvertedInTheTrace(**MATRIX)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, ScaleInvertedInTheTrace(**MATRIX)),
     (distribution_laws.samples_match_mean_and_variance, DofOfTheWishart(**MATRIX)),
-    (distribution_laws.entropy_is_expected_surprise, VolumeForgotten(**MATRIX)),
-    (distribution_laws.entropy_is_expected_surprise, NotNormalised(**SHARES)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, VolumeForgotten(**MATRIX)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, NotNormalised(**SHARES)),
     (density_laws.mode_has_the_greatest_density, MeanIsTheMode(**SHARES)),
     (distribution_laws.samples_match_covariance, DrawsNotShared(**SHARES)),
     (distribution_laws.fit_is_the_most_likely, PseudocountsFitted(**SHARES)),
     (distribution_laws.samples_match_mean_and_variance, CovarianceAsScale(**VECTOR)),
-    (distribution_laws.entropy_is_expected_surprise, OneGammaForEachEntry(**{**VECTOR, "dof": 3.0})),
+    (
+        distribution_laws.entropy_is_the_expected_negative_log_prob,
+        OneGammaForEachEntry(**{**VECTOR, "dof": 3.0}),
+    ),
     (joint_laws.chain_rule_holds_for_columns, ConditionsAsANormal(**VECTOR)),
     (joint_laws.chain_rule_holds_for_columns, DofStays(**VECTOR)),
     (joint_laws.marginals_compose, MarginalLosesTails(**VECTOR)),
@@ -236,12 +239,12 @@ MUTANTS = [
         CoordinatesForTheRound(location=[0.0, 0.0], scale=0.7, norm="l2"),
     ),
     (distribution_laws.samples_match_mean_and_variance, PrecisionAsVariance(**NUMBERS)),
-    (distribution_laws.entropy_is_expected_surprise, PartsDrawnApart(**NUMBERS)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, PartsDrawnApart(**NUMBERS)),
     (density_laws.mode_has_the_greatest_density, ModeOfTheMarginal(**NUMBERS)),
     (distribution_laws.seeds_reproduce, GlobalPrecisions(**PAIR)),
     (distribution_laws.arguments_are_left_alone, WritesToThePair(**NUMBERS)),
     (distribution_laws.kl_is_the_expected_log_ratio, BackwardPair(**BATCH)),
-    (distribution_laws.entropy_is_expected_surprise, HalfTheDimension(**PAIR)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, HalfTheDimension(**PAIR)),
 ]
 
 

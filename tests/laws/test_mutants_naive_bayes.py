@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.classification import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
-from tractable.classification.naive_bayes.model import columns_by_class
+from tractable.classification.naive_bayes.model import ClassStatistics
 from tractable.testing import classifier_laws, estimator_laws
 from tractable.value import replace
 
@@ -21,7 +21,7 @@ class ForgetsWeights(NaiveBayes):
 
     def _of(self, layout):
         def of(x, labels, weights=None):
-            return columns_by_class(x, labels, layout=layout)
+            return ClassStatistics(layout=layout)(x, labels)
 
         return of
 
@@ -39,8 +39,8 @@ class SmoothsInUnits(NaiveBayes):
 
     def _learn(self, statistic):
         super()._learn(statistic)
-        fitted = self.fitted_columns_
-        self.fitted_columns_ = replace(fitted, variance=fitted.variance + 1e-9)
+        fitted = self._fitted_columns_
+        self._fitted_columns_ = replace(fitted, variance=fitted.variance + 1e-9)
 
 
 class MultipliesProbabilities(MultinomialNB):

@@ -184,7 +184,7 @@ MUTANTS = [
     (density_laws.cdf_is_the_integral_of_prob, PrecisionAsScale(**STUDENT)),
     (distribution_laws.samples_match_mean_and_variance, NormalVariance(**STUDENT)),
     (density_laws.density_integrates_to_one, DofAndOne(**STUDENT)),
-    (distribution_laws.entropy_is_expected_surprise, DofAndOne(**STUDENT)),
+    (distribution_laws.entropy_is_the_expected_negative_log_prob, DofAndOne(**STUDENT)),
     (density_laws.density_integrates_to_one, JacobianForgotten(shape=9.0, scale=4.0)),
     (distribution_laws.kl_is_the_expected_log_ratio, KLOfReciprocalRates(shape=[9.0, 3.0], scale=[4.0, 1.0])),
     (distribution_laws.fit_is_the_most_likely, RoughShape(**GAMMA)),

@@ -5,7 +5,7 @@ import pytest
 
 from rows import discrete_mixtures, student_t_mixture
 from tractable.mixture import CategoricalMixture, StudentTMixture, TableMixture
-from tractable.mixture.table.steps import TableSteps
+from tractable.mixture.table.steps import TableProblem
 from tractable.testing import em_laws, estimator_laws
 from tractable.value import replace
 
@@ -15,9 +15,9 @@ def counts_missing_as_the_first_category(problem):
 
     def expect(params):
         good = problem.expect(params)
-        filled = good.tallies.copy()
+        filled = good.categories.copy()
         filled[:, 0] += 0.5 * good.weight
-        return replace(good, tallies=filled)
+        return replace(good, categories=filled)
 
     return replace(problem, expect=expect)
 
@@ -26,7 +26,7 @@ def smooths_without_saying(problem):
     """Adds pseudo-counts that the objective knows nothing of."""
 
     def maximize(expected):
-        return problem.maximize(replace(expected, tallies=expected.tallies + 20.0))
+        return problem.maximize(replace(expected, categories=expected.categories + 20.0))
 
     return replace(problem, maximize=maximize)
 
@@ -63,8 +63,8 @@ def test_a_step_that_forgets_precisions_is_found(rng):
 class ForgetsWeights(TableMixture):
     """Folds rows without their weights."""
 
-    def _problem(self, rows, units):
-        return super()._problem(replace(rows, weights=None), units)
+    def _em_problem(self, rows, *, fitted):
+        return super()._em_problem(replace(rows, weights=None), fitted=fitted)
 
 
 class ScoresHolesAsZero(StudentTMixture):
@@ -78,7 +78,7 @@ class RelearnsCategories(CategoricalMixture):
     """Learns categories anew where it is asked."""
 
     def _events(self, X):
-        self.columns_ = None
+        self._columns_ = None
         return super()._events(X)
 
 
@@ -87,7 +87,7 @@ class RelearnsCategories(CategoricalMixture):
     [
         ("weights_are_repetitions", TableMixture, ForgetsWeights),
         ("bad_rows_are_one_clear_error", StudentTMixture, ScoresHolesAsZero),
-        ("asking_changes_nothing", CategoricalMixture, RelearnsCategories),
+        ("predicting_changes_nothing", CategoricalMixture, RelearnsCategories),
     ],
 )
 def test_a_bug_of_the_shell_is_found(law, good, bad, rng):
@@ -98,4 +98,4 @@ def test_a_bug_of_the_shell_is_found(law, good, bad, rng):
 
 
 def test_the_steps_are_those_of_the_models():
-    assert isinstance(discrete_mixtures.table_steps(discrete_mixtures.table()), TableSteps)
+    assert isinstance(discrete_mixtures.table_steps(discrete_mixtures.table()), TableProblem)

@@ -22,8 +22,7 @@ from tractable.distributions import (
     grid_posterior,
 )
 from tractable.plotting import plot
-from tractable.plotting.picture_modules import MODULES
-from tractable.plotting.plot import picture
+from tractable.plotting.plot import MODULES, picture
 from tractable.testing import picture_laws
 from tractable.testing.picture_laws import PICTURE_LAWS, Picture
 from tractable.value import value
@@ -163,7 +162,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("law", "change"), MUTANTS)
-def test_laws_of_pictures_have_teeth(law, change, rng):
+def test_laws_of_pictures_have_power(law, change, rng):
     with pytest.raises(AssertionError):
         law(broken(change), rng)
     mpl.pyplot.close("all")

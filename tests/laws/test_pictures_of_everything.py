@@ -19,8 +19,8 @@ from sklearn.base import is_classifier, is_regressor
 
 import tractable
 from catalogue import CONJUGATE_MODELS, DISTRIBUTIONS, ESTIMATORS
+from rows.hyperplane_indexes import ROWS as HYPERPLANE_INDEXES
 from rows.indexes import ROWS as INDEXES
-from rows.plane_indexes import ROWS as PLANE_INDEXES
 
 mpl.use("Agg")
 
@@ -191,7 +191,7 @@ def test_conjugate_models(row):
 
 
 @pytest.mark.parametrize(
-    "row", [r for r in [*INDEXES, *PLANE_INDEXES] if "mah" not in r.name], ids=lambda r: r.name
+    "row", [r for r in [*INDEXES, *HYPERPLANE_INDEXES] if "mah" not in r.name], ids=lambda r: r.name
 )
 @pytest.mark.parametrize("columns", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_indexes(row, columns, rng):
@@ -211,7 +211,7 @@ def test_what_has_no_picture_says_what_has(name):
 
 
 def test_what_changes_is_seen():
-    """The comparison has teeth: another mean, deep within, is another part."""
+    """The comparison has power: another mean, deep within, is another part."""
     model = fitted(next(r for r in ESTIMATORS if r.name == "GaussianDensity"), table("", ["width"]))[0]
     before = parts_of(model)
     assert len(before) > 5

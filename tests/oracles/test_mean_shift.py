@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.primitives.mean_shift import agnostic as obvious
-from tractable.primitives.mean_shift import climb, expand, terrain_of
+from tractable.primitives.mean_shift import ascend, expand, kernel_field
 
 
 def definition(points, weights, x, flat):
@@ -24,7 +24,7 @@ def scene(rng, dim, n=700):
 def test_one_step_is_the_definition(dim, flat, rng):
     points, weights, x = scene(rng, dim)
     x = points[:40]
-    found = climb(terrain_of(points, weights), x, flat=flat, tol=0.0, max_iter=1)
+    found = ascend(kernel_field(points, weights), x, flat=flat, tol=0.0, max_iter=1)
     expected = [definition(points, weights, row, flat) for row in x]
     np.testing.assert_allclose(found.ends, expected, rtol=0.0, atol=1e-9)
     assert np.all(found.steps == 1)
@@ -35,10 +35,10 @@ def test_one_step_is_the_definition(dim, flat, rng):
 def test_twins(dim, flat, rng):
     points, weights, x = scene(rng, dim)
     options = {"flat": flat, "tol": 1e-7, "max_iter": 400}
-    found = climb(terrain_of(points, weights), x, **options)
-    ends, masses, _, settled = obvious.climb(points, weights, x, **options)
+    found = ascend(kernel_field(points, weights), x, **options)
+    ends, masses, _, converged = obvious.ascend(points, weights, x, **options)
     np.testing.assert_allclose(found.ends, ends, atol=1e-5)
-    np.testing.assert_array_equal(found.settled, settled)
+    np.testing.assert_array_equal(found.converged, converged)
     if flat:
         np.testing.assert_allclose(found.masses, masses)
 
@@ -50,18 +50,18 @@ def test_expansions(dim, tilt, rng):
     points, weights, x = scene(rng, dim)
     x = np.concatenate([x, x + 60.0])
     for found, expected in zip(
-        expand(terrain_of(points, weights), x, tilt), obvious.expand(points, weights, x, tilt), strict=True
+        expand(kernel_field(points, weights), x, tilt), obvious.expand(points, weights, x, tilt), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_every_library_and_read_only_arrays(backend, rng):
     points, weights, x = scene(rng, 2, n=80)
-    terrain = terrain_of(*(backend.asarray(a) for a in (points, weights)))
+    terrain = kernel_field(*(backend.asarray(a) for a in (points, weights)))
     for flat in (True, False):
-        found = climb(terrain, backend.asarray(x), flat=flat, tol=1e-7, max_iter=300).ends
+        found = ascend(terrain, backend.asarray(x), flat=flat, tol=1e-7, max_iter=300).ends
         assert backend.owns(found)
-        expected = climb(terrain_of(points, weights), x, flat=flat, tol=1e-7, max_iter=300).ends
+        expected = ascend(kernel_field(points, weights), x, flat=flat, tol=1e-7, max_iter=300).ends
         np.testing.assert_allclose(np.asarray(found), expected, atol=1e-5)
     assert all(backend.owns(part) for part in expand(terrain, backend.asarray(x)))
 
@@ -69,14 +69,14 @@ def test_every_library_and_read_only_arrays(backend, rng):
 def test_a_climb_from_afar_begins_at_the_nearest_points():
     """Fifty bandwidths away every window is below the least number; their ratios are not."""
     points = np.array([[0.0, 0.0], [1.0, 0.0], [40.0, 0.0]])
-    found = climb(
-        terrain_of(points), np.array([[-60.0, 0.0], [140.0, 0.0]]), flat=False, tol=1e-9, max_iter=99
+    found = ascend(
+        kernel_field(points), np.array([[-60.0, 0.0], [140.0, 0.0]]), flat=False, tol=1e-9, max_iter=99
     )
     np.testing.assert_allclose(found.ends, [[0.5, 0.0], [40.0, 0.0]], atol=1e-7)
 
 
 def test_coinciding_points_are_one_heavy_point():
     points = np.repeat(np.array([[0.0, 0.0], [0.9, 0.0]]), [500, 1], axis=0)
-    found = climb(terrain_of(points), np.array([[0.9, 0.0]]), flat=True, tol=1e-12, max_iter=9)
+    found = ascend(kernel_field(points), np.array([[0.9, 0.0]]), flat=True, tol=1e-12, max_iter=9)
     np.testing.assert_allclose(found.ends, [[0.9 / 501, 0.0]])
     assert found.masses == 501

@@ -290,7 +290,7 @@ def test_other_arguments_are_named():
         d.log_prob(["a", "b", "c"])
     with pytest.raises(TypeError, match="MultivariateNormal"):
         d.product(COVARIANCE)
-    with pytest.raises(ValueError, match="3 coordinates"):
+    with pytest.raises(ValueError, match=r"events of shape \(3,\)"):
         d.kl_divergence(d.marginal([0]))
     with pytest.raises(ValueError, match="coverage"):
         d.credible_radius(1.0)

@@ -9,9 +9,10 @@ from rows.row import Row
 from tractable.base import Rows
 from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
-from tractable.mixture.table.model import survey_table
-from tractable.mixture.table.steps import TableSteps
+from tractable.mixture.table.model import TableEncoding, TableSummary
+from tractable.mixture.table.steps import TableProblem
 from tractable.testing.em_laws import EMProblem
+from tractable.value import parameters
 
 SHUFFLED = "random start: the check shuffles the rows, and the start depends on their order"
 EXEMPT = {
@@ -68,8 +69,15 @@ def frame(n=150):
 
 def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None):
     rows = Rows(data=x, weights=weights)
-    units = survey_table(rows, columns_of(None, x.shape[1], kinds))
-    return TableSteps(rows, units, n_components, alpha, np.full(len(units.where("normal")), reg))
+    summary = TableSummary.of(x, weights)
+    encoding = TableEncoding.from_summary(columns_of(None, x.shape[1], kinds), summary)
+    reg_covar = np.full(len(encoding.normal), reg)
+    return TableProblem(rows, encoding, n_components, alpha, reg_covar, summary.columns.total)
+
+
+def expected(steps, params):
+    """The statistic of one E-step over all rows."""
+    return steps.data.reduce(steps.expect(params))
 
 
 def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
@@ -77,13 +85,15 @@ def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
     x = table(holes=holes)[:, columns]
     steps = table_steps(x, KINDS[columns], alpha=alpha, weights=rng.uniform(0.5, 2.0, len(x)))
     return EMProblem(
-        expect=steps.expect, maximize=steps.maximize, start=steps.start(rng), numbers=table_numbers
+        expect=partial(expected, steps),
+        maximize=steps.maximize,
+        start=steps.initial(rng),
+        numbers=table_numbers,
     )
 
 
 def table_numbers(params):
-    arrays = (params.weights, params.means, params.variances, params.rates, params.shares)
-    return np.concatenate([a.ravel() for a in arrays])
+    return np.concatenate([a.ravel() for a in parameters(params).values()])
 
 
 EM_ROWS = [

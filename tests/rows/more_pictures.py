@@ -126,7 +126,7 @@ PICTURES = [
     row("SearchReport", lambda: KDTree(ROWS).query(ROWS, 2, report=True)[2]),
     row("BandwidthSearch", lambda: select_bandwidth(NUMBERS, "loo")),
     row("EvidenceDecomposition", lambda: decompose_evidence(np.full((9, 2), 0.5), ROWS[:9, :2])),
-    row("GaussianMixture-climb", lambda: GaussianMixture(2, random_state=0).fit(ROWS), show="climb"),
+    row("GaussianMixture-objective", lambda: GaussianMixture(2, random_state=0).fit(ROWS), show="objective"),
     row("KMeans-column", lambda: KMeans(3, random_state=0).fit(ROWS[:, :1]), data=ROWS[:, :1]),
     row("regression-columns", lambda: LinearRegression().fit(ROWS, NUMBERS), data=ROWS, y=NUMBERS),
     row("regression-coefficients", lambda: LinearRegression().fit(ROWS, NUMBERS), coverage=0.5),

@@ -91,7 +91,6 @@ def ndtri(p: Array) -> Array:
 
 
 def agnostic_erf(x: Array) -> Array:
-    """See `erf`."""
     xp, x = floats(x)
     near = xp.abs(x) < 1.0
     t = xp.where(near, x, xp.zeros_like(x))
@@ -99,7 +98,6 @@ def agnostic_erf(x: Array) -> Array:
 
 
 def agnostic_erfc(x: Array) -> Array:
-    """See `erfc`."""
     xp, x = floats(x)
     near = xp.abs(x) < 0.5
     tail = _erfc_positive(xp, xp.abs(x))
@@ -108,7 +106,6 @@ def agnostic_erfc(x: Array) -> Array:
 
 
 def agnostic_log_ndtr(x: Array) -> Array:
-    """See `log_ndtr`."""
     xp, x = floats(x)
     lower, limit = x < -1.0, float(xp.finfo(x.dtype).max) ** 0.5
     z = xp.minimum(xp.where(lower, -x, xp.ones_like(x)), xp.full_like(x, limit))
@@ -119,7 +116,6 @@ def agnostic_log_ndtr(x: Array) -> Array:
 
 
 def agnostic_ndtri(p: Array) -> Array:
-    """See `ndtri`."""
     xp, p = floats(p)
     inside = (p > 0.0) & (p < 1.0)
     share = xp.where(inside, xp.minimum(p, 1.0 - p), xp.full_like(p, 0.5))

@@ -225,7 +225,6 @@ def trigamma_excess(x: Array) -> Array:
 
 
 def agnostic_gammaln(x: Array) -> Array:
-    """See `gammaln`."""
     xp, x = floats(x)
     below = x < 0.5
     value = _gammaln_positive(xp, xp.where(below, 1.0 - x, x))
@@ -238,7 +237,6 @@ def agnostic_gammaln(x: Array) -> Array:
 
 
 def agnostic_digamma(x: Array) -> Array:
-    """See `digamma`."""
     xp, x = floats(x)
     near = xp.abs(x - _PSI_ROOT) < 0.35
     step = xp.where(near, (x - _PSI_ROOT) - _PSI_ROOT_REST, xp.zeros_like(x))

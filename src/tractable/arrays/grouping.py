@@ -7,10 +7,10 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
 
-__all__ = ["by_pattern", "first_of_each", "group_rows", "sorted_by_pattern", "tally"]
+__all__ = ["by_pattern", "first_of_each", "group_rows", "sorted_by_pattern", "weighted_counts"]
 
 
-def tally(labels: Array, weights: Array, n: int) -> Array:
+def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
     """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k].
 
     Parameters
@@ -22,7 +22,7 @@ def tally(labels: Array, weights: Array, n: int) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> tally(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
+    >>> weighted_counts(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
     array([1., 0., 5., 0.])
     """
     xp = namespace_of(labels, weights)

@@ -167,43 +167,36 @@ def betaincinv(a: Array, b: Array, q: Array) -> Array:
 
 
 def agnostic_gammainc(a: Array, x: Array) -> Array:
-    """See `gammainc`."""
     xp, a, x = floats(a, x)
     return gamma_tails(xp, a, x)[0]
 
 
 def agnostic_gammaincc(a: Array, x: Array) -> Array:
-    """See `gammaincc`."""
     xp, a, x = floats(a, x)
     return gamma_tails(xp, a, x)[1]
 
 
 def agnostic_gammaincinv(a: Array, q: Array) -> Array:
-    """See `gammaincinv`."""
     xp, a, q = floats(a, q)
     return _gamma_quantile(xp, a, q, 1.0 - q)
 
 
 def agnostic_gammainccinv(a: Array, q: Array) -> Array:
-    """See `gammainccinv`."""
     xp, a, q = floats(a, q)
     return _gamma_quantile(xp, a, 1.0 - q, q)
 
 
 def agnostic_betainc(a: Array, b: Array, x: Array) -> Array:
-    """See `betainc`."""
     xp, a, b, x = floats(a, b, x)
     return beta_tails(xp, a, b, x, 1.0 - x)[0]
 
 
 def agnostic_betaincc(a: Array, b: Array, x: Array) -> Array:
-    """See `betaincc`."""
     xp, a, b, x = floats(a, b, x)
     return beta_tails(xp, a, b, x, 1.0 - x)[1]
 
 
 def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
-    """See `betaincinv`."""
     xp, a, b, q = floats(a, b, q)
     a, b, q = xp.broadcast_arrays(a, b, q)
 

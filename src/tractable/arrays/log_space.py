@@ -186,14 +186,12 @@ def xlog1py(x: Array, y: Array) -> Array:
 
 
 def agnostic_xlogy(x: Array, y: Array) -> Array:
-    """See `xlogy`."""
     xp, x, y = floats(x, y)
     absent = (x == 0.0) & ~xp.isnan(y)
     return x * _safe_log(xp, xp.where(absent, xp.ones_like(y), y))
 
 
 def agnostic_xlog1py(x: Array, y: Array) -> Array:
-    """See `xlog1py`."""
     xp, x, y = floats(x, y)
     absent = (x == 0.0) & ~xp.isnan(y)
     y = xp.where(absent, xp.zeros_like(y), y)

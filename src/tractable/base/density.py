@@ -70,9 +70,10 @@ class DensityMixin:
         -------
         float
         """
-        density, rows = self._density(), check_rows(self, X, None, sample_weight, reset=False)
+        check_answerable(self)
+        rows = check_rows(self, X, None, sample_weight, reset=False)
         if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=density))
+            total = rows.data.reduce(LogLikelihood(density=self._density()))
             return float(total[0] / total[1])
         log_prob = to_numpy(self.score_samples(X))
         return float(np.average(log_prob, weights=None if rows.weights is None else to_numpy(rows.weights)))

@@ -11,16 +11,15 @@ from tractable.classification.discriminant import (
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import LogisticRegression, SeparableClassesWarning
-from tractable.classification.naive_bayes import (
+from tractable.classification.naive_bayes.columns import ColumnLikelihoods
+from tractable.classification.naive_bayes.estimator import NaiveBayes
+from tractable.classification.naive_bayes.variants import (
     BernoulliNB,
     CategoricalNB,
     GaussianNB,
     KernelNB,
     MultinomialNB,
-    NaiveBayes,
 )
-from tractable.classification.naive_bayes.columns import NaiveColumns
-from tractable.classification.naive_bayes.model import FittedColumns
 from tractable.classification.perceptron import Perceptron
 
 __all__ = [
@@ -28,8 +27,8 @@ __all__ = [
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
+    "ColumnLikelihoods",
     "FisherDiscriminant",
-    "FittedColumns",
     "GaussianNB",
     "GenerativeClassifier",
     "KernelNB",
@@ -39,7 +38,6 @@ __all__ = [
     "LogisticRegression",
     "MultinomialNB",
     "NaiveBayes",
-    "NaiveColumns",
     "Perceptron",
     "QuadraticDiscriminant",
     "SeparableClassesWarning",

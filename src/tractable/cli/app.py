@@ -1,4 +1,4 @@
-"""The command and its sub-commands; what is heavy is imported when a sub-command runs."""
+"""The command and its sub-commands; heavy modules are imported when a sub-command runs."""
 
 import sys
 from io import TextIOWrapper
@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from tractable import __version__
+from tractable.cli.console import FLAG
 from tractable.cli.datasets import datasets
 from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
-from tractable.cli.talk import FLAG
 
 __all__ = ["app", "main"]
 
@@ -25,8 +25,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"tractable {__version__}")
         raise typer.Exit
 
@@ -34,12 +34,14 @@ def _version(asked: bool) -> None:
 @app.callback(invoke_without_command=True)
 def tractable(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001  (its callback answers)
+    version: Annotated[  # noqa: ARG001  (used by its callback)
         bool,
-        typer.Option("--version", metavar=FLAG, callback=_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", metavar=FLAG, callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
-    """Probabilistic models of tables: look at one, fit a model, and let it predict, with how sure it is.
+    """Probabilistic models of tables: report on a table, fit a model, and predict with uncertainty.
 
     Some examples:
 
@@ -62,7 +64,7 @@ for command in (report, fit, predict, models, datasets):
 
 
 def main() -> None:
-    """Run the command; signs that a terminal cannot show are replaced, and stop nothing."""
+    """Run the command; characters that the terminal cannot encode are replaced."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,11 +1,11 @@
-"""`tractable datasets`: small real tables to try things on."""
+"""`tractable datasets`: the bundled tables."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.talk import AsJson, Debug, Quiet, talking
+from tractable.cli.console import AsJson, Debug, Quiet, open_console
 
 __all__ = ["datasets"]
 
@@ -29,40 +29,35 @@ def datasets(
 
       tractable datasets penguins -o penguins.csv
     """
-    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
+    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
         from tractable.datasets import load, names
 
         if name is None:
             if output is not None:
                 raise ValueError(f"--output: which table? There are {', '.join(names())}")
-            found = [_described(load(each)) for each in names()]
-            say.answer({"datasets": found})
-            say.table(
-                ("table", "rows", "columns", "target", "what it is"),
-                [
-                    (t["name"], str(t["rows"]), str(len(t["columns"])), t["target"] or "-", t["description"])
-                    for t in found
-                ],
-            )
+            found = [_describe(load(each)) for each in names()]
+            console.result({"datasets": found})
+            rows = [
+                (t["name"], str(t["rows"]), str(len(t["columns"])), t["target"] or "-", t["description"])
+                for t in found
+            ]
+            console.table(("table", "rows", "columns", "target", "what it is"), rows)
             return
         table = load(name)
-        card = _described(table)
-        if output is not None:
-            _write(table.frame, output)
-            say.answer(
-                card | {"saved": str(output)},
-                [f"{card['rows']} rows, {len(card['columns'])} columns: {output}"],
-            )
+        card = _describe(table)
+        if output is None:
+            console.result(card, _lines(card))
             return
-        say.answer(card, _lines(card))
+        _write(table.frame, output)
+        line = f"{card['rows']} rows, {len(card['columns'])} columns: {output}"
+        console.result(card | {"saved": str(output)}, [line])
 
 
-def _described(table: Any) -> dict[str, Any]:
-    frame = table.frame
+def _describe(table: Any) -> dict[str, Any]:
     return {
         "name": table.name,
-        "rows": len(frame),
-        "columns": list(frame.columns),
+        "rows": len(table.frame),
+        "columns": list(table.frame.columns),
         "target": table.target_name,
         "description": table.description,
         "source": table.source,
@@ -85,12 +80,12 @@ def _lines(card: dict[str, Any]) -> list[str]:
 
 
 def _write(frame: Any, output: Path) -> None:
-    from tractable.cli.writing import check_output
+    from tractable.cli.tables import check_output
     from tractable.data.output import replacing
 
     ending = check_output(output)
     with replacing(output) as file:
         if ending == ".csv":
-            frame.convert_dtypes().to_csv(file, index=False)  # whole numbers stay whole beside missing ones
+            frame.convert_dtypes().to_csv(file, index=False)  # integers stay integers beside missing entries
         else:
             frame.to_parquet(file, index=False)

@@ -1,17 +1,40 @@
-"""`tractable fit`: a model of a table, saved."""
+"""`tractable fit`: fit a model to a table and save it."""
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tractable.cli.talk import FLAG, INTERRUPTED, AsJson, Debug, Quiet, Talk, talking
+from tractable.cli.console import (
+    FLAG,
+    INTERRUPTED,
+    AsJson,
+    Console,
+    Debug,
+    Quiet,
+    abbreviated,
+    open_console,
+    shell_list,
+    split_names,
+)
+from tractable.value import replace, value
 
-__all__ = ["fit"]
+if TYPE_CHECKING:
+    from tractable.cli.tables import Table
+    from tractable.data.columns import Roles
 
-#: Facts of a fit that are worth a line.
-FACTS = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
+__all__ = ["FitResult", "RequestedColumns", "fit", "fit_table"]
+
+#: Fitted attributes that are printed.
+ATTRIBUTES = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
+
+#: Files of at most so many bytes are read into memory whatever the model.
+HELD_BYTES = 2**24
+
+#: The streaming tag of models that learn from batches of frames.
+SINGLE_SWEEP = "exact in one pass"
 
 
 def fit(
@@ -61,89 +84,256 @@ def fit(
 
       tractable fit BayesianRidge 'trips/*.parquet' -t fare -s fare.tractable
     """
-    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.learning import Question, learn
-        from tractable.cli.names import names_in
-        from tractable.cli.parameters import made
-        from tractable.cli.table import open_table
+    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from tractable.cli.models import make_model
+        from tractable.cli.tables import open_table
 
-        _check_folder(save)
-        say.progress(f"fitting {model} to {data} …")
+        _check_writable(save)
+        console.progress(f"fitting {model} to {data} …")
         table = open_table(data)
-        say.note(table.notes)
+        console.note(table.notes)
         if save.resolve() in [path.resolve() for path in table.paths]:
             raise ValueError(f"--save: {save} is a file that is being read")
-        question = Question(
+        requested = RequestedColumns(
             target=target,
             weight=weight,
-            features=None if features is None else names_in(features),
+            features=None if features is None else split_names(features),
             drop_missing=drop_missing,
         )
         began = time.monotonic()
-        found = learn(made(model, settings or ()), table, question, say.progress)
-        if target is not None and found.target is None:
-            say.warn(f"{model} predicts no column: {target} is left out")
-        _report(say, found, save=save, seconds=time.monotonic() - began)
-        if found.interrupted:
+        result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
+        if target is not None and result.target is None:
+            console.warn(f"{model} predicts no column: {target} is left out")
+        _save(console, result, save, time.monotonic() - began)
+        if result.interrupted:
             raise typer.Exit(INTERRUPTED)
 
 
-def _check_folder(save: Path) -> None:
-    """Refuse a place that cannot be written before any work."""
+def _check_writable(save: Path) -> None:
     if save.is_dir():
         raise ValueError(f"--save: {save} is a folder")
     if not save.parent.is_dir():
         raise ValueError(f"--save: no such folder: {save.parent}")
 
 
-def _report(say: Talk, found: Any, *, save: Path, seconds: float) -> None:
-    from tractable.persistence import save as write
+def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:
+    from tractable.persistence import save
 
-    write(found.model, save)
-    if found.interrupted:
-        say.warn("interrupted: the best model so far is saved")
-    if found.dropped:
-        say.warn(f"{found.dropped} rows with missing entries were left out")
-    facts = {name.rstrip("_"): _scalar(found.model, name) for name in FACTS}
+    model = result.model
+    save(model, path)
+    if result.interrupted:
+        console.warn("interrupted: the best model so far is saved")
+    if result.dropped:
+        console.warn(f"{result.dropped} rows with missing entries were left out")
+    facts = {name.rstrip("_"): _scalar(model, name) for name in ATTRIBUTES}
     facts = {name: fact for name, fact in facts.items() if fact is not None}
-    if hasattr(found.model, "classes_"):
-        facts["classes"] = list(found.model.classes_)
-    say.answer(
-        {
-            "model": type(found.model).__name__,
-            "parameters": {name: repr(x) for name, x in found.model.get_params(deep=False).items()},
-            "target": found.target,
-            "features": list(found.features),
-            "rows": found.rows,
-            "rows_left_out": found.dropped,
-            "seconds": round(seconds, 3),
-            "saved": str(save),
-            **facts,
-        },
-        _lines(found, save, facts),
-    )
-
-
-def _lines(found: Any, save: Path, facts: dict[str, Any]) -> list[str]:
-    of = "" if found.target is None else f" to predict {found.target}"
-    columns = ", ".join(map(str, found.features[:8])) + (", …" if len(found.features) > 8 else "")
-    return [
-        f"model       {' '.join(repr(found.model).split())}",
-        f"learned     from {found.rows:,} rows{of}",
-        f"columns     {len(found.features)}: {columns}",
-        *(f"{name:11s} {_shown(fact)}" for name, fact in facts.items()),
-        f"saved       {save} ({save.stat().st_size:,} bytes)",
+    if hasattr(model, "classes_"):
+        facts["classes"] = list(model.classes_)
+    found = {
+        "model": type(model).__name__,
+        "parameters": {name: repr(x) for name, x in model.get_params(deep=False).items()},
+        "target": result.target,
+        "features": list(result.features),
+        "rows": result.rows,
+        "rows_left_out": result.dropped,
+        "seconds": round(seconds, 3),
+        "saved": str(path),
+        **facts,
+    }
+    of = "" if result.target is None else f" to predict {result.target}"
+    lines = [
+        f"model       {' '.join(repr(model).split())}",
+        f"learned     from {result.rows:,} rows{of}",
+        f"columns     {len(result.features)}: {abbreviated(result.features, 8)}",
+        *(f"{name:11s} {_formatted(fact)}" for name, fact in facts.items()),
+        f"saved       {path} ({path.stat().st_size:,} bytes)",
     ]
+    console.result(found, lines)
 
 
-def _shown(fact: Any) -> str:
+def _formatted(fact: Any) -> str:
     if isinstance(fact, list):
-        return ", ".join(map(str, fact[:12])) + (", …" if len(fact) > 12 else "")
+        return abbreviated(fact)
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _scalar(model: Any, name: str) -> Any:
-    """Return a fact where it is one number or one truth value."""
+    """Return an attribute if it is one number or truth value, else None."""
     found: Any = getattr(model, name, None)
     found = found.item() if getattr(found, "ndim", None) == 0 else found
     return found if isinstance(found, bool | int | float) else None
+
+
+@value
+class RequestedColumns:
+    """The options of the command that name columns, and whether rows with missing entries are left out."""
+
+    target: str | None = None
+    weight: str | None = None
+    features: tuple[str, ...] | None = None
+    drop_missing: bool = False
+
+
+@value
+class FitResult:
+    """A fitted model, with the columns and the number of rows of the fit."""
+
+    model: Any
+    target: Any
+    features: tuple[Any, ...]
+    rows: int
+    dropped: int
+    interrupted: bool = False
+
+
+def fit_table(
+    model: Any, table: "Table", requested: RequestedColumns, progress: Callable[[str], None] = lambda _: None
+) -> FitResult:
+    """Fit a model to a table.
+
+    Large tables are streamed: columns of numbers as a source to every model that streams, columns of words
+    as frames to models that learn in one pass. A small table, and one for a model that does not stream, is
+    read into memory. `progress` is called with how a large table is read.
+    """
+    roles = _roles(model, table, requested)
+    name, streaming = type(model).__name__, model.model_tags.streaming
+    words = [column for column in roles.features if column not in table.numbers] if table.types else []
+    if table.types:
+        _check_target(model, table, roles)
+        _check_features(model, table, words, roles)
+    small = bool(table.types) and table.n_bytes <= HELD_BYTES
+    size = f"{table.n_bytes / 1e6:,.0f} MB"
+    options = {
+        "allow_missing": model.model_tags.missing_values,
+        "drop": requested.drop_missing,
+        "label": name,
+        "integer_labels": _has_integer_labels(model, table, roles),
+    }
+    if small or (table.types and (words or streaming == "no") and not (words and streaming == SINGLE_SWEEP)):
+        if not small:
+            why = "needs all rows at once" if streaming == "no" else "reads columns of words all at once"
+            progress(f"reading {size} into memory: {name} {why} …")
+        return _fit_frames(model, table, roles, options, in_memory=True)
+    progress(f"reading {size} piece by piece …")
+    if words:
+        return _fit_frames(model, table, roles, options, in_memory=False)
+    return _fit_source(model, table, roles, options)
+
+
+def _roles(model: Any, table: "Table", requested: RequestedColumns) -> "Roles":
+    from tractable.data.columns import Roles, assign_roles
+
+    name, predicts = type(model).__name__, model.__sklearn_tags__().target_tags.required
+    if requested.target is None and predicts:
+        some = f": one of {', '.join(list(table.types)[:12])}" if table.types else ""
+        raise ValueError(f"{name} learns to predict a column; name it by --target{some}")
+    if not table.types:
+        names = (requested.target, requested.weight, *(requested.features or ()))
+        target, weight, *features = (None if text is None else _column_number(text) for text in names)
+        return Roles(features=tuple(features), target=target, weight=weight)
+    roles = assign_roles(
+        list(table.types),
+        requested.features,
+        requested.target,
+        requested.weight,
+        where=table.name,
+        arguments=("--features", "--target", "--weight"),
+    )
+    return roles if predicts else replace(roles, target=None)
+
+
+def _column_number(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError(f"columns of .npy files go by number; got {text!r}")
+    return int(text)
+
+
+def _check_target(model: Any, table: "Table", roles: "Roles") -> None:
+    """Refuse to regress on words."""
+    if model.__sklearn_tags__().estimator_type == "regressor" and roles.target not in table.numbers:
+        kind = f"{roles.target!r} ({table.types[roles.target]})"
+        raise ValueError(
+            f"{type(model).__name__} predicts numbers, which {kind} does not hold; `tractable models "
+            "-k classification` lists models that predict words"
+        )
+
+
+def _check_features(model: Any, table: "Table", words: Sequence[str], roles: "Roles") -> None:
+    """Refuse columns that a model cannot read; the error lists those that it can."""
+    reads_words = bool(model.__sklearn_tags__().input_tags.string)
+    bad = [name for name in words if not (reads_words and _is_text(table.types[name]))]
+    if not bad:
+        return
+    left = [name for name in roles.features if name not in set(bad)]
+    kinds = ", ".join(f"{name!r} ({table.types[name]})" for name in bad)
+    hint = f"; --features {shell_list(left)} are those that do" if left else ""
+    takes = "numbers and words" if reads_words else "numbers"
+    raise ValueError(f"{type(model).__name__} takes {takes}, which these columns do not hold: {kinds}{hint}")
+
+
+def _is_text(kind: Any) -> bool:
+    """Return whether a column holds text, or nothing at all."""
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
+
+
+def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
+    """Return whether classes are integers, which are read as floats."""
+    from pyarrow import types
+
+    classifier = model.__sklearn_tags__().estimator_type == "classifier"
+    return classifier and roles.target in table.types and types.is_integer(table.types[roles.target])
+
+
+def _fit_source(model: Any, table: "Table", roles: "Roles", options: dict[str, Any]) -> FitResult:
+    from tractable.cli.tables import CountedRows
+
+    rows = CountedRows(table.source(roles), **options)
+    interrupted = _interrupted(model, rows)
+    names = rows.feature_names
+    features = tuple(range(rows.n_features)) if names is None else names
+    return _result(model, roles, features, rows, interrupted)
+
+
+def _fit_frames(
+    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, in_memory: bool
+) -> FitResult:
+    from tractable.cli.tables import CountedFrames
+
+    rows = CountedFrames(table, roles, **options)
+    interrupted = _interrupted(model, *(_collected(rows) if in_memory else (rows,)))
+    return _result(model, roles, roles.features, rows, interrupted)
+
+
+def _collected(rows: Any) -> tuple[Any, ...]:
+    """Return the features, targets and weights of all rows."""
+    import numpy as np
+    import pandas as pd
+
+    X, y, weights = zip(*rows, strict=True)
+    targets, row_weights = (None if part[0] is None else np.concatenate(part) for part in (y, weights))
+    return pd.concat(X, ignore_index=True), targets, row_weights
+
+
+def _interrupted(model: Any, *rows: Any) -> bool:
+    """Fit, and return whether Ctrl-C stopped the fit with a model in hand."""
+    from tractable.base.estimator import FitInterrupted
+
+    try:
+        model.fit(*rows)
+    except FitInterrupted:
+        return True
+    return False
+
+
+def _result(model: Any, roles: "Roles", features: Any, rows: Any, interrupted: bool) -> FitResult:
+    return FitResult(
+        model=model,
+        target=roles.target,
+        features=features,
+        rows=rows.counted,
+        dropped=rows.dropped,
+        interrupted=interrupted,
+    )

@@ -1,14 +1,44 @@
-"""`tractable predict`: a saved model's answers for a table, in a file."""
+"""`tractable predict`: the predictions of a saved model for every row of a table, in a file."""
 
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tractable.cli.talk import FLAG, AsJson, Debug, Quiet, talking
+from tractable.cli.console import (
+    FLAG,
+    AsJson,
+    Debug,
+    Quiet,
+    StepProgress,
+    abbreviated,
+    open_console,
+    split_names,
+)
+from tractable.value import value
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    from tractable.cli.tables import CountedRows, Table
+
+__all__ = ["Predicted", "Predictor", "predict", "predict_table", "predictor"]
+
+#: The names of the columns that methods give; others go by the method's own name.
+NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "probability"}
+
+#: The methods that can be asked for; the default is the first that a model has.
+METHODS = (
+    "predict",
+    "score_samples",
+    "transform",
+    "predict_proba",
+    "predict_log_proba",
+    "predict_var",
+    "predict_dist",
+    "decision_function",
+    "outlier_scores",
+)
 
 
 def predict(
@@ -42,7 +72,7 @@ def predict(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write a model's answers for every row of DATA, in the order of its rows.
+    """Write the predictions for every row of DATA, in the order of its rows.
 
     Columns are found by the names the model was fitted on; others are ignored. Rows are never held at once.
 
@@ -54,47 +84,40 @@ def predict(
 
       tractable predict m.tractable rows.csv -o out.csv -m outlier_scores
     """
-    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.answers import answers_of
-        from tractable.cli.names import names_in
-        from tractable.cli.predicting import predict_rows
-        from tractable.cli.steps import Steps
-        from tractable.cli.table import open_table
-        from tractable.cli.writing import check_output
+    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from tractable.cli.tables import check_output, open_table
 
         check_output(output)
         began = time.monotonic()
-        with Steps(say) as step:
+        with StepProgress(console) as step:
             step(f"loading {model}")
-            fitted = _loaded(model)
-            ask = answers_of(fitted, method, interval, proba=proba)
+            fitted = _load(model)
+            name = type(fitted).__name__
+            ask = predictor(fitted, method, interval, proba=proba)
             table = open_table(data)
-            say.note(table.notes)
+            console.note(table.notes)
             if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
                 raise ValueError(f"--output: {output} is a file that is being read")
-            kept = tuple(table.types) if keep == "all" else names_in(keep or "")
+            kept = tuple(table.types) if keep == "all" else split_names(keep or "")
             table.check(kept, "--keep")
-            label = f"predicting {data} by {type(fitted).__name__}"
+            label = f"predicting {data} by {name}"
             step(label)
-            done = predict_rows(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
-        if done.unanswered:
-            name = type(fitted).__name__
-            say.warn(f"{done.unanswered} rows have no answer: {name} does not take missing entries")
-        say.answer(
-            {
-                "model": type(fitted).__name__,
-                "method": ask.method,
-                "rows": done.rows,
-                "rows_without_answer": done.unanswered,
-                "columns": list(done.columns),
-                "seconds": round(time.monotonic() - began, 3),
-                "saved": str(output),
-            },
-            [f"{done.rows:,} rows: {_shown(done.columns)}", f"saved {output}"],
-        )
+            done = predict_table(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
+        if done.incomplete:
+            console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
+        found = {
+            "model": name,
+            "method": ask.method,
+            "rows": done.rows,
+            "rows_without_answer": done.incomplete,
+            "columns": list(done.columns),
+            "seconds": round(time.monotonic() - began, 3),
+            "saved": str(output),
+        }
+        console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
 
 
-def _loaded(path: Path) -> Any:
+def _load(path: Path) -> Any:
     from tractable.base import Estimator
     from tractable.persistence import load
 
@@ -104,5 +127,202 @@ def _loaded(path: Path) -> Any:
     return found
 
 
-def _shown(columns: tuple[str, ...]) -> str:
-    return ", ".join(columns[:12]) + (", …" if len(columns) > 12 else "")
+@value
+class Predictor:
+    """A model with the method to call, the coverage of an interval, and whether to add class probabilities.
+
+    Called with rows, it returns named columns with one entry a row.
+    """
+
+    model: Any
+    method: str
+    interval: float | None = None
+    proba: bool = False
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether the model takes rows with missing entries."""
+        return bool(self.model.model_tags.missing_values)
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether the model reads columns of words."""
+        return bool(self.model.__sklearn_tags__().input_tags.string)
+
+    def __call__(self, X: Any) -> dict[str, Any]:
+        found = self._columns(self.method, X)
+        if self.proba and self.method != "predict_proba":
+            found |= self._columns("predict_proba", X)
+        if self.interval is not None:
+            ends = self.model.predict_interval(X, coverage=self.interval)
+            found |= _columns("low", ends[..., 0], len(X)) | _columns("high", ends[..., 1], len(X))
+        return found
+
+    def _columns(self, method: str, X: Any) -> dict[str, Any]:
+        found = getattr(self.model, method)(X)
+        if method == "predict_dist":
+            return _columns("mean", found.mean, len(X)) | _columns("stddev", found.stddev, len(X))
+        if method == "transform" and hasattr(self.model, "get_feature_names_out"):
+            import numpy as np
+
+            return dict(zip(map(str, self.model.get_feature_names_out()), np.asarray(found).T, strict=True))
+        classes = getattr(self.model, "classes_", None) if method.endswith("_proba") else None
+        return _columns(method, found, len(X), None if classes is None else [_label(c) for c in classes])
+
+
+def predictor(model: Any, method: str | None, interval: float | None, *, proba: bool) -> Predictor:
+    """Return the predictor of the options; what the model does not offer is refused."""
+    name = type(model).__name__
+    offered = [known for known in METHODS if hasattr(model, known)]
+    if not offered:
+        raise ValueError(f"{name} answers no questions about new rows")
+    method = offered[0] if method is None else method
+    wanted = [method, *(["predict_proba"] if proba else ())]
+    lacking = [one for one in wanted if one not in offered]
+    lacking += ["predict_interval"] if interval is not None and not hasattr(model, "predict_interval") else []
+    if lacking:
+        raise ValueError(f"{name} has no {lacking[0]}; it has {', '.join(offered)}")
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise ValueError(f"--interval is a coverage between 0 and 1; got {interval:g}")
+    return Predictor(model=model, method=method, interval=interval, proba=proba)
+
+
+def _columns(method: str, found: Any, n_rows: int, labels: list[str] | None = None) -> dict[str, Any]:
+    import numpy as np
+
+    name, found = NAMES.get(method, method), np.asarray(found)
+    if found.ndim not in (1, 2) or len(found) != n_rows:
+        raise ValueError(f"--method {method} does not answer with a row for each of {n_rows} rows")
+    if found.ndim == 1:
+        return {name: found}
+    labels = [str(k) for k in range(found.shape[1])] if labels is None else labels
+    return {f"{name}_{label}": column for label, column in zip(labels, found.T, strict=True)}
+
+
+def _label(label: Any) -> str:
+    """Return a class as text; integers that were read as floats are written as integers."""
+    label = label.item() if hasattr(label, "item") else label
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+@value
+class Predicted:
+    """The number of rows and the columns of a file of predictions."""
+
+    rows: int
+    columns: tuple[str, ...]
+    incomplete: int  # rows with missing entries that the model does not take: their predictions are null
+
+
+def predict_table(
+    ask: Predictor, table: "Table", kept: tuple[str, ...], output: Path, progress: Callable[[int], None]
+) -> Predicted:
+    """Write the predictions of every row, with the columns `kept`; `progress` is called with their number.
+
+    Predictions from numbers alone into a Parquet file are written by `tractable.predict_to`.
+    """
+    from tractable.cli.tables import MissingEntries, check_output
+
+    needed = _needed_columns(ask.model, table)
+    numbers = not table.types or table.numbers.issuperset(needed)
+    if not numbers and not ask.takes_words:
+        words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
+        raise ValueError(
+            f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
+        )
+    same_names = ask.method in {"predict", "score_samples"} and not ask.proba
+    if numbers and same_names and not kept and check_output(output) == ".parquet":
+        try:
+            return _predict_to(ask, table, needed, output, progress)
+        except MissingEntries:
+            pass  # the writer below gives rows with missing entries null predictions
+    return _TableWriter(ask, table, needed, kept, progress).write(output)
+
+
+def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
+    """Return the columns that the model was fitted on, each of which the table must have."""
+    names = getattr(model, "feature_names_in_", None)
+    needed = tuple(table.types) if names is None else tuple(names)
+    table.check(needed, "DATA")
+    width = getattr(model, "n_features_in_", len(needed))
+    if table.types and len(needed) != width:
+        raise ValueError(
+            f"{table.name} has {len(needed)} columns, the model was fitted on {width} without names"
+        )
+    return needed
+
+
+def _source(ask: Predictor, table: "Table", needed: tuple[str, ...], **options: Any) -> "CountedRows":
+    from tractable.cli.tables import CountedRows
+    from tractable.data.columns import Roles
+
+    label = type(ask.model).__name__
+    rows = table.source(Roles(features=needed))
+    return CountedRows(rows, allow_missing=ask.takes_missing, drop=False, label=label, **options)
+
+
+def _predict_to(
+    ask: Predictor, table: "Table", needed: tuple[str, ...], output: Path, progress: Callable[[int], None]
+) -> Predicted:
+    from pyarrow import parquet
+
+    from tractable.data import predict_to
+
+    source = _source(ask, table, needed, progress=progress)
+    predict_to(ask.model, source, output, method=ask.method, interval=ask.interval)
+    return Predicted(rows=source.counted, columns=tuple(parquet.read_schema(output).names), incomplete=0)
+
+
+class _TableWriter:
+    """Writes the kept columns and the predictions of a table, block by block."""
+
+    def __init__(
+        self, ask: Predictor, table: "Table", needed: tuple[str, ...], kept: tuple[str, ...], progress: Any
+    ) -> None:
+        self.ask, self.table, self.needed, self.kept, self.progress = ask, table, needed, kept, progress
+        self.columns: tuple[str, ...] = ()
+        self.done = self.incomplete = 0
+
+    def write(self, output: Path) -> Predicted:
+        from tractable.cli.tables import write_tables
+
+        rows = write_tables(self._tables(), output)
+        return Predicted(rows=rows, columns=self.columns, incomplete=self.incomplete)
+
+    def _tables(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for beside, X in self._blocks():
+            found = self._predictions(X)
+            taken = sorted(set(found) & set(beside))
+            if taken:
+                raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
+            made = pa.table({**beside, **found})
+            self.columns = tuple(made.column_names)
+            self.done += made.num_rows
+            self.progress(self.done)
+            yield made
+
+    def _blocks(self) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Iterate over the kept columns and the features of blocks of rows."""
+        if not self.table.types:
+            for block in _source(self.ask, self.table, ()).blocks():
+                yield {}, block.X
+            return
+        read = tuple(dict.fromkeys((*self.needed, *self.kept)))
+        for part in self.table.blocks(read):
+            yield {name: part.column(name) for name in self.kept}, part.select(list(self.needed)).to_pandas()
+
+    def _predictions(self, X: Any) -> dict[str, Any]:
+        """Return the predictions, null for rows with missing entries that the model does not take."""
+        import pyarrow as pa
+
+        named = hasattr(self.ask.model, "feature_names_in_") or not self.table.types
+        if self.ask.takes_missing or not self.table.types:
+            found = self.ask(X if named else X.to_numpy())
+            return {name: pa.array(column) for name, column in found.items()}
+        missing = X.isna().any(axis=1).to_numpy()
+        self.incomplete += int(missing.sum())
+        X = X.fillna(0.0) if missing.any() else X
+        found = self.ask(X if named else X.to_numpy())
+        return {name: pa.array(column, mask=missing) for name, column in found.items()}

@@ -1,11 +1,11 @@
-"""`tractable report`: a page about a table."""
+"""`tractable report`: a report on a table."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.talk import AsJson, Debug, Quiet, talking
+from tractable.cli.console import AsJson, Debug, Quiet, StepProgress, open_console
 
 __all__ = ["report"]
 
@@ -27,8 +27,8 @@ def report(
 ) -> None:
     """Write a report on a table: one HTML page that needs nothing else.
 
-    It says what is in the table, which columns depend on each other, which rows belong together, which are
-    strange, and with a target which models predict it and how well.
+    It describes the columns, their dependence, clusters and outliers of the rows, and with a target which
+    models predict it and how well.
 
     Some examples:
 
@@ -36,20 +36,18 @@ def report(
 
       tractable report penguins.csv --target species -o penguins.html
     """
-    with talking(as_json=as_json, quiet=quiet, debug=debug) as say:
-        from tractable.cli.steps import Steps
-
-        with Steps(say) as step:
+    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+        with StepProgress(console) as step:
             step("starting", 0.0)
-            made = _made(data, target, output, step)
-        for note in made.notes:
-            say.progress(f"note: {note}")
-        say.answer(made.as_dict(), _lines(made, output))
+            summary = _make(data, target, output, step)
+        for note in summary.notes:
+            console.progress(f"note: {note}")
+        console.result(summary.as_dict(), _lines(summary, output))
 
 
-def _made(data: str | None, target: str | None, output: Path, step: Any) -> Any:
-    """Make the report; what it refuses is said in the words of the command."""
-    from tractable.cli.table import bundled_hint, check_not_stdin
+def _make(data: str | None, target: str | None, output: Path, step: Any) -> Any:
+    """Make the report; errors name the options of the command."""
+    from tractable.cli.tables import bundled_hint, check_not_stdin
     from tractable.report import TableError, make_report
 
     if data is not None:
@@ -62,12 +60,12 @@ def _made(data: str | None, target: str | None, output: Path, step: Any) -> Any:
         raise ValueError(f"{option}{error}{hint}") from error
 
 
-def _lines(made: Any, output: Path) -> list[str]:
+def _lines(summary: Any, output: Path) -> list[str]:
     return [
-        made.title,
-        f"rows      {made.rows:,}",
-        f"columns   {made.columns:,}",
-        *([] if made.target is None else [f"target    {made.target}"]),
-        f"sections  {', '.join(made.sections)}",
-        f"saved     {output} ({output.stat().st_size / 1e6:.1f} MB in {made.seconds:.1f} s)",
+        summary.title,
+        f"rows      {summary.rows:,}",
+        f"columns   {summary.columns:,}",
+        *([] if summary.target is None else [f"target    {summary.target}"]),
+        f"sections  {', '.join(summary.sections)}",
+        f"saved     {output} ({output.stat().st_size / 1e6:.1f} MB in {summary.seconds:.1f} s)",
     ]

@@ -1,4 +1,4 @@
-"""Conjugate models: a likelihood paired with the current belief, updated by statistics."""
+"""Conjugate models: a likelihood paired with a prior, updated by statistics."""
 
 from tractable.conjugate.binomial import BernoulliModel, BinomialModel
 from tractable.conjugate.conjugate_prior import PAIRS, conjugate_prior

@@ -1,21 +1,24 @@
-"""Numbers of successes in n trials: belief about the probability of one."""
+"""Bernoulli and binomial likelihoods with a Beta prior of the probability of success."""
 
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import (
     as_counts,
     check_columns,
     check_fraction,
-    check_n_trials,
     check_statistic,
     check_strength,
+    check_whole_number,
     some_weight,
 )
-from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.count_totals import CountTotals, log_best_probability
+from tractable.conjugate.increments import (
+    dirichlet_gradient,
+    dirichlet_hessian,
+    dirichlet_increment,
+    dirichlet_increment_from_best,
+)
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.beta import Beta
 from tractable.distributions.discrete.bernoulli import Bernoulli
@@ -25,14 +28,14 @@ from tractable.distributions.distribution import Distribution
 from tractable.statistics.counts import Totals
 from tractable.value import value
 
-__all__ = ["BernoulliModel", "BetaBelief", "BinomialModel"]
+__all__ = ["BernoulliModel", "BetaModel", "BinomialModel"]
 
 
-class BetaBelief(AdditiveModel):
+class BetaModel(AdditiveModel):
     """A model whose unknown is a probability: α counts successes, β failures."""
 
     unknown: ClassVar[str] = "probability"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Beta,)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (Beta,)
 
     @classmethod
     def from_mean_strength(cls, mean: float, strength: float, **known: Any) -> Self:
@@ -60,36 +63,28 @@ class BetaBelief(AdditiveModel):
         """
         a, b = float(self.prior.alpha), float(self.prior.beta)
         if max(a, b) < 1.0 or a == b == 1.0:
-            raise ValueError(f"the belief has no single mode: Beta({a:g}, {b:g})")
+            raise ValueError(f"the prior has no single mode: Beta({a:g}, {b:g})")
         above, below = max(a - 1.0, 0.0), max(b - 1.0, 0.0)
-        share = above / (above + below) if above + below else float(a > b)
+        top = above / (above + below) if above + below else float(a > b)
         xp = namespace_of(self.prior.alpha)
-        return xp.asarray(share, dtype=self.prior.alpha.dtype)
+        return xp.asarray(top, dtype=self.prior.alpha.dtype)
 
-    def _symbols(self) -> Array:
+    def _hyperparameters(self) -> Array:
         return namespace_of(self.prior.alpha).stack([self.prior.alpha, self.prior.beta])
 
-    def _with_symbols(self, symbols: Array) -> Self:
-        return self._believing(Beta(alpha=symbols[0], beta=symbols[1]))
+    def _with_hyperparameters(self, eta: Array) -> Self:
+        return self._with_prior(Beta(alpha=eta[0], beta=eta[1]))
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return shares_rise(symbols, gain)
-
-    @staticmethod
-    def _slope(symbols: np.ndarray) -> np.ndarray:
-        return shares_slope(symbols)
-
-    @staticmethod
-    def _curvature(symbols: np.ndarray) -> np.ndarray:
-        return shares_curvature(symbols)
+    _increment = staticmethod(dirichlet_increment)
+    _gradient = staticmethod(dirichlet_gradient)
+    _hessian = staticmethod(dirichlet_hessian)
 
 
 @value
-class BernoulliModel(BetaBelief):
+class BernoulliModel(BetaModel):
     """x ~ Bernoulli(p) with p ~ Beta(α, β).
 
-    After s successes in n trials the belief is Beta(α + s, β + n - s), and the next trial succeeds with
+    After s successes in n trials the posterior is Beta(α + s, β + n - s), and the next trial succeeds with
     probability (α + s) / (α + β + n). The evidence B(α + s, β + n - s) / B(α, β) is that of the successes and
     failures in their order.
 
@@ -128,9 +123,9 @@ class BernoulliModel(BetaBelief):
 
     def maximum_likelihood(self, statistic: Totals) -> Array:
         """See `ConjugateModel.maximum_likelihood`: s / n."""
-        return self._gain(statistic)[0] / some_weight(statistic)
+        return self._added(statistic)[0] / some_weight(statistic)
 
-    def _gain(self, statistic: Totals) -> Array:
+    def _added(self, statistic: Totals) -> Array:
         check_statistic(statistic, Totals)
         check_columns(statistic, 1)
         xp = namespace_of(statistic.total)
@@ -142,7 +137,7 @@ class BernoulliModel(BetaBelief):
 
 
 @value
-class BinomialModel(BetaBelief):
+class BinomialModel(BetaModel):
     """x ~ Binomial(n, p) with n known and p ~ Beta(α, β).
 
     A row is the number of successes in n trials, and the evidence is that of these numbers: it counts the
@@ -170,7 +165,7 @@ class BinomialModel(BetaBelief):
 
     def __post_init__(self) -> None:
         self._check_prior()
-        object.__setattr__(self, "n_trials", check_n_trials(self.n_trials))
+        object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Binomial:
         """See `ConjugateModel.likelihood`."""
@@ -180,17 +175,17 @@ class BinomialModel(BetaBelief):
         """See `ConjugateModel.summarize`: numbers of successes, (n,), with the orders they come in."""
         X = as_counts(X, self.n_trials)
         X = namespace_of(X).stack([X, self.n_trials - X], axis=1)
-        return CountTotals.of(X, weights, log_best_shares(X))
+        return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> BetaBinomial:
         """See `ConjugateModel.predictive`."""
         return BetaBinomial(n_trials=self.n_trials, alpha=self.prior.alpha, beta=self.prior.beta)
 
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: the share of successes in all trials."""
-        return self._gain(statistic)[0] / (self.n_trials * some_weight(statistic))
+        """See `ConjugateModel.maximum_likelihood`: the relative frequency of success in all trials."""
+        return self._added(statistic)[0] / (self.n_trials * some_weight(statistic))
 
-    def _gain(self, statistic: CountTotals | Totals) -> Array:
+    def _added(self, statistic: CountTotals | Totals) -> Array:
         check_statistic(statistic, CountTotals, Totals)
         if isinstance(statistic, CountTotals):
             check_columns(statistic, 2)
@@ -204,6 +199,4 @@ class BinomialModel(BetaBelief):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return shares_rise_from_best(symbols, gain)
+    _increment = staticmethod(dirichlet_increment_from_best)

@@ -1,4 +1,4 @@
-"""What conjugate models ask of rows, statistics and hyper-parameters."""
+"""Checks of rows, statistics and hyper-parameters of conjugate models."""
 
 from math import floor, isfinite
 from typing import Any
@@ -15,7 +15,6 @@ __all__ = [
     "check_columns",
     "check_fraction",
     "check_moments",
-    "check_n_trials",
     "check_statistic",
     "check_strength",
     "check_whole_number",
@@ -27,8 +26,8 @@ __all__ = [
 def check_statistic(statistic: Any, *kinds: type[Any]) -> None:
     """Refuse what is no statistic of this model."""
     if not isinstance(statistic, kinds):
-        told = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"statistic must be a {told}, as summarize returns, got {type(statistic).__name__}")
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"statistic must be a {names}, as summarize returns, got {type(statistic).__name__}")
 
 
 def check_columns(statistic: Any, dim: int) -> None:
@@ -85,15 +84,10 @@ def check_fraction(name: str, x: Any) -> float:
 
 
 def check_strength(strength: Any) -> float:
-    """Return how many observations a belief is worth, a positive number."""
+    """Return how many observations a prior is worth, a positive number."""
     number = one_number("strength", strength)
     check_positive("strength", number)
     return float(number)
-
-
-def check_n_trials(n_trials: Any) -> int:
-    """Return a number of trials: 1, 2, 3, …"""
-    return check_whole_number("n_trials", n_trials)
 
 
 def check_whole_number(name: str, x: Any) -> int:

@@ -1,4 +1,4 @@
-"""Which model is conjugate to a likelihood?"""
+"""The model that is conjugate to a likelihood."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ _SPREADS = ("variance", "stddev", "covariance")
 
 
 def conjugate_prior(likelihood: Any, unknown: str | None = None) -> type[ConjugateModel]:
-    """Return the model whose belief stays in one family when it is updated with such data.
+    """Return the model whose prior and posterior are of one family for such data.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def conjugate_prior(likelihood: Any, unknown: str | None = None) -> type[Conjuga
     Returns
     -------
     type of ConjugateModel
-        Its `beliefs` are the families that the prior may be of.
+        Its `prior_families` are the families that the prior may be of.
 
     Examples
     --------
     >>> model = conjugate_prior("Binomial")
-    >>> model.__name__, [family.__name__ for family in model.beliefs]
+    >>> model.__name__, [family.__name__ for family in model.prior_families]
     ('BinomialModel', ['Beta'])
     >>> conjugate_prior("Normal", "both").__name__
     'NormalModel'

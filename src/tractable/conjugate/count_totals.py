@@ -8,7 +8,7 @@ from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_weights, counts, or_one
 from tractable.value import value
 
-__all__ = ["CountTotals", "log_best_shares"]
+__all__ = ["CountTotals", "log_best_probability"]
 
 
 @value
@@ -17,7 +17,7 @@ class CountTotals:
 
     A posterior needs the totals alone; the probability of the rows needs also how many orders of single
     events make each row, such as n! / (x! (n - x)!) for a binomial. Both that number and the probability of
-    one order are extreme where counts are large; kept is what is left when they are multiplied. With
+    one order are extreme where counts are large; their product is stored. With
     D(x, m) = Σ_k x_k log(x_k / m_k) + m_k - x_k the log probability of rows given their expected counts m is
     Σ w log p(x | x) - Σ w D(x, x̄) - W D(x̄, m), a sum of negative terms.
 
@@ -66,12 +66,12 @@ class CountTotals:
         return CountTotals(totals=totals, log_base=parts[0] + parts[1])
 
     def discount(self, rate: float) -> "CountTotals":
-        """Forget: the same means, believed `rate` times as strongly."""
+        """Forget: the same means, with `rate` times the weight."""
         return CountTotals(totals=self.totals.discount(rate), log_base=self.log_base * rate)
 
 
-def log_best_shares(X: Array) -> Array:
-    """Return log n! / Π x_k! Π (x_k / n)^x_k of rows x: the probability of counts at their own shares."""
+def log_best_probability(X: Array) -> Array:
+    """Return log n! / Π x_k! Π (x_k / n)^x_k of rows x: log p of counts at their own frequencies."""
     xp = namespace_of(X)
     return factorial_rest(xp.sum(X, axis=1)) - xp.sum(factorial_rest(X), axis=1)
 

@@ -1,7 +1,7 @@
-"""How much the constants of beliefs grow with data, without large terms that cancel.
+"""Increments of log normalising constants from prior to posterior, without large terms that cancel.
 
-With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logs of a strong prior make a deviance of what
-is expected before the data from what is expected after them, which is small.
+With log Γ(z) = (z - ½) log z - z + ½ log 2π + rest(z) the logarithms of a strong prior combine to a deviance
+between the means of prior and posterior, which is small.
 """
 
 import numpy as np
@@ -13,15 +13,15 @@ from tractable.arrays.saddle_point import count_deviance, deviance
 from tractable.arrays.special import digamma
 
 __all__ = [
-    "gamma_curvature",
-    "gamma_rise",
-    "gamma_rise_from_best",
-    "gamma_slope",
+    "dirichlet_gradient",
+    "dirichlet_hessian",
+    "dirichlet_increment",
+    "dirichlet_increment_from_best",
+    "gamma_gradient",
+    "gamma_hessian",
+    "gamma_increment",
+    "gamma_increment_from_best",
     "log_gamma_ratio",
-    "shares_curvature",
-    "shares_rise",
-    "shares_rise_from_best",
-    "shares_slope",
 ]
 
 
@@ -31,31 +31,31 @@ def log_gamma_ratio(a: Array, s: Array) -> Array:
     return a * xp.log1p(s / a) + s * xp.log(a + s) - s + _rest(a, s)
 
 
-def gamma_rise(symbols: Array, gain: Array) -> Array:
+def gamma_increment(eta: Array, added: Array) -> Array:
     """Return log of the constant of Gamma(a + s, b + e) over that of Gamma(a, b), (a, b) on the last axis.
 
     With λ' = (a + s)/(b + e), the mean after the data, it is s log λ' - e λ' - D(a, b λ') + …: the log
     likelihood there, less the deviance of the prior.
     """
-    xp = namespace_of(symbols, gain)
-    a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
+    xp = namespace_of(eta, added)
+    a, b, s, e = eta[..., 0], eta[..., 1], added[..., 0], added[..., 1]
     after = (a + s) / (b + e)
-    kept = _deviance(a, b * after, _across(s, b, a, e) / (b + e))
-    return s * xp.log(after) - e * after - kept + _rest(a, s)
+    prior_term = _deviance(a, b * after, _across(s, b, a, e) / (b + e))
+    return s * xp.log(after) - e * after - prior_term + _rest(a, s)
 
 
-def gamma_rise_from_best(symbols: Array, gain: Array) -> Array:
-    """Return `gamma_rise` less s log(s/e) - s, the log likelihood at its greatest.
+def gamma_increment_from_best(eta: Array, added: Array) -> Array:
+    """Return `gamma_increment` less s log(s/e) - s, the log likelihood at its greatest.
 
     That leaves - D(s, e λ') - D(a, b λ') + ….
     """
-    a, b, s, e = symbols[..., 0], symbols[..., 1], gain[..., 0], gain[..., 1]
+    a, b, s, e = eta[..., 0], eta[..., 1], added[..., 0], added[..., 1]
     after, gap = (a + s) / (b + e), _across(s, b, a, e) / (b + e)
     lost = count_deviance(s + 0.0 * after, e * after, -gap - (e * after - s))
     return _rest(a, s) - _deviance(a, b * after, gap) - lost
 
 
-def shares_rise(alpha: Array, counts: Array) -> Array:
+def dirichlet_increment(alpha: Array, counts: Array) -> Array:
     """Return log of the constant of Dirichlet(α + n) over that of Dirichlet(α), over the last axis.
 
     With the mean p' after the data it is Σ n_k log p'_k - D(α_k, A p'_k) + …, A = Σ α: the log likelihood
@@ -64,17 +64,17 @@ def shares_rise(alpha: Array, counts: Array) -> Array:
     xp = namespace_of(alpha, counts)
     strength, n = xp.sum(alpha, axis=-1, keepdims=True), xp.sum(counts, axis=-1, keepdims=True)
     after = (alpha + counts) / (strength + n)
-    kept = _deviance(alpha, strength * after, _across(strength, counts, n, alpha) / (strength + n))
-    # Near 1 a share is known better by what it leaves to the others.
+    prior_term = _deviance(alpha, strength * after, _across(strength, counts, n, alpha) / (strength + n))
+    # Near 1 a probability is known better by what it leaves to the others.
     small = after < 0.5
     left = xp.where(small, xp.zeros_like(after), _others(alpha + counts) / (strength + n))
     log_after = xp.where(small, xp.log(after), xp.log1p(-left))
-    terms = counts * log_after - kept + _rest(alpha, counts)
+    terms = counts * log_after - prior_term + _rest(alpha, counts)
     return xp.sum(terms, axis=-1) - _rest(strength, n)[..., 0]
 
 
-def shares_rise_from_best(alpha: Array, counts: Array) -> Array:
-    """Return `shares_rise` less Σ n_k log(n_k / N), the log likelihood at its greatest.
+def dirichlet_increment_from_best(alpha: Array, counts: Array) -> Array:
+    """Return `dirichlet_increment` less Σ n_k log(n_k / N), the log likelihood at its greatest.
 
     That leaves - Σ D(n_k, N p'_k) - D(α_k, A p'_k) + ….
     """
@@ -113,28 +113,28 @@ def _rest(a: Array, s: Array) -> Array:
     return stirling_error(a + s) - stirling_error(a) - 0.5 * xp.log1p(s / a)
 
 
-def shares_slope(alpha: np.ndarray) -> np.ndarray:
+def dirichlet_gradient(alpha: np.ndarray) -> np.ndarray:
     """Return ψ(α_k) - ψ(Σ α), (..., K)."""
     slope: np.ndarray = digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True))
     return slope
 
 
-def shares_curvature(alpha: np.ndarray) -> np.ndarray:
+def dirichlet_hessian(alpha: np.ndarray) -> np.ndarray:
     """Return ψ′(α_k) on the diagonal, less ψ′(Σ α) everywhere, (..., K, K)."""
     own = trigamma(alpha)[..., None] * np.eye(alpha.shape[-1])
     curvature: np.ndarray = own - trigamma(alpha.sum(axis=-1))[..., None, None]
     return curvature
 
 
-def gamma_slope(symbols: np.ndarray) -> np.ndarray:
+def gamma_gradient(eta: np.ndarray) -> np.ndarray:
     """Return ψ(a) - log b and -a / b, of (a, b) on the last axis."""
-    shape, rate = symbols[..., 0], symbols[..., 1]
+    shape, rate = eta[..., 0], eta[..., 1]
     return np.stack([digamma(shape) - np.log(rate), -shape / rate], axis=-1)
 
 
-def gamma_curvature(symbols: np.ndarray) -> np.ndarray:
+def gamma_hessian(eta: np.ndarray) -> np.ndarray:
     """Return the second derivatives ψ′(a), -1 / b and a / b², (..., 2, 2)."""
-    shape, rate = symbols[..., 0], symbols[..., 1]
+    shape, rate = eta[..., 0], eta[..., 1]
     across = -1.0 / rate
     first = np.stack([trigamma(shape), across], axis=-1)
     return np.stack([first, np.stack([across, shape / rate**2], axis=-1)], axis=-2)

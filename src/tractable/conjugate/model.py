@@ -1,4 +1,4 @@
-"""Conjugate models: the names they share."""
+"""Conjugate models: the names they share, and those whose data add to the hyper-parameters."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ __all__ = ["AdditiveModel", "ConjugateModel", "Search", "Updates"]
 
 @value
 class Search:
-    """What empirical Bayes needs of a model: where to start, what to minimise, and the way back.
+    """The evidence as a function of free hyper-parameters, for empirical Bayes.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Updates:
     Parameters
     ----------
     models : tuple of ConjugateModel
-        The first is what was believed before any data, the last what is believed after all of them.
+        The first with the prior before any data, the last with the posterior after all of them.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class Updates:
 
 
 class ConjugateModel(ABC):
-    """A likelihood paired with the current belief about its unknown parameter.
+    """A likelihood paired with a conjugate prior of its unknown parameter.
 
-    The belief is called `prior` whatever it has already learnt: yesterday's posterior is today's prior, and
-    :meth:`update` returns a model of the same type. Statistics merge with ``+``, so updating in sequence, in
-    one batch, from a stream (``tractable.fold(model.summarize, data)``) or from merged parts is the same
-    thing; ``statistic.discount(rate)`` forgets.
+    The posterior is the `prior` of the next data: :meth:`update` returns a model of the same type. Statistics
+    merge with ``+``, so updating in sequence, in one batch, from a stream
+    (``tractable.fold(model.summarize, data)``) or from merged parts is the same;
+    ``statistic.discount(rate)`` forgets.
 
     A model gives its likelihood as :meth:`likelihood`, the statistic as `_summarize`, and writes
     `update`, `predictive`, `log_evidence` and `maximum_likelihood` in closed form.
@@ -79,14 +79,14 @@ class ConjugateModel(ABC):
     #: What the parameter is called.
     unknown: ClassVar[str]
 
-    #: Families that the belief may be of.
-    beliefs: ClassVar[tuple[type[Distribution], ...]]
+    #: Families that the prior may be of.
+    prior_families: ClassVar[tuple[type[Distribution], ...]]
 
     if TYPE_CHECKING:  # a field of every model
 
         @property
         def prior(self) -> Any:
-            """The current belief about the parameter, a distribution."""
+            """The current distribution of the parameter."""
 
     @abstractmethod
     def likelihood(self, parameter: Any) -> Distribution:
@@ -98,7 +98,7 @@ class ConjugateModel(ABC):
 
     @abstractmethod
     def update(self, statistic: Any) -> Self:
-        """Return the same model believing p(parameter | data)."""
+        """Return the same model with the prior replaced by the posterior p(parameter | data)."""
 
     @abstractmethod
     def predictive(self) -> Distribution:
@@ -110,7 +110,7 @@ class ConjugateModel(ABC):
 
     @abstractmethod
     def maximum_likelihood(self, statistic: Any) -> Array:
-        """Return the parameter that makes the data most probable; the belief is not asked."""
+        """Return the parameter that makes the data most probable, whatever the prior."""
 
     def summarize(self, X: Any, sample_weight: Any = None, *, weights: Any = None) -> Any:
         """Return all that the model needs to know about rows, as a statistic.
@@ -148,7 +148,7 @@ class ConjugateModel(ABC):
         return self.prior.interval(coverage)
 
     def trace(self, statistics: Iterable[Any]) -> Updates:
-        """Return the beliefs as statistics arrive one after another: ``tractable.plot`` draws them."""
+        """Return the posteriors as statistics arrive one after another: ``tractable.plot`` draws them."""
         models = [self]
         for statistic in statistics:
             models.append(models[-1].update(statistic))
@@ -163,14 +163,14 @@ class ConjugateModel(ABC):
             f"model must be one whose hyper-parameters can be searched, and {type(self).__name__} is not"
         )
 
-    def _believing(self, prior: Distribution) -> Self:
+    def _with_prior(self, prior: Distribution) -> Self:
         return replace(self, prior=prior)
 
     def _check_prior(self) -> None:
-        """Refuse a belief of another family, or a batch of beliefs."""
-        if not isinstance(self.prior, self.beliefs):
-            told = " or ".join(family.__name__ for family in self.beliefs)
-            raise TypeError(f"prior must be a {told}, got {type(self.prior).__name__}")
+        """Refuse a prior of another family, or a batch of priors."""
+        if not isinstance(self.prior, self.prior_families):
+            families = " or ".join(family.__name__ for family in self.prior_families)
+            raise TypeError(f"prior must be a {families}, got {type(self.prior).__name__}")
         if self.prior.batch_shape:
             raise ValueError(f"prior must be one distribution, got a batch of shape {self.prior.batch_shape}")
 
@@ -178,66 +178,66 @@ class ConjugateModel(ABC):
 class AdditiveModel(ConjugateModel):
     """A conjugate model with hyper-parameters η > 0 such that η(posterior) = η(prior) + t(statistic).
 
-    With A(η) the log of the constant that normalises the belief, the log evidence is A(η + t) - A(η), and
-    what the likelihood does not share with the belief (its base measure). A function of t alone may move from
-    the one to the other, where both are large and cancel. A model writes `_symbols`, `_gain`,
-    `_with_symbols` and `_log_base`, how much A rises, and the derivatives of A; the rest follows.
+    With A(η) the log normalising constant of the prior, the log evidence is A(η + t) - A(η), and the base
+    measure of the likelihood. A function of t alone may move from
+    the one to the other, where both are large and cancel. A model writes `_hyperparameters`, `_added`,
+    `_with_hyperparameters` and `_log_base`, the increment of A and its derivatives; the rest follows.
     """
 
     @abstractmethod
-    def _symbols(self) -> Array:
+    def _hyperparameters(self) -> Array:
         """Return η as one vector."""
 
     @abstractmethod
-    def _with_symbols(self, symbols: Array) -> Self:
-        """Return the same model believing in another η."""
+    def _with_hyperparameters(self, eta: Array) -> Self:
+        """Return the same model with another η."""
 
     @abstractmethod
-    def _gain(self, statistic: Any) -> Array:
+    def _added(self, statistic: Any) -> Array:
         """Return what data add to η, the statistic checked."""
 
     @abstractmethod
     def _log_base(self, statistic: Any) -> Any:
-        """Return the log of what the likelihood multiplies the kernel by, and what `_rise` left out."""
+        """Return the log of the base measure, and what `_increment` left out."""
 
     @staticmethod
     @abstractmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        """Return A(η + t) - A(η) over the last axis, with its digits, less what `_log_base` took over."""
+    def _increment(eta: Array, added: Array, /) -> Array:
+        """Return A(η + t) - A(η) over the last axis, with its digits, less what `_log_base` includes."""
 
     @staticmethod
     @abstractmethod
-    def _slope(symbols: np.ndarray) -> np.ndarray:
+    def _gradient(eta: np.ndarray, /) -> np.ndarray:
         """Return ∂A/∂η, for many η at once."""
 
     @staticmethod
     @abstractmethod
-    def _curvature(symbols: np.ndarray) -> np.ndarray:
+    def _hessian(eta: np.ndarray, /) -> np.ndarray:
         """Return ∂²A/∂η², for many η at once."""
 
     def update(self, statistic: Any) -> Self:
         """See `ConjugateModel.update`: η + t."""
-        return self._with_symbols(self._symbols() + self._gain(statistic))
+        return self._with_hyperparameters(self._hyperparameters() + self._added(statistic))
 
     def log_evidence(self, statistic: Any) -> float:
         """See `ConjugateModel.log_evidence`: A(η + t) - A(η), and the base measure of the rows."""
-        rise = self._rise(self._symbols(), self._gain(statistic))
-        return float(rise) + float(self._log_base(statistic))
+        increment = self._increment(self._hyperparameters(), self._added(statistic))
+        return float(increment) + float(self._log_base(statistic))
 
     def _search(self, statistics: Sequence[Any]) -> Search:
-        gains = np.stack([to_numpy(self._gain(s)) for s in statistics])
+        added = np.stack([to_numpy(self._added(s)) for s in statistics])
         base = sum(float(self._log_base(s)) for s in statistics)
 
         def objective(logs: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             """Minus the summed log evidence of η = exp(logs), its gradient and its Hessian."""
             eta = np.exp(logs)
-            rise = np.sum(self._rise(eta, gains))
-            slope = eta * np.sum(self._slope(eta + gains) - self._slope(eta), axis=0)
-            bend = np.sum(self._curvature(eta + gains) - self._curvature(eta), axis=0)
-            return -(rise + base), -slope, -(bend * eta[:, None] * eta + np.diag(slope))
+            increment = np.sum(self._increment(eta, added))
+            slope = eta * np.sum(self._gradient(eta + added) - self._gradient(eta), axis=0)
+            bend = np.sum(self._hessian(eta + added) - self._hessian(eta), axis=0)
+            return -(increment + base), -slope, -(bend * eta[:, None] * eta + np.diag(slope))
 
         return Search(
-            start=np.log(to_numpy(self._symbols()).astype(np.float64)),
+            start=np.log(to_numpy(self._hyperparameters()).astype(np.float64)),
             objective=objective,
-            model=lambda logs: self._with_symbols(np.exp(logs)),
+            model=lambda logs: self._with_hyperparameters(np.exp(logs)),
         )

@@ -1,4 +1,4 @@
-"""Counts of K categories in n trials: belief about their shares."""
+"""Categorical and multinomial likelihoods with a Dirichlet prior of the probabilities."""
 
 from typing import Any, ClassVar, Self
 
@@ -8,13 +8,17 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import (
     as_counts,
     check_columns,
-    check_n_trials,
     check_statistic,
     check_whole_number,
     some_weight,
 )
-from tractable.conjugate.count_totals import CountTotals, log_best_shares
-from tractable.conjugate.increments import shares_curvature, shares_rise, shares_rise_from_best, shares_slope
+from tractable.conjugate.count_totals import CountTotals, log_best_probability
+from tractable.conjugate.increments import (
+    dirichlet_gradient,
+    dirichlet_hessian,
+    dirichlet_increment,
+    dirichlet_increment_from_best,
+)
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.categorical import Categorical
@@ -25,23 +29,23 @@ from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
-__all__ = ["CategoricalModel", "DirichletBelief", "MultinomialModel"]
+__all__ = ["CategoricalModel", "DirichletModel", "MultinomialModel"]
 
 
-class DirichletBelief(AdditiveModel):
+class DirichletModel(AdditiveModel):
     """A model whose unknowns are the probabilities of K categories: α counts each of them."""
 
     unknown: ClassVar[str] = "probabilities"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Dirichlet,)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (Dirichlet,)
 
     @classmethod
     def from_mean_strength(cls, mean: Any, strength: float, **known: Any) -> Self:
-        """Return the model that expects the shares `mean` as if after `strength` rows: α = strength · mean.
+        """Return the model that expects the probabilities `mean` as if after `strength` rows, α = strength m.
 
         Parameters
         ----------
         mean : array (K,)
-            Expected shares, all positive.
+            Expected probabilities, all positive.
         strength : float
             Σ α.
         **known
@@ -53,7 +57,7 @@ class DirichletBelief(AdditiveModel):
     def from_pseudocounts(cls, pseudocounts: Any, **known: Any) -> Self:
         """Return the model that has seen category k already c_k times: α = c.
 
-        Its expected and predictive shares after n rows are (n_k + c_k) / (n + Σ c), smoothed relative
+        Its expected and predictive probabilities after n rows are (n_k + c_k) / (n + Σ c), smoothed relative
         frequencies. They are also the MAP estimate under Dirichlet(c + 1).
         """
         return cls(prior=Dirichlet(concentration=pseudocounts), **known)  # type: ignore[call-arg]
@@ -82,33 +86,25 @@ class DirichletBelief(AdditiveModel):
             return excess / xp.sum(excess)
         flat = xp.astype(alpha == 1.0, alpha.dtype)
         if float(xp.sum(flat)) != 1.0:
-            raise ValueError("the belief has no single mode: no concentration is above 1")
+            raise ValueError("the prior has no single mode: no concentration is above 1")
         return flat
 
-    def _symbols(self) -> Array:
+    def _hyperparameters(self) -> Array:
         return self.prior.concentration
 
-    def _with_symbols(self, symbols: Array) -> Self:
-        return self._believing(Dirichlet(concentration=symbols))
+    def _with_hyperparameters(self, eta: Array) -> Self:
+        return self._with_prior(Dirichlet(concentration=eta))
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return shares_rise(symbols, gain)
-
-    @staticmethod
-    def _slope(symbols: np.ndarray) -> np.ndarray:
-        return shares_slope(symbols)
-
-    @staticmethod
-    def _curvature(symbols: np.ndarray) -> np.ndarray:
-        return shares_curvature(symbols)
+    _increment = staticmethod(dirichlet_increment)
+    _gradient = staticmethod(dirichlet_gradient)
+    _hessian = staticmethod(dirichlet_hessian)
 
 
 @value
-class CategoricalModel(DirichletBelief):
+class CategoricalModel(DirichletModel):
     """x ~ Categorical(p) with p ~ Dirichlet(α).
 
-    After counts n the belief is Dirichlet(α + n), and the next label is k with probability
+    After counts n the posterior is Dirichlet(α + n), and the next label is k with probability
     (α_k + n_k) / Σ (α + n): pseudocounts added to counts. The evidence is that of the labels in their order.
 
     Parameters
@@ -144,12 +140,9 @@ class CategoricalModel(DirichletBelief):
 
     def maximum_likelihood(self, statistic: Counts) -> Array:
         """See `ConjugateModel.maximum_likelihood`: relative frequencies."""
-        counts = self._gain(statistic)
-        if not float(statistic.weight) > 0.0:
-            raise ValueError("statistic must have a weight above 0")
-        return counts / statistic.weight
+        return self._added(statistic) / some_weight(statistic)
 
-    def _gain(self, statistic: Counts) -> Array:
+    def _added(self, statistic: Counts) -> Array:
         check_statistic(statistic, Counts)
         counts = statistic.padded(self.n_classes).counts
         if tuple(counts.shape) != (self.n_classes,):
@@ -161,7 +154,7 @@ class CategoricalModel(DirichletBelief):
 
 
 @value
-class MultinomialModel(DirichletBelief):
+class MultinomialModel(DirichletModel):
     """x ~ Multinomial(n, p) with n known and p ~ Dirichlet(α).
 
     A row holds the counts of K categories, n together, and the evidence is that of the counts: it includes
@@ -188,7 +181,7 @@ class MultinomialModel(DirichletBelief):
 
     def __post_init__(self) -> None:
         self._check_prior()
-        object.__setattr__(self, "n_trials", check_n_trials(self.n_trials))
+        object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Multinomial:
         """See `ConjugateModel.likelihood`."""
@@ -203,17 +196,17 @@ class MultinomialModel(DirichletBelief):
             raise ValueError(
                 f"X must have shape (n, {self.n_classes}) and rows that add up to n_trials={self.n_trials}"
             )
-        return CountTotals.of(X, weights, log_best_shares(X))
+        return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> DirichletMultinomial:
         """See `ConjugateModel.predictive`."""
         return DirichletMultinomial(n_trials=self.n_trials, concentration=self.prior.concentration)
 
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: shares of all trials."""
-        return self._gain(statistic) / (self.n_trials * some_weight(statistic))
+        """See `ConjugateModel.maximum_likelihood`: relative frequencies in all trials."""
+        return self._added(statistic) / (self.n_trials * some_weight(statistic))
 
-    def _gain(self, statistic: CountTotals | Totals) -> Array:
+    def _added(self, statistic: CountTotals | Totals) -> Array:
         check_statistic(statistic, CountTotals, Totals)
         check_columns(statistic, self.n_classes)
         return statistic.total
@@ -222,6 +215,4 @@ class MultinomialModel(DirichletBelief):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return shares_rise_from_best(symbols, gain)
+    _increment = staticmethod(dirichlet_increment_from_best)

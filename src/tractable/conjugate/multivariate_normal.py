@@ -1,4 +1,4 @@
-"""A normal likelihood of vectors: belief about its mean and its precision matrix."""
+"""A normal likelihood of vectors with a normal-Wishart prior of its mean and precision matrix."""
 
 from typing import Any, ClassVar, Self
 
@@ -6,7 +6,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, some_weight
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment, wishart_interval
 from tractable.covariance import Full
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.mean_precision import MeanPrecision
@@ -24,7 +24,7 @@ __all__ = ["MultivariateNormalModel"]
 class MultivariateNormalModel(ConjugateModel):
     """x ~ N(μ, Λ⁻¹) with neither known: Λ ~ Wishart(ν, W) and μ given Λ ~ N(m, (bΛ)⁻¹).
 
-    After n rows with mean x̄ and scatter S the belief is normal-Wishart again, with b' = b + n, ν' = ν + n,
+    After n rows with mean x̄ and scatter S the posterior is normal-Wishart again, with b' = b + n, ν' = ν + n,
     m' = (b m + n x̄) / b' and W'⁻¹ = W⁻¹ + S + (b n / b') (x̄ - m)(x̄ - m)ᵀ. The next row is Student-t with
     ν + 1 - d degrees of freedom, location m and scale (b + 1) / (b (ν + 1 - d)) W⁻¹. Parameters are pairs
     ``(mean, precision)``.
@@ -45,7 +45,7 @@ class MultivariateNormalModel(ConjugateModel):
     """
 
     unknown: ClassVar[str] = "both"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (NormalWishart,)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (NormalWishart,)
 
     prior: NormalWishart
 
@@ -94,7 +94,7 @@ class MultivariateNormalModel(ConjugateModel):
         """See `ConjugateModel.update`."""
         strength, step, scatter = self._seen(statistic)
         scale, _ = seen_scale(self.prior.scale, scatter)
-        return self._believing(
+        return self._with_prior(
             NormalWishart(
                 mean=self.prior.location + statistic.weight / strength * step,
                 strength=strength,
@@ -115,8 +115,8 @@ class MultivariateNormalModel(ConjugateModel):
         _, _, scatter = self._seen(statistic)
         d, xp = self.prior, namespace_of(scatter)
         _, growth = seen_scale(d.scale, scatter)
-        rise = wishart_rise(d.dof, statistic.weight, d.scale, growth)
-        return float(rise - 0.5 * self.dim * xp.log1p(statistic.weight / d.strength))
+        increment = wishart_increment(d.dof, statistic.weight, d.scale, growth)
+        return float(increment - 0.5 * self.dim * xp.log1p(statistic.weight / d.strength))
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:
         """See `ConjugateModel.maximum_likelihood`: (x̄, n S⁻¹), of rows that span the space."""
@@ -131,7 +131,7 @@ class MultivariateNormalModel(ConjugateModel):
         """
         if float(self.prior.dof) < self.dim:
             raise ValueError(
-                f"the belief has no mode: dof must be at least d = {self.dim}, got {self.prior.dof}"
+                f"the prior has no mode: dof must be at least d = {self.dim}, got {self.prior.dof}"
             )
         return self.prior.mode
 
@@ -145,7 +145,7 @@ class MultivariateNormalModel(ConjugateModel):
         return low, high
 
     def _seen(self, statistic: Moments) -> tuple[Array, Array, Array]:
-        """Return b', x̄ - m, and the scatter that the belief did not expect."""
+        """Return b', x̄ - m and W'⁻¹ - W⁻¹."""
         check_moments(statistic, self.dim)
         d, n = self.prior, statistic.weight
         strength, step = d.strength + n, statistic.mean - d.location

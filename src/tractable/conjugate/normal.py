@@ -1,11 +1,11 @@
-"""A normal likelihood of numbers: belief about its mean and its precision."""
+"""A normal likelihood of numbers with a normal-gamma prior of its mean and precision."""
 
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_strength, one_number, some_weight
-from tractable.conjugate.increments import gamma_rise
+from tractable.conjugate.increments import gamma_increment
 from tractable.conjugate.model import ConjugateModel
 from tractable.distributions.checks import check_positive
 from tractable.distributions.distribution import Distribution
@@ -23,7 +23,7 @@ __all__ = ["NormalModel"]
 class NormalModel(ConjugateModel):
     """x ~ N(μ, 1/λ) with neither known: λ ~ Gamma(α, β) and μ given λ ~ N(m, 1/bλ).
 
-    After n rows with mean x̄ and scatter S = Σ (x - x̄)² the belief is normal-gamma again, with b' = b + n,
+    After n rows with mean x̄ and scatter S = Σ (x - x̄)² the posterior is normal-gamma again, with b' = b + n,
     m' = (b m + n x̄) / b', α' = α + n/2 and β' = β + ½ S + ½ (b n / b') (x̄ - m)². The next row is Student-t
     with 2α degrees of freedom, location m and scale² β (b + 1) / (α b). Parameters are pairs
     ``(mean, precision)``.
@@ -44,7 +44,7 @@ class NormalModel(ConjugateModel):
     """
 
     unknown: ClassVar[str] = "both"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (NormalGamma,)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (NormalGamma,)
 
     prior: NormalGamma
 
@@ -82,7 +82,7 @@ class NormalModel(ConjugateModel):
     def update(self, statistic: Moments) -> Self:
         """See `ConjugateModel.update`."""
         strength, step, gain = self._seen(statistic)
-        return self._believing(
+        return self._with_prior(
             NormalGamma(
                 mean=self.prior.location + statistic.weight / strength * step,
                 strength=strength,
@@ -106,8 +106,8 @@ class NormalModel(ConjugateModel):
         _, _, gain = self._seen(statistic)
         d, n = self.prior, statistic.weight
         xp = namespace_of(gain)
-        rise = gamma_rise(xp.stack([d.shape, d.rate]), xp.stack([0.5 * n + 0.0 * gain, gain]))
-        return float(rise - 0.5 * xp.log1p(n / d.strength) - 0.5 * n * LOG_2PI)
+        increment = gamma_increment(xp.stack([d.shape, d.rate]), xp.stack([0.5 * n + 0.0 * gain, gain]))
+        return float(increment - 0.5 * xp.log1p(n / d.strength) - 0.5 * n * LOG_2PI)
 
     def maximum_likelihood(self, statistic: Moments) -> MeanPrecision:
         """See `ConjugateModel.maximum_likelihood`: (x̄, n / S), of rows that differ."""
@@ -122,7 +122,7 @@ class NormalModel(ConjugateModel):
         Below ½ the density grows without bound towards a precision of zero: a ValueError.
         """
         if float(self.prior.shape) < 0.5:
-            raise ValueError(f"the belief has no mode: shape must be at least ½, got {self.prior.shape}")
+            raise ValueError(f"the prior has no mode: shape must be at least ½, got {self.prior.shape}")
         return self.prior.mode
 
     def _seen(self, statistic: Moments) -> tuple[Array, Array, Array]:

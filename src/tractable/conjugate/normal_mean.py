@@ -1,4 +1,4 @@
-"""A normal likelihood of known variance: belief about its mean."""
+"""A normal likelihood of known variance with a normal prior of its mean."""
 
 from collections.abc import Sequence
 from math import log
@@ -28,12 +28,12 @@ class NormalMeanModel(ConjugateModel):
 
     The posterior precision is the sum of the precisions, Σₙ⁻¹ = Σ₀⁻¹ + n Σ⁻¹, and the posterior mean is the
     precision-weighted average μₙ = Σₙ (Σ₀⁻¹ μ₀ + n Σ⁻¹ x̄). The next row is N(μₙ, Σ + Σₙ). Mode and mean of
-    the belief are the same.
+    the posterior are the same.
 
     Parameters
     ----------
     prior : Normal or MultivariateNormal
-        Belief about the mean, of a number or of a vector.
+        Of the mean, a number or a vector.
     variance : float
         σ², known, of numbers.
     covariance : array (d, d) or Covariance
@@ -51,7 +51,7 @@ class NormalMeanModel(ConjugateModel):
     """
 
     unknown: ClassVar[str] = "mean"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Normal, MultivariateNormal)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (Normal, MultivariateNormal)
 
     prior: Normal | MultivariateNormal
     noise: Covariance
@@ -77,7 +77,7 @@ class NormalMeanModel(ConjugateModel):
     def from_mean_strength(
         cls, mean: Any, strength: float, *, variance: Any = None, covariance: Any = None
     ) -> Self:
-        """Return the model that believes `mean` as if after `strength` observations: Σ₀ = Σ / strength.
+        """Return the model that expects `mean` as if after `strength` observations: Σ₀ = Σ / strength.
 
         Examples
         --------
@@ -108,11 +108,11 @@ class NormalMeanModel(ConjugateModel):
         if float(statistic.weight) == 0.0:
             return self
         if isinstance(self.prior, MultivariateNormal):
-            return self._believing(self.prior.product(self._seen(statistic))[0])
+            return self._with_prior(self.prior.product(self._seen(statistic))[0])
         noise, spread = self.noise.diagonal[0], statistic.weight * self.prior.variance
         step = statistic.mean[0] - self.prior.mean
         mean = self.prior.mean + spread / (noise + spread) * step
-        return self._believing(Normal(mean=mean, variance=self.prior.variance * (noise / (noise + spread))))
+        return self._with_prior(Normal(mean=mean, variance=self.prior.variance * (noise / (noise + spread))))
 
     def predictive(self) -> Distribution:
         """See `ConjugateModel.predictive`: N(x | μ₀, Σ + Σ₀)."""
@@ -170,7 +170,7 @@ class NormalMeanModel(ConjugateModel):
             return -(within + _normal_terms(step, total)), -slope, -bend
 
         def model(free: np.ndarray) -> NormalMeanModel:
-            return self._believing(Normal(mean=centre + unit * free[0], variance=np.exp(free[1])))
+            return self._with_prior(Normal(mean=centre + unit * free[0], variance=np.exp(free[1])))
 
         return Search(
             start=np.array([0.0, np.log(float(self.prior.variance))]), objective=objective, model=model

@@ -1,17 +1,15 @@
-"""A normal likelihood of known mean: belief about its precision."""
+"""A normal likelihood of known mean with a Gamma or Wishart prior of its precision."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.conjugate.checks import as_numbers, check_moments, check_statistic, check_strength, some_weight
-from tractable.conjugate.increments import gamma_curvature, gamma_rise, gamma_slope
+from tractable.conjugate.increments import gamma_gradient, gamma_hessian, gamma_increment
 from tractable.conjugate.model import AdditiveModel, Search
-from tractable.conjugate.wishart import seen_scale, wishart_interval, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment, wishart_interval
 from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.distributions.distribution import Distribution
@@ -32,7 +30,7 @@ __all__ = ["NormalPrecisionModel", "ScatterAbout"]
 class ScatterAbout:
     """Weight and Σ w (x - μ)(x - μ)ᵀ of rows about a known μ.
 
-    Far from the origin the mean of rows is rounded by more than it may be away from μ; it is not asked here.
+    The mean of the rows is not used: far from the origin it is rounded by more than its distance from μ.
 
     Parameters
     ----------
@@ -74,7 +72,7 @@ class ScatterAbout:
         )
 
     def discount(self, rate: float) -> "ScatterAbout":
-        """Forget: the same scatter a row, believed `rate` times as strongly."""
+        """Forget: the same scatter a row, with `rate` times the weight."""
         rate = check_rate(rate)
         return ScatterAbout(weight=self.weight * rate, point=self.point, scatter=self.scatter * rate)
 
@@ -93,14 +91,14 @@ Seen = ScatterAbout | Moments
 class NormalPrecisionModel(AdditiveModel):
     """x ~ N(μ, 1/λ) with μ known and λ ~ Gamma(a, b); of vectors, x ~ N(μ, Λ⁻¹) with Λ ~ Wishart(ν, W).
 
-    After n rows with scatter S = Σ (x - μ)(x - μ)ᵀ about the known mean the belief is
+    After n rows with scatter S = Σ (x - μ)(x - μ)ᵀ about the known mean the posterior is
     Gamma(a + n/2, b + S/2), or Wishart(ν + n, (W⁻¹ + S)⁻¹). The next row is Student-t with 2a degrees of
     freedom, or ν + 1 - d.
 
     Parameters
     ----------
     prior : Gamma or Wishart
-        Belief about the precision of numbers, or about the precision matrix of vectors.
+        Of the precision of numbers, or of the precision matrix of vectors.
     known_mean : float or array (d,)
         μ, known.
 
@@ -116,7 +114,7 @@ class NormalPrecisionModel(AdditiveModel):
     """
 
     unknown: ClassVar[str] = "precision"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Gamma, Wishart)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (Gamma, Wishart)
 
     prior: Gamma | Wishart
     known_mean: Array
@@ -173,7 +171,7 @@ class NormalPrecisionModel(AdditiveModel):
         if isinstance(self.prior, Gamma):
             return super().update(statistic)
         scale, _ = seen_scale(self.prior.scale, self._scatter(statistic))
-        return self._believing(Wishart(dof=self.prior.dof + statistic.weight, scale=scale))
+        return self._with_prior(Wishart(dof=self.prior.dof + statistic.weight, scale=scale))
 
     def predictive(self) -> Distribution:
         """See `ConjugateModel.predictive`: St(2a, μ, b/a), or St(ν + 1 - d, μ, W⁻¹ / (ν + 1 - d))."""
@@ -189,7 +187,7 @@ class NormalPrecisionModel(AdditiveModel):
         if isinstance(self.prior, Gamma):
             return super().log_evidence(statistic)
         _, growth = seen_scale(self.prior.scale, self._scatter(statistic))
-        return float(wishart_rise(self.prior.dof, statistic.weight, self.prior.scale, growth))
+        return float(wishart_increment(self.prior.dof, statistic.weight, self.prior.scale, growth))
 
     def maximum_likelihood(self, statistic: Seen) -> Array:
         """See `ConjugateModel.maximum_likelihood`: n S⁻¹, of rows that span the space."""
@@ -207,11 +205,11 @@ class NormalPrecisionModel(AdditiveModel):
         """
         if isinstance(self.prior, Gamma):
             if float(self.prior.shape) < 1.0:
-                raise ValueError(f"the belief has no mode: shape must be at least 1, got {self.prior.shape}")
+                raise ValueError(f"the prior has no mode: shape must be at least 1, got {self.prior.shape}")
             return (self.prior.shape - 1.0) / self.prior.rate
         if float(self.prior.dof) < self.dim + 1.0:
             raise ValueError(
-                f"the belief has no mode: dof must be at least d + 1 = {self.dim + 1}, got {self.prior.dof}"
+                f"the prior has no mode: dof must be at least d + 1 = {self.dim + 1}, got {self.prior.dof}"
             )
         return (self.prior.dof - (self.dim + 1.0)) * self.prior.scale
 
@@ -235,28 +233,20 @@ class NormalPrecisionModel(AdditiveModel):
             return super()._search(statistics)
         return super(AdditiveModel, self)._search(statistics)
 
-    def _symbols(self) -> Array:
+    def _hyperparameters(self) -> Array:
         assert isinstance(self.prior, Gamma)
         return namespace_of(self.prior.rate).stack([self.prior.shape, self.prior.rate])
 
-    def _with_symbols(self, symbols: Array) -> Self:
-        return self._believing(Gamma(shape=symbols[0], rate=symbols[1]))
+    def _with_hyperparameters(self, eta: Array) -> Self:
+        return self._with_prior(Gamma(shape=eta[0], rate=eta[1]))
 
-    def _gain(self, statistic: Seen) -> Array:
+    def _added(self, statistic: Seen) -> Array:
         scatter = self._scatter(statistic)[0, 0]
         return 0.5 * namespace_of(scatter).stack([statistic.weight, scatter])
 
     def _log_base(self, statistic: Seen) -> float:
         return -0.5 * LOG_2PI * float(statistic.weight)
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return gamma_rise(symbols, gain)
-
-    @staticmethod
-    def _slope(symbols: np.ndarray) -> np.ndarray:
-        return gamma_slope(symbols)
-
-    @staticmethod
-    def _curvature(symbols: np.ndarray) -> np.ndarray:
-        return gamma_curvature(symbols)
+    _increment = staticmethod(gamma_increment)
+    _gradient = staticmethod(gamma_gradient)
+    _hessian = staticmethod(gamma_hessian)

@@ -1,8 +1,6 @@
-"""Counts of events: belief about their rate."""
+"""A Poisson likelihood with a Gamma prior of its rate."""
 
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import factorial_rest
@@ -15,7 +13,7 @@ from tractable.conjugate.checks import (
     some_weight,
 )
 from tractable.conjugate.count_totals import CountTotals
-from tractable.conjugate.increments import gamma_curvature, gamma_rise_from_best, gamma_slope
+from tractable.conjugate.increments import gamma_gradient, gamma_hessian, gamma_increment_from_best
 from tractable.conjugate.model import AdditiveModel
 from tractable.distributions.checks import check_positive
 from tractable.distributions.discrete.negative_binomial import NegativeBinomial
@@ -32,8 +30,9 @@ __all__ = ["PoissonModel"]
 class PoissonModel(AdditiveModel):
     """x ~ Poisson(λ) with λ ~ Gamma(shape a, rate b).
 
-    After n rows with sum s the belief is Gamma(a + s, b + n): a counts events, b rows. The next row is
+    After n rows with sum s the posterior is Gamma(a + s, b + n): a counts events, b rows. The next row is
     negative binomial, with mean a / b and variance (a / b) (1 + 1 / b). The evidence is that of the counts.
+    The mode is (a - 1) / b, and 0 for a ≤ 1.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ class PoissonModel(AdditiveModel):
     """
 
     unknown: ClassVar[str] = "rate"
-    beliefs: ClassVar[tuple[type[Distribution], ...]] = (Gamma,)
+    prior_families: ClassVar[tuple[type[Distribution], ...]] = (Gamma,)
 
     prior: Gamma
 
@@ -83,26 +82,17 @@ class PoissonModel(AdditiveModel):
         """See `ConjugateModel.predictive`."""
         return NegativeBinomial(shape=self.prior.shape, mean=self.prior.mean)
 
-    def mode(self) -> Array:
-        """Return (a - 1) / b for a > 1, and 0, the end of the half-line, for a ≤ 1.
-
-        Below 1 the density grows without bound towards 0.
-        """
-        xp = namespace_of(self.prior.shape)
-        above = self.prior.shape - 1.0
-        return xp.where(above > 0.0, above, xp.zeros_like(above)) / self.prior.rate
-
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
         """See `ConjugateModel.maximum_likelihood`: the mean of the rows."""
-        return self._gain(statistic)[0] / some_weight(statistic)
+        return self._added(statistic)[0] / some_weight(statistic)
 
-    def _symbols(self) -> Array:
+    def _hyperparameters(self) -> Array:
         return namespace_of(self.prior.shape).stack([self.prior.shape, self.prior.rate])
 
-    def _with_symbols(self, symbols: Array) -> Self:
-        return self._believing(Gamma(shape=symbols[0], rate=symbols[1]))
+    def _with_hyperparameters(self, eta: Array) -> Self:
+        return self._with_prior(Gamma(shape=eta[0], rate=eta[1]))
 
-    def _gain(self, statistic: CountTotals | Totals) -> Array:
+    def _added(self, statistic: CountTotals | Totals) -> Array:
         check_statistic(statistic, CountTotals, Totals)
         check_columns(statistic, 1)
         xp = namespace_of(statistic.total)
@@ -112,14 +102,6 @@ class PoissonModel(AdditiveModel):
         check_statistic(statistic, CountTotals)
         return statistic.log_base
 
-    @staticmethod
-    def _rise(symbols: Array, gain: Array) -> Array:
-        return gamma_rise_from_best(symbols, gain)
-
-    @staticmethod
-    def _slope(symbols: np.ndarray) -> np.ndarray:
-        return gamma_slope(symbols)
-
-    @staticmethod
-    def _curvature(symbols: np.ndarray) -> np.ndarray:
-        return gamma_curvature(symbols)
+    _increment = staticmethod(gamma_increment_from_best)
+    _gradient = staticmethod(gamma_gradient)
+    _hessian = staticmethod(gamma_hessian)

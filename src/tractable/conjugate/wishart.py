@@ -1,4 +1,4 @@
-"""What data do to a Wishart belief about a precision matrix, without an inverse."""
+"""Wishart priors of a precision matrix: posterior, evidence and intervals, without an inverse."""
 
 from math import log, pi
 
@@ -11,7 +11,7 @@ from tractable.arrays.special import gammainccinv, gammaincinv
 from tractable.conjugate.increments import log_gamma_ratio
 from tractable.distributions.checks import check_coverage
 
-__all__ = ["seen_scale", "wishart_interval", "wishart_rise"]
+__all__ = ["seen_scale", "wishart_increment", "wishart_interval"]
 
 
 def seen_scale(scale: Array, scatter: Array) -> tuple[Array, Array]:
@@ -28,8 +28,8 @@ def seen_scale(scale: Array, scatter: Array) -> tuple[Array, Array]:
     return symmetrize(xp.matrix_transpose(root) @ root), growth
 
 
-def wishart_rise(dof: Array, weight: Array, scale: Array, growth: Array) -> Array:
-    """Return the log evidence of `weight` normal rows, but for the mean: what normalises after over before.
+def wishart_increment(dof: Array, weight: Array, scale: Array, growth: Array) -> Array:
+    """Return the log ratio of the normalising constants of posterior and prior of `weight` normal rows.
 
     With ν' = ν + n it is ½ ν' log |W'| - ½ ν log |W| + log Γ_d(ν'/2) - log Γ_d(ν/2) - ½ n d log π, and
     `growth` is log |W| - log |W'|.
@@ -43,14 +43,13 @@ def wishart_rise(dof: Array, weight: Array, scale: Array, growth: Array) -> Arra
 
 
 _STEPS = 400  # the trapezoid rule on the whole line converges geometrically
-_HALVINGS = 200
 
 
 def wishart_interval(dof: Array, scale: Array, coverage: float) -> tuple[Array, Array]:
     """Return equal-tailed intervals of each entry of Λ ~ Wishart(ν, W), (low, high) of shape (d, d).
 
     On the diagonal Λ_jj ~ W_jj χ²_ν. Off it Λ_ij given g = Λ_jj is N(W_ij g / W_jj, (W_ii - W_ij²/W_jj) g):
-    its distribution function is an average over g, by the trapezoid rule in log g, inverted by bisection.
+    its distribution function is an average over g, by the trapezoid rule in log g, inverted by root finding.
     """
     tail = 0.5 * (1.0 - check_coverage(coverage))
     nu, w = float(dof), to_numpy(scale).astype(np.float64)
@@ -68,6 +67,7 @@ def _quantiles(nu: float, w: np.ndarray, q: float) -> np.ndarray:
 
 def _across(nu: float, slope: float, ratio: float, size: float, q: float) -> float:
     """Return the q-quantile of Λ_ij, in units of W_jj, times W_jj."""
+    from scipy.optimize import brentq
     from scipy.special import ndtr
 
     a = 0.5 * nu
@@ -77,11 +77,8 @@ def _across(nu: float, slope: float, ratio: float, size: float, q: float) -> flo
     weight = step * np.exp(log_gamma_kernel(a, 0.5 * g))
     spread = np.sqrt((ratio - slope**2) * g)
     reach = 40.0 * np.sqrt(nu * (ratio + slope**2)) + nu * abs(slope) + 40.0 * np.sqrt(ratio)
-    low, high = -reach, reach
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        below = weight @ ndtr((middle - slope * g) / spread) < q * weight.sum()
-        low, high = (middle, high) if below else (low, middle)
-    return float(size * high)
+    total = q * weight.sum()
+    end = brentq(
+        lambda x: weight @ ndtr((x - slope * g) / spread) - total, -reach, reach, xtol=1e-300, rtol=1e-15
+    )
+    return float(size * end)

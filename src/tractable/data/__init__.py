@@ -2,11 +2,10 @@
 
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.blocks import block_rows, map_entries, map_rows, reduce_blocks, tree_sum
-from tractable.data.dispatch import as_source, is_streamed
+from tractable.data.dispatch import as_source, is_streamed, sample_rows
 from tractable.data.files import scan
 from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
-from tractable.data.sample import sample_rows
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Composed, ForwardingSource, Prepared, Source, Whole
 from tractable.data.table_columns import TableColumns
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.data.blocks import tree_sum
+from tractable.data.blocks import block_rows, tree_sum
 from tractable.data.source import Batch, Source, row_slices
 from tractable.value import replace, value
 
@@ -71,6 +71,20 @@ class ArraySource(Source):
                 y=None if self.y is None else self.y[rows],
                 weights=None if self.weights is None else self.weights[rows],
             )
+
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""
+        whole = Batch(X=self.X, y=self.y, weights=self.weights)
+        step = rows or 4 * block_rows(self.n_features)
+        for start in range(0, max(self.n_rows, 1), step):
+            block = whole[start : start + step]
+            yield replace(block, X=as_floats(block.X))
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """See `Source.collect`: the array itself, without a copy."""
+        if check_targets is not None and self.y is not None:
+            check_targets([self.y])
+        return Batch(X=as_floats(self.X), y=self.y, weights=self.weights)
 
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}

@@ -1,7 +1,6 @@
 """Columns of Arrow memory as arrays: one contiguous copy a column, nulls as NaN."""
 
-from collections.abc import Generator, Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,9 @@ import numpy as np
 
 from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, assign_roles, check_numeric
-from tractable.data.file_source import FileSource
-from tractable.data.source import Batch, batch_rows
-from tractable.value import value
+from tractable.data.source import Batch
 
 __all__ = [
-    "ParquetSource",
     "batch_of",
     "check_types",
     "common_dtype",
@@ -27,7 +23,7 @@ __all__ = [
 
 
 def is_numeric(kind: Any) -> bool:
-    """Say whether an Arrow type is a number; a column of nothing but nulls counts as NaN."""
+    """Whether an Arrow type is numeric; a column of nulls alone is one of NaN."""
     from pyarrow import types
 
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
@@ -35,7 +31,7 @@ def is_numeric(kind: Any) -> bool:
 
 
 def is_label(kind: Any) -> bool:
-    """Say whether an Arrow type is text, plain or dictionary-encoded."""
+    """Whether an Arrow type may be a label: a number, or text, plain or dictionary-encoded."""
     from pyarrow import types
 
     kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -44,7 +40,7 @@ def is_label(kind: Any) -> bool:
 
 
 def check_types(schema: Any, roles: Roles, where: str, *, text: tuple[Any, ...] = ()) -> None:
-    """Refuse a column whose type does not suit its role; features may be `text` where it is said."""
+    """Refuse columns whose types do not suit their roles; the features named in `text` may be text."""
     kinds = {name: schema.field(name).type for name in roles.columns}
     bad = {name for name in roles.numeric if not is_numeric(kinds[name]) and name not in text}
     bad |= {name for name in roles.targets if not is_label(kinds[name])}
@@ -52,16 +48,16 @@ def check_types(schema: Any, roles: Roles, where: str, *, text: tuple[Any, ...] 
 
 
 def text_features(schema: Any, roles: Roles) -> dict[Any, str]:
-    """Return the features that are text, and what Arrow calls their types."""
+    """Return the features that are text, with the names of their Arrow types."""
     kinds = {name: schema.field(name).type for name in roles.features}
     return {name: str(kind) for name, kind in kinds.items() if is_label(kind) and not is_numeric(kind)}
 
 
 def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: Any) -> Roles:
-    """Assign roles to columns that every file has, of a type that suits; the first file gives the order.
+    """Return the roles of columns that every file has, with suitable types, in the order of the first file.
 
     Numbers may differ in type from file to file (whole where a file has no nulls, floats where it has): all
-    become floats. Features that are text in all files are for those who take tables with text.
+    become floats. Features may be text, in all files, for models of tables with text.
     """
     first = next(iter(schemas))
     roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
@@ -87,7 +83,7 @@ def common_dtype(schemas: Iterable[Any], roles: Roles) -> type:
 
 
 def batch_of(table: Any, roles: Roles, dtype: type, where: str) -> Batch:
-    """Turn a record batch or a table into the arrays a fold walks."""
+    """Return a record batch or a table as arrays."""
     X = np.empty((table.num_rows, len(roles.features)), dtype, order="F")
     for j, name in enumerate(roles.features):
         X[:, j] = _floats(table.column(name), dtype)
@@ -122,7 +118,7 @@ def targets_of(table: Any, roles: Roles) -> np.ndarray | None:
 
 
 def _labels(column: Any) -> np.ndarray:
-    """Keep whole numbers, truth values and text as they are: they may be classes."""
+    """Return a target column with its type: whole numbers, truth values and text may be classes."""
     from pyarrow import types
 
     if types.is_dictionary(column.type):
@@ -137,93 +133,8 @@ def _labels(column: Any) -> np.ndarray:
 
 
 def weights_of(table: Any, roles: Roles, where: str) -> np.ndarray | None:
-    """Return the weights of a table's rows, checked."""
+    """Return the checked weights of the rows of a table."""
     if roles.weight is None:
         return None
     weights = np.array(_floats(table.column(roles.weight)))
     return check_weights(weights, len(weights), name=f"weights {roles.weight!r} of {where}")
-
-
-#: Bytes read at a time from each column. Without it Arrow holds a row group's whole compressed columns.
-BUFFER_BYTES = 2**16
-
-
-@value
-class ParquetSource(FileSource):
-    """The rows of Parquet files, however large their row groups."""
-
-    @classmethod
-    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "ParquetSource":
-        schemas, rows = {}, 0
-        for path in paths:
-            with _opened(path) as file:
-                schemas[path] = file.schema_arrow
-                rows += file.metadata.num_rows
-        roles = common_roles(schemas, features, target, weight)
-        if rows == 0:
-            raise ValueError(f"path: no rows in {', '.join(map(str, paths))}")
-        text = text_features(schemas[paths[0]], roles)
-        return cls(
-            paths=paths,
-            roles=roles,
-            dtype=common_dtype(schemas.values(), roles),
-            rows=rows,
-            text=tuple(f"{name!r} ({kind})" for name, kind in text.items()),
-        )
-
-    def tables(self) -> Iterator[Any]:
-        for path in self.paths:
-            yield from self._record_batches(path)
-
-    def read(self, path: Path) -> Generator[Batch]:
-        for part in self._record_batches(path):
-            yield batch_of(part, self.roles, self.dtype, str(path))
-
-    def _record_batches(self, path: Path) -> Generator[Any]:
-        done = 0
-        with _opened(path) as file:
-            parts = self._pass(file)
-            while True:
-                try:
-                    part = next(parts, None)
-                except (OSError, ValueError) as error:
-                    group = self._bad_row_group(file, done)
-                    total = file.metadata.num_row_groups
-                    raise ValueError(
-                        f"{path}: row group {group} of {total} cannot be read: {error}"
-                    ) from error
-                if part is None:
-                    return
-                done += part.num_rows
-                yield part
-
-    def _pass(self, file: Any, row_groups: list[int] | None = None) -> Any:
-        columns = list(self.roles.columns)
-        return file.iter_batches(batch_size=batch_rows(len(columns)), row_groups=row_groups, columns=columns)
-
-    def _bad_row_group(self, file: Any, done: int) -> int:
-        """The row group that cannot be read, among those that hold the rows after the first `done`."""
-        metadata = file.metadata
-        ends = list(accumulate(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)))
-        suspects = [group for group, end in enumerate(ends) if end > done]
-        return next((group for group in suspects if not self._reads(file, group)), suspects[0])
-
-    def _reads(self, file: Any, group: int) -> bool:
-        try:
-            for _ in self._pass(file, [group]):
-                pass
-        except (OSError, ValueError):
-            return False
-        return True
-
-
-def _opened(path: Path) -> Any:
-    from pyarrow import parquet
-
-    try:
-        # Read-ahead by Arrow would hold whole row groups; reading ahead is `prefetched`'s.
-        return parquet.ParquetFile(
-            path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
-        )
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {error}") from error

@@ -88,7 +88,9 @@ def tree_sum(parts: Iterable[Any]) -> Any:
     return total
 
 
-def map_rows(function: Callable[[Any], np.ndarray], x: Any, *, n_threads: int | None = None) -> np.ndarray:
+def map_rows(
+    function: Callable[[Any], np.ndarray], x: Any, *, rows: int | None = None, n_threads: int | None = None
+) -> np.ndarray:
     """Apply a row-wise function to blocks of rows on all cores and stack what it returns.
 
     Parameters
@@ -97,6 +99,8 @@ def map_rows(function: Callable[[Any], np.ndarray], x: Any, *, n_threads: int | 
         Maps rows (n, ...) to an array (n, ...).
     x : array or source
         A source applies the function where its rows are.
+    rows : int, optional
+        Rows of a block; as many as fit in the cache when not given. Fewer where a row is much work.
     n_threads : int, optional
 
     Examples
@@ -106,7 +110,7 @@ def map_rows(function: Callable[[Any], np.ndarray], x: Any, *, n_threads: int | 
     """
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
-    step = 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
+    step = rows or 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
     if len(x) <= step:
         return function(x)
     first = function(x[:step])

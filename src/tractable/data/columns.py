@@ -1,4 +1,4 @@
-"""Which columns of a table are features, which is the target, which the weight."""
+"""The roles of the columns of a table: features, targets and weight."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -12,7 +12,7 @@ __all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_n
 
 @value
 class Roles:
-    """The columns of a table by what they are for."""
+    """The columns of a table by their roles."""
 
     features: tuple[Any, ...]
     target: Any = None  # a name, or a tuple of names
@@ -50,7 +50,7 @@ def assign_roles(
     where: str,
     arguments: tuple[str, str, str] = ("features", "target", "weight"),
 ) -> Roles:
-    """Check the names asked for; features not named are all the columns that are left."""
+    """Return the roles of columns, checked; features are all other columns when not given."""
     doubled = [str(name) for name, count in Counter(available).items() if count > 1]
     if doubled:
         raise ValueError(f"{where} has several columns named {', '.join(doubled)}")
@@ -76,12 +76,12 @@ def assign_roles(
 
 
 def is_column_name(x: Any) -> bool:
-    """Tell one name from an array or a list of names."""
+    """Whether x is one name and no list of names."""
     return isinstance(x, str | int)
 
 
 def check_numeric(texts: Iterable[Any], where: str) -> None:
-    """Refuse the columns that hold something other than numbers, all in one sentence."""
+    """Raise an error that names all columns that hold no numbers, if there are any."""
     texts = [str(text) for text in texts]
     if texts:
         raise ValueError(
@@ -90,7 +90,7 @@ def check_numeric(texts: Iterable[Any], where: str) -> None:
 
 
 def check_known(names: Iterable[Any], available: Sequence[Hashable], argument: str, where: str) -> None:
-    """Refuse a name that no column has, with the nearest one that exists."""
+    """Raise an error for a name that no column has, with the nearest one that exists."""
     known = set(available)
     for name in names:
         if name not in known:
@@ -98,7 +98,7 @@ def check_known(names: Iterable[Any], available: Sequence[Hashable], argument: s
 
 
 def no_column(name: Any, available: Sequence[Hashable], argument: str, where: str) -> str:
-    """Return what to say of a name that no column has: the nearest one that exists, or those there are."""
+    """Return the message for a name that no column has: the nearest one that exists, or all."""
     near = nearest(str(name), map(str, available))
     hint = f"did you mean {near!r}?" if near else f"there are {_some(available)}"
     return f"{argument}: no column {name!r} in {where}; {hint}"

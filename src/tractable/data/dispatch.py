@@ -1,19 +1,179 @@
-"""Arrays, frames, batches and files as sources."""
+"""Data as a source: arrays, frames, batches; and a random sample of rows."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import is_foreign_array
 from tractable.data.arrays import ArraySource, DeviceArraySource
-from tractable.data.batches import batch_source, holds_batches
 from tractable.data.frames import frame_source, is_frame
-from tractable.data.source import Source
+from tractable.data.source import Batch, Source
+from tractable.value import replace, value
 
-__all__ = ["as_source", "is_streamed"]
+__all__ = [
+    "BatchSource",
+    "as_source",
+    "batch_source",
+    "holds_batches",
+    "is_streamed",
+    "sample_rows",
+    "starter",
+    "triple",
+]
+
+
+def holds_batches(x: Any) -> bool:
+    """Whether x is a sequence or stream of batches, and no single table."""
+    if isinstance(x, Sequence):
+        return len(x) > 0 and _is_batch(x[0])
+    if isinstance(x, Mapping | AbstractSet) or any(hasattr(x, name) for name in ("__array__", "shape")):
+        return False
+    return hasattr(x, "__iter__") or callable(x)
+
+
+def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSource":
+    """Return batches as a source.
+
+    Parameters
+    ----------
+    batches : list, re-iterable or callable
+        Of arrays, frames, sources, or tuples ``(X, y)`` and ``(X, y, weights)``. Every ``iter(batches)``, or
+        every ``batches()`` of a callable, starts a fresh pass; what can be walked only once is refused.
+    y, weights : column name, optional
+        Where the batches are frames.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def passes():
+    ...     for seed in range(3):
+    ...         yield np.random.default_rng(seed).normal(size=(4, 2))
+    >>> source = batch_source(passes)
+    >>> sum(batch.n_rows for batch in source.batches())
+    12
+    """
+    for name, given in (("y", y), ("weights", weights)):
+        if given is not None and not isinstance(given, str):
+            raise ValueError(
+                f"{name}: batches bring their own; give tuples (X, y, weights), or the name of a column"
+            )
+    start = starter(batches)
+    first = next((_table(item, y, weights, 0) for item in start()), None)
+    if first is None:
+        raise ValueError("X: there are no batches")
+    source = BatchSource(start=start, y=y, weights=weights, first=first)
+    if not isinstance(batches, Sequence):
+        return source
+    counts = [table.n_rows for table in source.tables()]
+    return replace(source, rows=None if None in counts else sum(counts))
+
+
+@value
+class BatchSource(Source):
+    """Batches in the order they come, each like the first in width and names."""
+
+    start: Callable[[], Iterator[Any]]
+    y: Any  # the names of columns, where the batches are frames
+    weights: Any
+    first: Source
+    rows: int | None = None
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.rows
+
+    @property
+    def n_features(self) -> int:
+        return self.first.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.first.feature_names
+
+    def tables(self) -> Iterator[Source]:
+        """Each batch as a source of its own, checked against the first."""
+        for number, item in enumerate(self.start()):
+            table = _table(item, self.y, self.weights, number)
+            self._check_like_first(table, number)
+            yield table
+
+    def batches(self) -> Iterator[Batch]:
+        beside = None
+        for number, table in enumerate(self.tables()):
+            for batch in table.batches():
+                found = (batch.y is not None, batch.weights is not None)
+                beside = found if beside is None else beside
+                if found != beside:
+                    raise ValueError(f"batch {number} and the first do not both have targets, or weights")
+                yield batch
+
+    def _check_like_first(self, table: Source, number: int) -> None:
+        if table.n_features != self.n_features:
+            raise ValueError(
+                f"batch {number} has {table.n_features} features, the first has {self.n_features}"
+            )
+        if table.feature_names != self.feature_names:
+            raise ValueError(
+                f"batch {number} has columns {table.feature_names}, the first {self.feature_names}"
+            )
+
+
+def starter(batches: Any) -> Callable[[], Iterator[Any]]:
+    """Return a function that starts a pass over batches; refuse iterators, which allow one pass only."""
+    if hasattr(batches, "__next__"):
+        raise ValueError(
+            f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
+            "give a list, the function that makes it (not called), or a class whose __iter__ starts afresh"
+        )
+    start = batches.__iter__ if hasattr(batches, "__iter__") else lambda: _called(batches)
+    first, second = start(), start()
+    if first is second:
+        raise ValueError(
+            "X gives the same iterator twice, so it can be walked only once; start a fresh one each time"
+        )
+    return start
+
+
+def _called(function: Callable[[], Any]) -> Iterator[Any]:
+    try:
+        return iter(function())
+    except TypeError as error:
+        raise ValueError(f"X is a function that does not return an iterator of batches: {error}") from error
+
+
+def _is_batch(x: Any) -> bool:
+    if isinstance(x, tuple):
+        return len(x) > 0 and _is_batch(x[0])
+    return isinstance(x, Source | Batch) or is_frame(x) or getattr(x, "ndim", 0) == 2
+
+
+def _table(item: Any, y: Any, weights: Any, number: int) -> Source:
+    """Return one batch as a source; errors name its number."""
+    try:
+        if isinstance(item, Source):
+            return item.assign(y, weights)
+        if isinstance(item, Batch):
+            item = (item.X, item.y, item.weights)
+        if isinstance(item, tuple):
+            item, y, weights = triple(item, y, weights)
+        return frame_source(item, y, weights) if is_frame(item) else ArraySource(X=item, y=y, weights=weights)
+    except ValueError as error:
+        raise ValueError(f"batch {number}: {error}") from error
+
+
+def triple(item: tuple[Any, ...], y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights of a batch: its own, or those given for all."""
+    if not 1 <= len(item) <= 3:
+        raise ValueError(f"a tuple is (X, y) or (X, y, weights); got {len(item)} parts")
+    X, own_y, own_weights = (*item, None, None)[:3]
+    return X, y if own_y is None else own_y, weights if own_weights is None else own_weights
 
 
 def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
-    """Return X, with targets and weights beside it, as something a fold can walk.
+    """Return X, with targets and weights, as a source.
 
     Parameters
     ----------
@@ -41,5 +201,46 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
 
 
 def is_streamed(X: Any) -> bool:
-    """Tell what has to be walked, sources and batches, from a single table in memory."""
+    """Whether X is a source or a stream of batches, and no single table in memory."""
     return isinstance(X, Source | str | PathLike) or (not is_frame(X) and holds_batches(X))
+
+
+def sample_rows(
+    data: Any, weights: Any, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return at most n rows and their weights, in their order; every row is as likely as any other.
+
+    One pass in bounded memory: each row draws a random number, and the n smallest are kept. The draw depends
+    on the order of the rows alone, so batches give what the array they came from gives.
+
+    Parameters
+    ----------
+    data : array, frame, source or re-iterable of batches
+    weights : array (n_samples,) or None
+        They are carried along, and do not change which rows are drawn; rows of weight zero are left out.
+    n : int
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> rows, _ = sample_rows(np.arange(20.0)[:, None], None, 3, np.random.default_rng(0))
+    >>> rows.shape
+    (3, 1)
+    """
+    keys, kept, counts = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
+    for batch in as_source(data, None, weights).batches():
+        w = np.ones(len(batch.X)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
+        drawn = np.where(w > 0, rng.random(len(w)), np.inf)
+        both = np.concatenate([keys, drawn])
+        chosen = np.sort(np.argpartition(both, n)[:n]) if len(both) > n else np.arange(len(both))
+        chosen = chosen[np.isfinite(both[chosen])]
+        old, new = chosen[chosen < len(keys)], chosen[chosen >= len(keys)] - len(keys)
+        kept = [*_some(kept, old), np.asarray(batch.X[new], dtype=np.float64)]
+        counts = [*_some(counts, old), w[new]]
+        keys = both[chosen]
+    rows, weight = np.concatenate(kept), np.concatenate(counts)
+    return rows, None if np.all(weight == 1.0) else weight
+
+
+def _some(parts: list[np.ndarray], chosen: np.ndarray) -> list[np.ndarray]:
+    return [np.concatenate(parts)[chosen]] if parts else []

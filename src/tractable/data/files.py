@@ -1,34 +1,40 @@
-"""Tables in files, by path, pattern or folder."""
+"""Tables in files that need not fit in memory: Parquet, CSV and NumPy matrices, opened with `scan`."""
 
+from abc import abstractmethod
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from glob import glob, has_magic
+from itertools import accumulate
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from tractable.data.arrow import ParquetSource
-from tractable.data.csv import CsvSource
-from tractable.data.file_source import FileSource
+import numpy as np
+
+from tractable.arrays.weights import check_weights
+from tractable.data import arrow
+from tractable.data.arrays import as_floats
+from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.names import nearest_file
-from tractable.data.npy import NpySource
+from tractable.data.source import Batch, Source, batch_rows, row_slices
+from tractable.value import value
 
-__all__ = ["expand", "scan"]
+__all__ = ["CsvSource", "FileSource", "NpySource", "ParquetSource", "expand", "prefetched", "scan"]
 
-KINDS: dict[str, type[FileSource]] = {
-    ".parquet": ParquetSource,
-    ".pq": ParquetSource,
-    ".csv": CsvSource,
-    ".csv.gz": CsvSource,
-    ".tsv": CsvSource,
-    ".tsv.gz": CsvSource,
-    ".npy": NpySource,
-}
+T = TypeVar("T")
+
+#: Bytes of text parsed at a time.
+CSV_BYTES = 2**21
+
+#: Bytes read at a time from each Parquet column. Without it Arrow holds a row group's compressed columns.
+BUFFER_BYTES = 2**16
 
 
-def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None) -> FileSource:
+def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None) -> "FileSource":
     """Open a table in files that need not fit in memory; `fit` takes the result in place of X.
 
-    The columns of every file are checked at once; rows are read when something walks them, a few megabytes at
-    a time, and as often as it takes.
+    The columns of every file are checked at once. Rows are read in each pass, a few megabytes at a time.
 
     Parameters
     ----------
@@ -66,8 +72,213 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
     return kinds.pop().open(paths, features, target, weight)
 
 
+@value
+class FileSource(Source):
+    """The rows of files of one kind, in the order of their paths, never held at once.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+    roles : Roles
+        Which columns are features, targets and weights.
+    dtype : type
+        Of X.
+    rows : int, optional
+        Number of rows, where the files say it.
+    text : tuple of str
+        Features that are text, as error messages name them.
+    """
+
+    paths: tuple[Path, ...]
+    roles: Roles
+    dtype: type
+    rows: int | None
+    text: tuple[str, ...] = ()
+
+    @classmethod
+    @abstractmethod
+    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "FileSource":
+        """Check every file's columns, and read none of the rows."""
+
+    def tables_of(self, path: Path) -> Iterator[Any]:
+        """Start a pass over the columns of one file as Arrow tables, a few megabytes at a time."""
+        raise ValueError(f"{type(self).__name__} holds numbers alone")
+
+    def tables(self) -> Iterator[Any]:
+        """Start a pass over the columns of all files as Arrow tables, text among them."""
+        for path in self.paths:
+            yield from self.tables_of(path)
+
+    def batches_of(self, path: Path) -> Generator[Batch]:
+        """Start a pass over the rows of one file."""
+        for table in self.tables_of(path):
+            yield arrow.batch_of(table, self.roles, self.dtype, str(path))
+
+    def batches(self) -> Iterator[Batch]:
+        self.check_numbers()
+        return prefetched(batch for path in self.paths for batch in self.batches_of(path))
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.rows
+
+    @property
+    def n_features(self) -> int:
+        return len(self.roles.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.roles.feature_names
+
+    def check_numbers(self) -> None:
+        """Refuse features that are text, which only models of tables take."""
+        check_numeric(self.text, str(self.paths[0]))
+
+    def assign(self, y: Any = None, weights: Any = None) -> "FileSource":
+        found = self.with_roles(y, weights)
+        found.check_numbers()
+        return found
+
+    def with_roles(self, y: Any = None, weights: Any = None) -> "FileSource":
+        """Return these files with other columns as target and weights; features may be text."""
+        for name, given in (("y", y), ("weights", weights)):
+            if hasattr(given, "__array__"):
+                raise ValueError(f"{name}: an array cannot stand beside files; name one of their columns")
+        if y is None and weights is None:
+            return self
+        target = self.roles.target if y is None else y
+        weight = self.roles.weight if weights is None else weights
+        taken = Roles(
+            features=(), target=tuple(target) if isinstance(target, list) else target, weight=weight
+        )
+        features = [name for name in self.roles.features if name not in taken.columns]
+        return self.open(self.paths, features, target, weight)
+
+
+@value
+class ParquetSource(FileSource):
+    """The rows of Parquet files, however large their row groups."""
+
+    @classmethod
+    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "ParquetSource":
+        schemas, rows = {}, 0
+        for path in paths:
+            with _open_parquet(path) as file:
+                schemas[path] = file.schema_arrow
+                rows += file.metadata.num_rows
+        roles = arrow.common_roles(schemas, features, target, weight)
+        _check_rows(rows, paths)
+        dtype = arrow.common_dtype(schemas.values(), roles)
+        return cls(paths=paths, roles=roles, dtype=dtype, rows=rows, text=_text(schemas[paths[0]], roles))
+
+    def tables_of(self, path: Path) -> Iterator[Any]:
+        done = 0
+        with _open_parquet(path) as file:
+            parts = self._pass(file)
+            while True:
+                try:
+                    part = next(parts, None)
+                except (OSError, ValueError) as error:
+                    group = self._bad_row_group(file, done)
+                    total = file.metadata.num_row_groups
+                    raise ValueError(
+                        f"{path}: row group {group} of {total} cannot be read: {error}"
+                    ) from error
+                if part is None:
+                    return
+                done += part.num_rows
+                yield part
+
+    def _pass(self, file: Any, row_groups: list[int] | None = None) -> Any:
+        columns = list(self.roles.columns)
+        return file.iter_batches(batch_size=batch_rows(len(columns)), row_groups=row_groups, columns=columns)
+
+    def _bad_row_group(self, file: Any, done: int) -> int:
+        """Return the first row group that cannot be read, among those with rows after the first `done`."""
+        metadata = file.metadata
+        ends = list(accumulate(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)))
+        suspects = [group for group, end in enumerate(ends) if end > done]
+        return next((group for group in suspects if not self._reads(file, group)), suspects[0])
+
+    def _reads(self, file: Any, group: int) -> bool:
+        try:
+            for _ in self._pass(file, [group]):
+                pass
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+@value
+class CsvSource(FileSource):
+    """The rows of comma-separated files (tab-separated ones by their ending); the first line holds the names.
+
+    The first block of a file determines the types of its columns. All numbers are read as floats, so that
+    whole numbers may be followed by fractions. Empty texts, NA and null are missing.
+    """
+
+    @classmethod
+    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "CsvSource":
+        heads = {path: _csv_head(path) for path in paths}
+        schemas = {path: schema for path, (schema, _) in heads.items()}
+        roles = arrow.common_roles(schemas, features, target, weight)
+        _check_rows(sum(has_rows for _, has_rows in heads.values()), paths)
+        return cls(paths=paths, roles=roles, dtype=float, rows=None, text=_text(schemas[paths[0]], roles))
+
+    def tables_of(self, path: Path) -> Iterator[Any]:
+        kinds = _csv_types(_csv_head(path)[0], self.roles)
+        with _open_csv(path, kinds) as reader:
+            for part in reader:
+                for rows in row_slices(part.num_rows, len(kinds)):
+                    yield part.slice(rows.start, rows.stop - rows.start)
+
+
+@value
+class NpySource(FileSource):
+    """The rows of `.npy` matrices; columns go by their number."""
+
+    @classmethod
+    def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "NpySource":
+        arrays = [_open_npy(path) for path in paths]
+        widths = {array.shape[1] for array in arrays}
+        if len(widths) > 1:
+            raise ValueError(f"path: the files differ in width: {sorted(widths)} columns")
+        roles = assign_roles(range(widths.pop()), features, target, weight, where=str(paths[0]))
+        rows = sum(len(array) for array in arrays)
+        _check_rows(rows, paths)
+        small = all(array.dtype == np.float32 for array in arrays)
+        return cls(paths=paths, roles=roles, dtype=np.float32 if small else np.float64, rows=rows)
+
+    def batches_of(self, path: Path) -> Generator[Batch]:
+        for rows in row_slices(*_open_npy(path).shape):
+            # A map of its own for every batch: pages that stay mapped count as this process's memory.
+            yield self._batch(np.array(_open_npy(path)[rows]), path)
+
+    def _batch(self, part: np.ndarray, path: Path) -> Batch:
+        roles, y, weights = self.roles, None, None
+        everything = roles.features == tuple(range(part.shape[1]))
+        X = part if everything else part[:, list(roles.features)]
+        if roles.target is not None:
+            y = part[:, list(roles.target) if isinstance(roles.target, tuple) else roles.target]
+        if roles.weight is not None:
+            where = f"weights, column {roles.weight} of {path}"
+            weights = check_weights(part[:, roles.weight], len(part), name=where)
+        return Batch(X=as_floats(X).astype(self.dtype, copy=False), y=y, weights=weights)
+
+
+KINDS: dict[str, type[FileSource]] = {
+    ".parquet": ParquetSource,
+    ".pq": ParquetSource,
+    ".csv": CsvSource,
+    ".csv.gz": CsvSource,
+    ".tsv": CsvSource,
+    ".tsv.gz": CsvSource,
+    ".npy": NpySource,
+}
+
+
 def expand(path: Any) -> tuple[Path, ...]:
-    """Return the files that a path, a pattern, a folder or a list of these stands for, in order."""
+    """Return the files of a path, a pattern, a folder or a list of these, in order."""
     if isinstance(path, list | tuple):
         if not path:
             raise ValueError("path: the list is empty")
@@ -90,8 +301,28 @@ def expand(path: Any) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def prefetched(items: Generator[T, Any, Any]) -> Iterator[T]:
+    """Yield the items of a generator, which is one item ahead on a thread of its own.
+
+    An error appears where its item would have; leaving early, or dropping the iterator, ends the thread and
+    closes the generator.
+
+    Examples
+    --------
+    >>> list(prefetched(n * n for n in range(4)))
+    [0, 1, 4, 9]
+    """
+    end: Any = object()
+    with closing(items), ThreadPoolExecutor(1, thread_name_prefix="tractable-read-ahead") as reader:
+        ahead = reader.submit(next, items, end)
+        while (item := ahead.result()) is not end:
+            ahead = reader.submit(next, items, end)
+            yield item
+            del item  # two batches are alive, not three
+
+
 def _is_table(path: Path) -> bool:
-    """Say whether a file found in a folder is data: not a log, a marker or a hidden file."""
+    """Whether a file found in a folder is data: not a log, a marker or a hidden file."""
     return _ending(path) is not None and not any(part.startswith((".", "_")) for part in path.parts)
 
 
@@ -104,3 +335,70 @@ def _kind(path: Path) -> type[FileSource]:
 
 def _ending(path: Path) -> str | None:
     return next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
+
+
+def _check_rows(rows: int, paths: tuple[Path, ...]) -> None:
+    if not rows:
+        raise ValueError(f"path: no rows in {', '.join(map(str, paths))}")
+
+
+def _text(schema: Any, roles: Roles) -> tuple[str, ...]:
+    return tuple(f"{name!r} ({kind})" for name, kind in arrow.text_features(schema, roles).items())
+
+
+def _open_parquet(path: Path) -> Any:
+    from pyarrow import parquet
+
+    try:
+        # Read-ahead by Arrow would hold whole row groups; `prefetched` reads ahead.
+        return parquet.ParquetFile(
+            path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
+        )
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+@contextmanager
+def _open_csv(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
+    from pyarrow import csv
+
+    try:
+        with csv.open_csv(
+            path,
+            read_options=csv.ReadOptions(block_size=CSV_BYTES),
+            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(kinds or ()), column_types=kinds, strings_can_be_null=True
+            ),
+        ) as reader:
+            yield reader
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
+
+
+def _csv_head(path: Path) -> tuple[Any, bool]:
+    """Return the columns of a file by its first block, and whether it has rows."""
+    with _open_csv(path) as reader:
+        return reader.schema, next(iter(reader), None) is not None
+
+
+def _csv_types(schema: Any, roles: Roles) -> dict[str, Any]:
+    """Return the types that columns are read as: all numbers are floats."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    def read_as(kind: Any) -> Any:
+        return pa.float64() if arrow.is_numeric(kind) and not types.is_boolean(kind) else kind
+
+    return {name: read_as(schema.field(name).type) for name in roles.columns}
+
+
+def _open_npy(path: Path) -> np.ndarray:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as an .npy array: {error}") from error
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiub":
+        found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
+        raise ValueError(f"{path} must hold a matrix of numbers; it holds {found}")
+    return array

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data import arrow, pandas_frame
+from tractable.arrays.weights import check_weights
+from tractable.data import arrow
 from tractable.data.arrays import ArraySource
-from tractable.data.columns import Roles, assign_roles
+from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch, Source, row_slices
 from tractable.value import replace, value
 
@@ -17,7 +18,7 @@ FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")
 
 
 def is_frame(x: Any) -> bool:
-    """Say whether x is a frame of a library we know, or of a class derived from one."""
+    """Whether x is a frame of pandas, polars or pyarrow, or of a class derived from one."""
     return _library(x) is not None
 
 
@@ -99,7 +100,7 @@ def _columns(frame: Any) -> list[Any]:
 
 
 def _are_names(y: Any, columns: list[Any]) -> bool:
-    """Tell the names of target columns from an array of labels."""
+    """Whether y names target columns and is no array of labels."""
     if isinstance(y, str):
         return True
     return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(n, str) and n in columns for n in y)
@@ -107,14 +108,14 @@ def _are_names(y: Any, columns: list[Any]) -> bool:
 
 def _check(frame: Any, roles: Roles) -> None:
     if _library(frame) == "pandas":
-        pandas_frame.check_pandas(frame, roles)
+        _check_pandas(frame, roles)
     else:
         arrow.check_types(_table(frame, slice(0, 0)).schema, roles, "the frame")
 
 
 def _rows(frame: Any, rows: slice, roles: Roles) -> Batch:
     if _library(frame) == "pandas":
-        return pandas_frame.batch_of_pandas(frame.iloc[rows], roles)
+        return _pandas_batch(frame.iloc[rows], roles)
     table = _table(frame, rows)
     return arrow.batch_of(table, roles, arrow.common_dtype([table.schema], roles), "the frame")
 
@@ -122,3 +123,50 @@ def _rows(frame: Any, rows: slice, roles: Roles) -> Batch:
 def _table(frame: Any, rows: slice) -> Any:
     part = frame.slice(rows.start, rows.stop - rows.start)
     return part if _library(frame) == "pyarrow" else part.to_arrow()
+
+
+def _check_pandas(frame: Any, roles: Roles) -> None:
+    """Refuse feature and weight columns that hold something other than numbers."""
+    bad = [name for name in roles.numeric if not _is_numeric_type(frame[name].dtype)]
+    check_numeric((f"{name!r} ({frame[name].dtype})" for name in bad), "the frame")
+
+
+def _pandas_batch(frame: Any, roles: Roles) -> Batch:
+    """Return some rows of a pandas frame as arrays."""
+    dtypes = {frame[name].dtype for name in roles.features}
+    dtype = np.float32 if dtypes == {np.dtype(np.float32)} else np.float64
+    if dtypes == {np.dtype(dtype)} and len(roles.features) == frame.shape[1]:
+        X = frame.to_numpy()  # a view where the frame is one block
+    else:
+        X = np.empty((len(frame), len(roles.features)), dtype, order="F")
+        for j, name in enumerate(roles.features):
+            X[:, j] = _floats(frame[name])
+    return Batch(X=X, y=_targets(frame, roles), weights=_weights(frame, roles))
+
+
+def _is_numeric_type(dtype: Any) -> bool:
+    if hasattr(dtype, "pyarrow_dtype"):
+        return arrow.is_numeric(dtype.pyarrow_dtype)
+    return getattr(dtype, "kind", "O") in "fiub"
+
+
+def _floats(column: Any) -> np.ndarray:
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _targets(frame: Any, roles: Roles) -> np.ndarray | None:
+    if roles.target is None:
+        return None
+    if isinstance(roles.target, tuple):
+        return np.column_stack([_floats(frame[name]).astype(np.float64) for name in roles.targets])
+    column = frame[roles.target]
+    nullable_number = not isinstance(column.dtype, np.dtype) and _is_numeric_type(column.dtype)
+    return _floats(column) if nullable_number and column.hasnans else np.asarray(column)
+
+
+def _weights(frame: Any, roles: Roles) -> np.ndarray | None:
+    if roles.weight is None:
+        return None
+    return check_weights(_floats(frame[roles.weight]), len(frame), name=f"weights {roles.weight!r}")

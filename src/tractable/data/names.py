@@ -1,4 +1,4 @@
-"""Names of columns that can be told apart."""
+"""Names: unique column names, the nearest known name, numbers of things in messages."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -8,12 +8,12 @@ from typing import Any
 
 __all__ = ["clean_names", "nearest", "nearest_file", "number_of"]
 
-#: More letters than this are a mistake, not a name.
+#: Longer names are cut.
 LONGEST = 120
 
 
 def clean_names(names: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Return names that are unique, not blank and printable, and sentences that say what was changed.
+    """Return names that are unique, not blank and printable, and sentences about the changes.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _printable(name: Any) -> str:
 
 
 def number_of(n: int, thing: str, things: str | None = None) -> str:
-    """Return a number and what there are so many of.
+    """Return a number with its noun, in the plural unless it is one.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def number_of(n: int, thing: str, things: str | None = None) -> str:
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the name that is most like another, small and capital letters alike; None where none is.
+    """Return the most similar known name, ignoring case, or None if none is similar.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def nearest_file(path: Path) -> Path | None:
-    """Return the file beside a path that has nearly its name."""
+    """Return the file in the folder of a path with the most similar name, or None."""
     try:
         there = [file.name for file in path.parent.iterdir() if file.is_file()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Output: files that appear whole or not at all, and values as JSON has them."""
+"""Output: files that are replaced atomically, and values as JSON."""
 
 import math
 import os
@@ -13,7 +13,7 @@ __all__ = ["as_json", "replacing"]
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """Yield a file to write that takes the target's place when the block ends well, else vanishes."""
+    """Yield a temporary file that replaces the target when the block succeeds, and is removed otherwise."""
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         with draft.open("xb") as file:
@@ -48,7 +48,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def as_json(x: Any) -> Any:
-    """Return text, numbers, lists and dicts: numbers that are none are null, what JSON does not know is text.
+    """Return a value as JSON has it: NaN and infinity are null, other types are text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Predictions of a table of any size, streamed into a file."""
+"""Predictions for a table of any size, streamed into a file."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -10,13 +10,13 @@ import numpy as np
 
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source
-from tractable.data.file_source import FileSource
+from tractable.data.files import FileSource
 from tractable.data.output import replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
 __all__ = ["predict_to"]
 
-#: What the answers of a method are called in the file; others go by the method's own name.
+#: Names of columns in the file, by method; others have the name of the method.
 NAMES = {"predict": "prediction", "predict_proba": "probability", "score_samples": "score"}
 
 
@@ -29,7 +29,7 @@ def predict_to(
     interval: float | None = None,
     columns: Sequence[str] | None = None,
 ) -> Path:
-    """Write a fitted model's answers for every row of a source to a Parquet file.
+    """Write a fitted model's predictions for every row of a source to a Parquet file.
 
     Rows keep their order and are never held at once. The file appears whole, when the last row is done, or
     not at all.
@@ -45,11 +45,11 @@ def predict_to(
     method : str
         ``"predict"`` (column ``prediction``), ``"predict_dist"`` (``mean`` and ``stddev``),
         ``"predict_proba"`` (``probability_<class>``), ``"score_samples"`` (``score``), or any other method
-        that answers with one row for each row. Several targets are numbered, ``prediction_0``.
+        with one row of output for each row. Several targets are numbered, ``prediction_0``.
     interval : float, optional
         Also write the columns ``low`` and ``high`` of ``predict_interval`` with this coverage.
     columns : list of names, optional
-        Columns of the source to carry along, the target of scanned files among them.
+        Columns of the source to copy; the target of scanned files may be one.
 
     Returns
     -------
@@ -71,17 +71,17 @@ def predict_to(
     target = _target(path)
     source = source if isinstance(source, FileSource) else as_source(source)
     _check_estimator(estimator, method, interval)
-    rows = _asked(estimator, source, columns)
+    rows = _rows(estimator, source, columns)
     if target.resolve() in [file.resolve() for file in getattr(source, "paths", ())]:
         raise ValueError(f"path: {target} is a file that is being read")
 
-    def answers() -> Iterator[dict[str, np.ndarray]]:
+    def predictions() -> Iterator[dict[str, np.ndarray]]:
         for X, given in rows():
             if len(X):
-                yield _joined(given, _answers(estimator, X, method), _ends(estimator, X, interval))
+                yield _joined(given, _predictions(estimator, X, method), _ends(estimator, X, interval))
 
     with replacing(target) as file:
-        _write(answers(), file)
+        _write(predictions(), file)
     return target
 
 
@@ -107,10 +107,10 @@ def _check_estimator(estimator: Any, method: str, interval: float | None) -> Non
         raise ValueError(f"interval is a coverage between 0 and 1; got {interval!r}")
 
 
-def _asked(
+def _rows(
     estimator: Any, source: Source, columns: Sequence[str] | None
 ) -> Callable[[], Iterator[tuple[Any, dict[str, Any]]]]:
-    """Return what walks the rows as the model takes them, with the columns to carry along."""
+    """Return a function that yields rows as the model takes them, and the columns to copy."""
     wanted = getattr(estimator, "feature_names_in_", None)
     carried = _carried(source, columns)
     if isinstance(source, FileSource) and source.text and wanted is not None:
@@ -120,23 +120,23 @@ def _asked(
     if isinstance(source, FileSource):
         source.check_numbers()
 
-    def walk() -> Iterator[tuple[Any, dict[str, Any]]]:
+    def start() -> Iterator[tuple[Any, dict[str, Any]]]:
         for batch in source.batches():
             yield features(batch.X), {name: column(batch) for name, column in carried.items()}
 
-    return walk
+    return start
 
 
 def _tables(
     source: FileSource, wanted: list[str], carried: list[str]
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Walk files with text as frames; the model says which of it are categories."""
+    """Yield files with text as frames, and the columns to copy."""
     for table in source.tables():
         yield table.select(wanted).to_pandas(), {name: table.column(name) for name in carried}
 
 
 def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callable[[Batch], np.ndarray]]:
-    """Return how each column to carry along is taken from a batch: one of the features, or a target."""
+    """Return a function for each column to copy that takes it, a feature or a target, from a batch."""
     columns = [columns] if isinstance(columns, str) else list(columns or ())
     features = source.feature_names or ()
     targets = source.roles.targets if isinstance(source, FileSource) else ()
@@ -153,7 +153,7 @@ def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callabl
 
 
 def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
-    """Return what turns a batch into what the model was fitted on: columns by name where it knows names."""
+    """Return a function from a batch to the columns that the model was fitted on, by name if it has names."""
     names, wanted = source.feature_names, getattr(estimator, "feature_names_in_", None)
     if names is None or wanted is None:
         width = getattr(estimator, "n_features_in_", source.n_features)
@@ -172,7 +172,7 @@ def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
     return by_name
 
 
-def _answers(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:
+def _predictions(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:
     found = getattr(estimator, method)(X)
     if method == "predict_dist":
         return {**_columns("mean", found.mean, len(X)), **_columns("stddev", found.stddev, len(X))}
@@ -190,7 +190,7 @@ def _ends(estimator: Any, X: Any, interval: float | None) -> dict[str, np.ndarra
 def _columns(name: str, found: Any, n_rows: int, labels: Any = None) -> dict[str, np.ndarray]:
     found = np.asarray(found)
     if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ValueError(f"method: expected an answer for each of {n_rows} rows, got shape {found.shape}")
+        raise ValueError(f"method: expected one result for each of {n_rows} rows, got shape {found.shape}")
     if found.ndim == 1:
         return {name: found}
     labels = range(found.shape[1]) if labels is None else labels
@@ -205,11 +205,11 @@ def _joined(*parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: column for part in parts for name, column in part.items()}
 
 
-def _write(answers: Iterable[dict[str, np.ndarray]], file: Any) -> None:
+def _write(predictions: Iterable[dict[str, np.ndarray]], file: Any) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    tables = _row_groups(pa.table(part) for part in answers)
+    tables = _row_groups(pa.table(part) for part in predictions)
     first = next(tables, None)
     if first is None:
         raise ValueError("source has no rows")

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -119,15 +120,14 @@ class Source(ABC):
             Maps a `Batch` to a statistic; statistics are merged with ``+``. It is a module-level function or
             a value that holds parameters and no rows, so that it can be sent to where the rows are.
         rows : int, optional
-            Most rows of a block; chosen by the cache, or by ``of.least_rows(n_features)``, when not given.
+            Most rows of a block. When not given, ``of.block_rows(n_features)`` where the function says so;
+            else chosen by the cache, and at least ``of.least_rows(n_features)``.
         n_threads : int, optional
             All cores when not given.
         label : str
             Shown before the progress bar of a pass that takes more than a second.
         """
-        if rows is None:
-            least = getattr(of, "least_rows", None)
-            rows = max(4 * block_rows(self.n_features), least(self.n_features) if least else 0)
+        rows = _rows_of(of, self.n_features) if rows is None else rows
         # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
         small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
         return reduce_blocks(
@@ -167,7 +167,8 @@ class Source(ABC):
         """Return the blocks passed through `of`: stored if the rows are in memory, else made in every pass.
 
         For work on a block that is the same in every iteration of a search: encoding, grouping by pattern of
-        missing entries, bounds that later passes reuse.
+        missing entries, bounds that later passes reuse. A stored block with a method ``split()`` is replaced
+        by the smaller blocks that it returns, for several threads.
         """
         return Prepared(source=self, of=of, rows=rows)
 
@@ -192,6 +193,16 @@ class Composed:
         return self.outer(self.inner(block))
 
 
+def _rows_of(of: Callable[[Any], Any], n_features: int) -> int:
+    """Return how many rows a block should have for a function of blocks."""
+    while isinstance(of, Composed):
+        of = of.outer
+    asked, least = getattr(of, "block_rows", None), getattr(of, "least_rows", None)
+    if asked:
+        return asked(n_features)
+    return max(4 * block_rows(n_features), least(n_features) if least else 0)
+
+
 @value
 class Prepared:
     """Blocks of a source passed through a function; see `Source.prepare`."""
@@ -203,7 +214,8 @@ class Prepared:
     @cached_property
     def stored(self) -> tuple[Any, ...]:
         """The prepared blocks of rows in memory."""
-        return tuple(ordered_map(self.of, self.source.blocks(self.rows)))
+        blocks = ordered_map(self.of, self.source.blocks(self.rows))
+        return tuple(chain.from_iterable(b.split() if hasattr(b, "split") else (b,) for b in blocks))
 
     def reduce(
         self, of: Callable[[Any], Any], *, n_threads: int | None = None, label: str = "reading"

@@ -1,4 +1,4 @@
-"""Tables with text, a few rows at a time: frames of files and of batches, as numbers."""
+"""Streams of tables with text: frames of files and of batches, coded as numbers."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 
 from tractable.arrays.weights import check_weights
 from tractable.data import arrow
-from tractable.data.batches import holds_batches, starter, triple
 from tractable.data.columns import check_known
-from tractable.data.file_source import FileSource
+from tractable.data.dispatch import holds_batches, starter, triple
+from tractable.data.files import FileSource
 from tractable.data.frames import is_frame
 from tractable.data.source import Batch, Source
 from tractable.data.table_columns import (
@@ -27,24 +27,24 @@ __all__ = ["CodedSource", "StreamedTables", "streamed_tables"]
 
 @value
 class StreamedTables:
-    """Frames that come one after the other, with their targets and weights.
+    """A stream of frames with their targets and weights.
 
     Parameters
     ----------
     start : callable
         Starts a pass over ``(frame, y, weights)``, the latter arrays or None.
     leave : tuple
-        Columns of the frames that are no features.
+        Columns of the frames that are targets or weights.
     """
 
     start: Callable[[], Iterator[tuple[Any, Any, Any]]]
     leave: tuple[Any, ...] = ()
 
-    def digest(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
-        """Return a frame in which every value that is no number occurs once, by a pass.
+    def distinct_values(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
+        """Return a frame with every value of the columns that are no numbers once, by a pass.
 
-        What `learn_columns` says of it, it would say of all rows together; the second answer notes whose
-        frames they are.
+        `learn_columns` gives the same columns for it as for all rows together, but for the library and types
+        of the frames, which the second result, a function, adds.
         """
         import pandas as pd
 
@@ -69,7 +69,7 @@ class StreamedTables:
 
 @value
 class CodedSource(Source):
-    """Streamed tables as numbers, by the categories that their columns have.
+    """A stream of tables as numbers, categories by their codes.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class CodedSource(Source):
 
 
 def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTables | None:
-    """Return files or batches as frames; None where they are arrays, or sources of another kind.
+    """Return files or batches as a stream of frames; None if they are arrays, or other sources.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
         return None
     leave = tuple(name for name in (y, weights) if isinstance(name, str))
 
-    def walk() -> Iterator[tuple[Any, Any, Any]]:
+    def frames() -> Iterator[tuple[Any, Any, Any]]:
         for number, item in enumerate(start()):
             frame, own_y, own_weights = triple(item if isinstance(item, tuple) else (item,), y, weights)
             if not is_frame(frame):
@@ -145,7 +145,7 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
             beside = (np.asarray(pandas[v]) if isinstance(v, str) else v for v in (own_y, own_weights))
             yield (frame, *(None if v is None else np.asarray(v) for v in beside))
 
-    return StreamedTables(start=walk, leave=leave)
+    return StreamedTables(start=frames, leave=leave)
 
 
 def _of_files(source: FileSource) -> StreamedTables | None:
@@ -153,17 +153,17 @@ def _of_files(source: FileSource) -> StreamedTables | None:
     if roles.weight is None and roles.target is None and not roles.features:
         return None
 
-    def walk() -> Iterator[tuple[Any, Any, Any]]:
+    def frames() -> Iterator[tuple[Any, Any, Any]]:
         for table in source.tables():
             where = str(source.paths[0])
             features = table.select(list(roles.features))
             yield features, arrow.targets_of(table, roles), arrow.weights_of(table, roles, where)
 
-    return StreamedTables(start=walk)
+    return StreamedTables(start=frames)
 
 
 def _together(met: Any, column: Any) -> Any:
-    """Return the different values of a column so far; of numbers, one for their type."""
+    """Return the distinct values of a column so far; of numbers one, for their type."""
     import pandas as pd
 
     if getattr(column.dtype, "kind", "O") in "fiub":

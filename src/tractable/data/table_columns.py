@@ -1,4 +1,4 @@
-"""What the columns of a table hold, and how their values become numbers and values again."""
+"""The columns of a table: their kinds and categories, frames as numbers and numbers as frames again."""
 
 import datetime as dt
 import numbers
@@ -6,7 +6,6 @@ import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -20,37 +19,42 @@ __all__ = [
     "MOST_CATEGORIES",
     "TableColumns",
     "as_pandas",
-    "check_entries",
+    "binarized",
     "coded_frame",
     "column_names",
     "columns_of",
+    "declared_of",
     "filled",
-    "kinds_of",
     "learn_columns",
     "many_categories",
     "met_categories",
+    "ranges",
     "table_of",
-    "told_of",
     "type_name",
-    "warn_unseen",
 ]
 
-#: What a column may be.
+#: The kinds of columns.
 KINDS = ("normal", "categorical", "poisson", "bernoulli")
 
-#: More categories than this are no categories, but names or numbers.
+#: A column of more different values than this identifies rows and has no categories.
 MOST_CATEGORIES = 65_536
 
-#: How to name categories that rows to learn from may lack.
+#: How categories are declared that the rows of a fit may lack.
 DECLARE = (
     "categories that rows may lack are known from the column's type (pandas' CategoricalDtype, polars' Enum, "
     'Arrow\'s dictionary), and unseen="missing" takes others as missing'
 )
 
+#: Types of dates, times and durations.
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
 
 @value
 class TableColumns:
-    """The columns of a table: what each is called, its kind, and the categories it has.
+    """The names, kinds and categories of the columns of a table.
+
+    Rows become numbers: values of normal and count columns as they are, categories as codes 0, 1, …, missing
+    entries as NaN.
 
     Parameters
     ----------
@@ -58,11 +62,11 @@ class TableColumns:
     kinds : tuple of {"normal", "categorical", "poisson", "bernoulli"}
     categories : tuple
         For each column a tuple of values, of which position k is category k; None where a column has none, or
-        where its values are the numbers 0, 1, … themselves.
+        where its values are the codes 0, 1, … themselves.
     library : {"pandas", "polars", "pyarrow"}, optional
-        Whose frame the table was.
+        The library of the frame that the columns were learned from.
     types : tuple of str, optional
-        What that library calls the type of each column.
+        That library's names of the column types.
 
     Examples
     --------
@@ -78,8 +82,12 @@ class TableColumns:
     library: str | None = None
     types: tuple[str, ...] | None = None
 
+    def where(self, *kinds: str) -> np.ndarray:
+        """Return the positions of the columns of some kinds."""
+        return np.array([j for j, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)
+
     def position(self, column: Any) -> int:
-        """Return where a column stands, by its name or its position."""
+        """Return the position of a column given by name or position."""
         if self.names is not None and column in self.names:
             return self.names.index(column)
         if isinstance(column, (int, np.integer)) and -len(self.kinds) <= column < len(self.kinds):
@@ -88,7 +96,7 @@ class TableColumns:
         raise AssertionError  # unreachable: the check has raised
 
     def label(self, position: int) -> Any:
-        """Return what users call a column: its name, or its position."""
+        """Return the name of a column, or its position where columns have no names."""
         return position if self.names is None else self.names[position]
 
     def code(self, position: int, values: Any, unseen: str = "error") -> np.ndarray:
@@ -103,18 +111,19 @@ class TableColumns:
         return _looked_up(np.asarray(values, dtype=object), table, name, unseen)
 
     def values(self, position: int, codes: np.ndarray) -> np.ndarray:
-        """Return numbers of one column as the values they stand for."""
+        """Return the values that numbers of one column stand for."""
         kind, table = self.kinds[position], self.categories[position]
         if np.isnan(codes).any():
             raise ValueError("codes must not be missing")
         if table is not None:
-            return np.asarray(table, dtype=_dtype(table))[codes.astype(np.int64)]
+            mixed = len({type(v) for v in table}) > 1 or isinstance(table[0], str)
+            return np.asarray(table, dtype=object if mixed else None)[codes.astype(np.int64)]
         if kind == "bernoulli":
             return codes > 0.5
         return codes if kind == "normal" else codes.astype(np.int64)
 
     def given(self, dims: Any, values: Any = None) -> dict[int, np.ndarray]:
-        """Return what is known of some columns as numbers, by position."""
+        """Return the values of some columns as numbers, by position."""
         if isinstance(dims, Mapping):
             if values is not None:
                 raise ValueError("values must not be given twice: dims is a mapping that has them")
@@ -133,48 +142,265 @@ class TableColumns:
             found[j] = self.code(j, v)
         return found
 
+    def with_categories_of(self, other: "TableColumns") -> "TableColumns":
+        """Return the columns with the categories of both; new ones come after those known here."""
+        tables = []
+        for j, (a, b) in enumerate(zip(self.categories, other.categories, strict=True)):
+            if (a is None) != (b is None):
+                raise ValueError(
+                    f"the column {self.label(j)!r} holds codes in one statistic, values in the other"
+                )
+            tables.append(None if a is None or b is None else _extended(a, b))
+        return self if tuple(tables) == self.categories else replace(self, categories=tuple(tables))
+
+    def check_entries(
+        self, where: np.ndarray, x: np.ndarray, kinds: Sequence[Any] | None = None, argument: str = "X"
+    ) -> np.ndarray:
+        """Refuse discrete columns x (n, len(where)) with entries that their kinds exclude.
+
+        Return the largest entry of each column, NaN where all are missing.
+        """
+        low, high, whole = ranges(x)
+        if np.any(np.isinf(high)) or np.any(np.isinf(low)):
+            raise ValueError(f"{argument} contains infinity")
+        self.check_ranges(where, low, high, whole, kinds, argument)
+        return high
+
+    def check_ranges(
+        self,
+        where: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        whole: np.ndarray,
+        kinds: Sequence[Any] | None = None,
+        argument: str = "X",
+    ) -> None:
+        """Refuse discrete columns whose entries, from `low` to `high`, their kinds exclude."""
+        kinds = [self.kinds[j] for j in where] if kinds is None else kinds
+        whole = whole | np.array([kind == "multinomial" for kind in kinds], dtype=bool)
+        binary = np.array([kind == "bernoulli" for kind in kinds], dtype=bool)
+        odd = np.flatnonzero((low < 0) | ~whole | (binary & (high > 1)))
+        for i in odd[np.argsort(low[odd], kind="stable")]:  # negative entries are named first
+            name, kind = self.label(int(where[i])), kinds[i]
+            if low[i] < 0:
+                raise ValueError(
+                    f"Negative values in data: {argument} has {low[i]:g} in the column {name!r}, "
+                    f"which is {kind}"
+                )
+            if not whole[i]:
+                raise ValueError(
+                    f"{argument} must have whole numbers in the column {name!r}, which is {kind}"
+                )
+            raise ValueError(
+                f"{argument} must have zeros and ones in the column {name!r}, which is bernoulli; "
+                f"got {high[i]:g}"
+            )
+
+    def known_codes(
+        self,
+        where: np.ndarray,
+        x: np.ndarray,
+        sizes: np.ndarray,
+        unseen: str,
+        *,
+        argument: str = "X",
+        hint: str = "",
+    ) -> np.ndarray:
+        """Return columns of category codes x (n, len(where)) with every code below the column's size.
+
+        Others are an "error", which may have a `hint`, become "missing" with a warning, or get the code after
+        the last ("extra").
+        """
+        high = self.check_entries(where, x, argument=argument)
+        odd = np.flatnonzero(high >= sizes)
+        for i in odd:
+            label = self.label(int(where[i]))
+            if unseen == "error":
+                raise ValueError(
+                    f"{argument}: the column {label!r} has no category {high[i]:g}; it has the codes 0 to "
+                    f"{sizes[i] - 1}; {hint}{DECLARE}"
+                )
+            if unseen == "missing":
+                _warn_unseen(label, int(high[i]))
+        if not len(odd):
+            return x
+        return np.where(x >= sizes, sizes.astype(np.float64) if unseen == "extra" else np.nan, x)
+
+
+def ranges(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the least and largest observed entry of each column, NaN of none, and if all are whole."""
+    low, high = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    if len(x):
+        low, high = x.min(axis=0), x.max(axis=0)
+    if not len(x) or np.any(np.isnan(low)):
+        low, high = (end.reduce(x, axis=0, initial=np.nan) for end in (np.fmin, np.fmax))
+    whole = np.ones(x.shape[1], dtype=bool)
+    if np.any(x != np.floor(x)):
+        whole = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
+    return low, high, whole
+
+
+def binarized(x: np.ndarray, threshold: float | None) -> np.ndarray:
+    """Return ones where entries are above a threshold, else zeros, NaN where they are missing."""
+    return x if threshold is None else np.where(np.isnan(x), np.nan, x > threshold)
+
 
 def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> TableColumns:
-    """Return the columns of rows of numbers: as told, or else all of one kind; categories are 0, 1, …."""
+    """Return the columns of rows of numbers: as declared, or else all of one kind; categories are 0, 1, …."""
     names = None if names is None else tuple(names)
-    told = kinds_of(kinds, names, width)
-    return TableColumns(names=names, kinds=tuple(k or default for k in told), categories=(None,) * width)
+    declared = _kinds_of(kinds, names, width)
+    return TableColumns(names=names, kinds=tuple(k or default for k in declared), categories=(None,) * width)
 
 
-def kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[str | None]:
-    """Return the kind that is told of each column, None where nothing is."""
-    told: list[str | None] = told_of(kinds, names, width)
-    for column, kind in enumerate(told):
-        if kind is not None and kind not in KINDS:
-            label = column if names is None else names[column]
-            raise ValueError(f"kinds must be of {list(KINDS)}, got {kind!r} for {label!r}")
-    return told
-
-
-def told_of(kinds: Any, names: Sequence[Hashable] | None, width: int, argument: str = "kinds") -> list[Any]:
-    """Return what is told of each column, by name, by position or in order; None where nothing is."""
-    told: list[Any] = [None] * width
-    if kinds is None:
-        return told
-    if isinstance(kinds, str) or not isinstance(kinds, (Mapping, Sequence)):
+def declared_of(
+    declared: Any, names: Sequence[Hashable] | None, width: int, argument: str = "kinds"
+) -> list[Any]:
+    """Return what is declared of each column, by name, by position or in order; None where nothing is."""
+    found: list[Any] = [None] * width
+    if declared is None:
+        return found
+    if isinstance(declared, str) or not isinstance(declared, (Mapping, Sequence)):
         raise ValueError(
-            f"{argument} must be a mapping from columns to kinds, or one kind a column, got {kinds!r}"
+            f"{argument} must be a mapping from columns to kinds, or one kind a column, got {declared!r}"
         )
-    if not isinstance(kinds, Mapping):
-        if len(kinds) != width:
-            raise ValueError(f"{argument} must have one entry a column, {width}, got {len(kinds)}")
-        kinds = dict(enumerate(kinds))
-    for column, kind in kinds.items():
+    if not isinstance(declared, Mapping):
+        if len(declared) != width:
+            raise ValueError(f"{argument} must have one entry a column, {width}, got {len(declared)}")
+        declared = dict(enumerate(declared))
+    for column, kind in declared.items():
         if names is not None and column in names:
             j = names.index(column)
         elif isinstance(column, int) and 0 <= column < width:
             j = column
         else:
             check_known([column], names or range(width), argument, "the table")
-        if told[j] is not None:
+        if found[j] is not None:
             raise ValueError(f"{argument} names the column {column!r} twice, by name and by position")
-        told[j] = kind
-    return told
+        found[j] = kind
+    return found
+
+
+def _kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[str | None]:
+    found: list[str | None] = declared_of(kinds, names, width)
+    for column, kind in enumerate(found):
+        if kind is not None and kind not in KINDS:
+            label = column if names is None else names[column]
+            raise ValueError(f"kinds must be of {list(KINDS)}, got {kind!r} for {label!r}")
+    return found
+
+
+def learn_columns(
+    frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False, argument: str = "kinds"
+) -> TableColumns:
+    """Return the columns of a frame, with kinds as declared or by their types.
+
+    Text and categories are categorical, booleans Bernoulli, all other numbers normal; counts have the type of
+    numbers and must be declared as "poisson". With `codes`, all are categorical and numbers are codes of
+    categories. Columns to `leave` out are targets or weights. Messages call the declaration `argument`.
+    """
+    pandas, library = as_pandas(frame)
+    if not pandas.columns.is_unique:
+        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
+    names = tuple(name for name in pandas.columns if name not in set(leave))
+    declared = _kinds_of(None if codes else kinds, names, len(names))
+    found = [kind or _kind(pandas[name], argument) for name, kind in zip(names, declared, strict=True)]
+    coded = {name for name in names if codes and _is_number(pandas[name])}
+    found = ["categorical"] * len(names) if codes else found
+    tables = tuple(
+        _table(pandas[name]) if kind == "categorical" and name not in coded else None
+        for name, kind in zip(names, found, strict=True)
+    )
+    return TableColumns(
+        names=names,
+        kinds=tuple(found),
+        categories=tables,
+        library=library,
+        types=tuple(type_name(frame, library, name) for name in names),
+    )
+
+
+def column_names(frame: Any, leave: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """Return the names of a frame's columns, without those to leave out."""
+    return tuple(name for name in as_pandas(frame)[0].columns if name not in set(leave))
+
+
+def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
+    """Return the columns with new categories of a frame after those that are known."""
+    pandas, _ = as_pandas(frame)
+    tables = list(columns.categories)
+    for j, name in enumerate(columns.names or ()):
+        table = tables[j]
+        if table is not None and name in pandas.columns and pandas[name].notna().any():
+            tables[j] = table = _extended(table, _table(pandas[name]))
+            if len(table) > MOST_CATEGORIES:
+                raise many_categories(name, len(table))
+    return replace(columns, categories=tuple(tables))
+
+
+def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error", *, strict: bool = False) -> Any:
+    """Return a frame as a pandas frame of floats, categories by their codes.
+
+    With `strict`, text in columns that are not among these is refused.
+    """
+    import pandas as pd
+
+    pandas, _ = as_pandas(frame)
+    known = columns.names or ()
+    odd = [name for name in pandas.columns if name not in known and not _is_number(pandas[name])]
+    if strict and odd and columns.names is not None:
+        raise ValueError(
+            f"X: the column {odd[0]!r} was not in fit, or was its target; the model has the columns "
+            f"{list(known)[:12]}{' and others' if len(known) > 12 else ''}"
+        )
+    coded = {
+        name: _coded(columns, known.index(name), pandas[name], unseen)
+        if name in known
+        else pandas[name]  # which scikit-learn refuses by name
+        for name in pandas.columns
+    }
+    return pd.DataFrame(coded, index=pandas.index)
+
+
+def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarray:
+    """Return a column as numbers; each different value is looked up once."""
+    import pandas as pd
+
+    if columns.categories[j] is None:
+        if _is_number(column):
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    try:
+        positions, values = pd.factorize(column)
+    except TypeError:  # values that have no hash
+        return columns.code(j, column.astype(object).to_numpy(), unseen)
+    codes = columns.code(j, np.asarray(values, dtype=object), unseen)
+    return np.append(codes, np.nan)[positions]  # a missing entry has the position -1
+
+
+def as_pandas(frame: Any) -> tuple[Any, str]:
+    """Return a frame as one of pandas, and the library it was of."""
+    if hasattr(frame, "iloc"):
+        return frame, "pandas"
+    assert is_frame(frame)
+    return frame.to_pandas(), type(frame).__module__.split(".")[0]
+
+
+def type_name(frame: Any, library: str, name: Any) -> str:
+    """Return a library's name of the type of a column; of categories also whether they are ordered."""
+    if library == "pyarrow":
+        return str(frame.schema.field(name).type)
+    if library == "polars":
+        return str(frame.schema[name]).split("(")[0]
+    dtype = frame[name].dtype
+    return "category, ordered" if str(dtype) == "category" and dtype.ordered else str(dtype)
+
+
+def many_categories(name: Any, number: float) -> ValueError:
+    """Return the error of a column with too many categories."""
+    return ValueError(
+        f"X: the column {name!r} has {number:g} categories, more than {MOST_CATEGORIES}: leave it out if it "
+        "names the rows, or group its values"
+    )
 
 
 def _numbers(values: Any, name: Any) -> np.ndarray:
@@ -192,11 +418,11 @@ def _numbers(values: Any, name: Any) -> np.ndarray:
 def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: str) -> np.ndarray:
     import pandas as pd
 
-    place = {category: float(k) for k, category in enumerate(table)}
+    code = {category: float(k) for k, category in enumerate(table)}
     missing = np.asarray(pd.isna(values))
     try:
         flat = [
-            np.nan if gone else place.get(v) for v, gone in zip(values.ravel(), missing.ravel(), strict=True)
+            np.nan if gone else code.get(v) for v, gone in zip(values.ravel(), missing.ravel(), strict=True)
         ]
     except TypeError as error:
         raise ValueError(f"X: the column {name!r} holds values that are no categories: {error}") from None
@@ -205,184 +431,44 @@ def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: st
         if unseen == "error":
             known = f"{list(table)[:12]}" + (f" and {len(table) - 12} more" if len(table) > 12 else "")
             raise ValueError(f"X: the column {name!r} has no category {unknown!r}; it has {known}; {DECLARE}")
-        if all(code is None or code != code for code in flat):  # noqa: PLR0124
-            _check_type(values.ravel()[flat.index(None)], table, name)
-        if unseen == "extra":
-            return np.asarray([float(len(table)) if c is None else c for c in flat]).reshape(values.shape)
-        warn_unseen(name, unknown)
-        flat = [np.nan if code is None else code for code in flat]
+        if all(found is None or np.isnan(found) for found in flat):
+            _check_type(unknown, table, name)
+        if unseen == "missing":
+            _warn_unseen(name, unknown)
+        other = float(len(table)) if unseen == "extra" else np.nan
+        flat = [other if found is None else found for found in flat]
     return np.asarray(flat, dtype=np.float64).reshape(values.shape)
 
 
 def _check_type(value: Any, table: tuple[Any, ...], name: Any) -> None:
-    """Refuse a column of which nothing is known, where its values are of another type than its categories."""
-    number = isinstance(value, Number) and not isinstance(value, bool)
-    numbers = any(isinstance(category, Number) for category in table)
-    if isinstance(value, str) == numbers or number == any(isinstance(category, str) for category in table):
+    """Refuse a column without a known category whose values are of another type than its categories."""
+    number = isinstance(value, numbers.Number) and not isinstance(value, bool)
+    of_numbers = any(isinstance(category, numbers.Number) for category in table)
+    of_text = any(isinstance(category, str) for category in table)
+    if isinstance(value, str) == of_numbers or number == of_text:
         raise ValueError(
             f"X: the column {name!r} holds {type(value).__name__} such as {value!r}, and its categories are "
             f"{type(table[0]).__name__} such as {table[0]!r}"
         )
 
 
-def warn_unseen(name: Any, unknown: Any) -> None:
-    """Say that a category was taken as missing."""
+def _warn_unseen(name: Any, unknown: Any) -> None:
     warnings.warn(
         f"X: the column {name!r} has categories that it did not have when the model was fitted, such as "
         f"{unknown!r}: they are taken as missing",
         UserWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
 
 
-def many_categories(name: Any, number: float) -> ValueError:
-    """Return what to raise where a column has too many categories."""
-    return ValueError(
-        f"X: the column {name!r} has {number:g} categories, more than {MOST_CATEGORIES}: leave it out if it "
-        "names the rows, or group its values"
-    )
+def _extended(table: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return categories with new ones after those that are known."""
+    known = set(table)
+    return (*table, *(v for v in more if v not in known))
 
 
-def _dtype(table: tuple[Any, ...]) -> Any:
-    alike = {type(v) for v in table}
-    return object if len(alike) > 1 or str in alike else None
-
-
-def check_entries(
-    columns: TableColumns,
-    j: int,
-    low: float,
-    high: float,
-    *,
-    whole: bool,
-    argument: str = "X",
-    kind: str | None = None,
-) -> None:
-    """Refuse a counted column whose entries reach from `low` to `high`, unless its kind admits them."""
-    kind, name = kind or columns.kinds[j], columns.label(j)
-    if low < 0:
-        raise ValueError(
-            f"Negative values in data: {argument} has {low:g} in the column {name!r}, which is {kind}"
-        )
-    if not whole:
-        raise ValueError(f"{argument} must have whole numbers in the column {name!r}, which is {kind}")
-    if kind == "bernoulli" and high > 1:
-        raise ValueError(
-            f"{argument} must have zeros and ones in the column {name!r}, which is bernoulli; got {high:g}"
-        )
-
-
-#: Values that tell when, or how long.
-DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
-
-
-def learn_columns(
-    frame: Any, kinds: Any, leave: Iterable[Any] = (), *, codes: bool = False, argument: str = "kinds"
-) -> TableColumns:
-    """Return what the columns of a frame are: as told, or else by their types.
-
-    Text and categories are categorical, booleans Bernoulli, all other numbers normal. A column of counts does
-    not look different from one of years: say that it is "poisson". With `codes`, all are categorical, and
-    numbers are codes of categories. Columns to `leave` are targets or weights, and no part of the table. What
-    users tell kinds by is called `argument`.
-    """
-    pandas, library = as_pandas(frame)
-    if not pandas.columns.is_unique:
-        raise ValueError(f"X has several columns of one name: {list(pandas.columns)}")
-    names = tuple(name for name in pandas.columns if name not in set(leave))
-    told = kinds_of(None if codes else kinds, names, len(names))
-    found = [kind or _kind(pandas[name], argument) for name, kind in zip(names, told, strict=True)]
-    numeric = {name for name in names if codes and getattr(pandas[name].dtype, "kind", "O") in "fiub"}
-    found = ["categorical"] * len(names) if codes else found
-    tables = tuple(
-        _table(pandas[name]) if kind == "categorical" and name not in numeric else None
-        for name, kind in zip(names, found, strict=True)
-    )
-    return TableColumns(
-        names=names,
-        kinds=tuple(found),
-        categories=tables,
-        library=library,
-        types=tuple(type_name(frame, library, name) for name in names),
-    )
-
-
-def column_names(frame: Any, leave: Iterable[Any] = ()) -> tuple[Any, ...]:
-    """Return the names of a frame's columns, but for those to leave."""
-    return tuple(name for name in as_pandas(frame)[0].columns if name not in set(leave))
-
-
-def met_categories(frame: Any, columns: TableColumns) -> TableColumns:
-    """Return the columns with what a frame has of new categories, after those that are known."""
-    pandas, _ = as_pandas(frame)
-    tables = list(columns.categories)
-    for j, name in enumerate(columns.names or ()):
-        table = tables[j]
-        if table is not None and name in pandas.columns and pandas[name].notna().any():
-            known = set(table)
-            tables[j] = (*table, *(v for v in _table(pandas[name]) if v not in known))
-            if len(tables[j] or ()) > MOST_CATEGORIES:
-                raise many_categories(name, len(tables[j] or ()))
-    return replace(columns, categories=tuple(tables))
-
-
-def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error", *, strict: bool = False) -> Any:
-    """Return a frame as a pandas frame of floats, by the categories that its columns have.
-
-    Where it is `strict`, columns of text that are not among them are refused.
-    """
-    import pandas as pd
-
-    pandas, _ = as_pandas(frame)
-    known = columns.names or ()
-    odd = [name for name in pandas.columns if name not in known]
-    odd = [name for name in odd if getattr(pandas[name].dtype, "kind", "O") not in "fiub"]
-    if strict and odd and columns.names is not None:
-        raise ValueError(
-            f"X: the column {odd[0]!r} was not in fit, or was its target; the model has the columns "
-            f"{list(known)[:12]}{' and others' if len(known) > 12 else ''}"
-        )
-    coded = {
-        name: _coded(columns, known.index(name), pandas[name], unseen)
-        if name in known
-        else pandas[name]  # scikit-learn will say that it does not belong here
-        for name in pandas.columns
-    }
-    return pd.DataFrame(coded, index=pandas.index)
-
-
-def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarray:
-    """Return a column as numbers; values that occur often are looked up once."""
-    import pandas as pd
-
-    if columns.categories[j] is None:
-        if getattr(column.dtype, "kind", "O") in "fiub":
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return columns.code(j, column.astype(object).to_numpy(), unseen)
-    try:
-        places, values = pd.factorize(column)
-    except TypeError:  # values that have no hash
-        return columns.code(j, column.astype(object).to_numpy(), unseen)
-    codes = columns.code(j, np.asarray(values, dtype=object), unseen)
-    return np.append(codes, np.nan)[places]  # what is missing has the last place
-
-
-def as_pandas(frame: Any) -> tuple[Any, str]:
-    """Return a frame as one of pandas, and whose it was."""
-    if hasattr(frame, "iloc"):
-        return frame, "pandas"
-    assert is_frame(frame)
-    return frame.to_pandas(), type(frame).__module__.split(".")[0]
-
-
-def type_name(frame: Any, library: str, name: Any) -> str:
-    """Return what a library calls the type of a column, and of categories whether they are ordered."""
-    if library == "pyarrow":
-        return str(frame.schema.field(name).type)
-    if library == "polars":
-        return str(frame.schema[name]).split("(")[0]
-    dtype = frame[name].dtype
-    return "category, ordered" if str(dtype) == "category" and dtype.ordered else str(dtype)
+def _is_number(column: Any) -> bool:
+    return getattr(column.dtype, "kind", "O") in "fiub"
 
 
 def _kind(column: Any, argument: str) -> str:
@@ -392,7 +478,7 @@ def _kind(column: Any, argument: str) -> str:
     if kind in "bfiu":
         return "bernoulli" if kind == "b" else "normal"
     seen = _different(column) if kind == "O" else []
-    if kind in "mM" or _holds(seen, DATES, some=True) or _is_period(column.dtype):
+    if kind in "mM" or any(isinstance(v, DATES) for v in seen) or str(column.dtype).startswith("period["):
         raise ValueError(
             f"X: the column {column.name!r} holds dates or times: give a number instead (days since some "
             f'day, the hour), or say in {argument} that each is a "categorical" value of its own'
@@ -410,19 +496,15 @@ def _kind(column: Any, argument: str) -> str:
 
 
 def _different(column: Any) -> list[Any]:
-    """Return the values that occur, each once where that can be told."""
+    """Return the values that occur, each once where values have a hash."""
     try:
         return list(column.dropna().unique())
-    except TypeError:  # values that have no hash
+    except TypeError:
         return list(column.dropna())
 
 
-def _holds(values: list[Any], types: tuple[type, ...], *, some: bool = False) -> bool:
-    return (any if some else all)(isinstance(v, types) for v in values)
-
-
-def _is_period(dtype: Any) -> bool:
-    return str(dtype).startswith("period[")
+def _holds(values: list[Any], types: tuple[type, ...]) -> bool:
+    return all(isinstance(v, types) for v in values)
 
 
 def _table(column: Any) -> tuple[Any, ...]:
@@ -449,7 +531,7 @@ def _sorted(values: list[Any]) -> list[Any]:
 
 
 def table_of(columns: TableColumns, codes: np.ndarray) -> Any:
-    """Return rows of numbers as a table like the one that was read: a frame, or as they are."""
+    """Return rows of numbers as a frame like the one that was read; of an array, the rows themselves."""
     if columns.library is None:
         return codes
     names = columns.names or range(codes.shape[1])
@@ -472,16 +554,16 @@ def table_of(columns: TableColumns, codes: np.ndarray) -> Any:
 
 
 def filled(table: Any, columns: TableColumns, x: np.ndarray, codes: np.ndarray) -> Any:
-    """Return a table with values in its holes, and all else as it was."""
+    """Return a table with its missing entries, NaN in x, replaced by the values of codes."""
     if columns.library is None or isinstance(table, (np.ndarray, list, tuple)):
         return codes
     library = type(table).__module__.split(".")[0]
     fill = {"polars": _fill_polars, "pyarrow": _fill_arrow}.get(library, _fill_pandas)
     frame = table.copy() if hasattr(table, "iloc") else table
     for j, name in enumerate(columns.names or ()):
-        holes = np.isnan(x[:, j])
-        if holes.any():
-            frame = fill(frame, name, holes, columns.values(j, codes[holes, j]))
+        missing = np.isnan(x[:, j])
+        if missing.any():
+            frame = fill(frame, name, missing, columns.values(j, codes[missing, j]))
     return frame
 
 
@@ -492,7 +574,7 @@ def _pandas_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
         return pd.Categorical(values, categories=list(categories), ordered=type_name.endswith("ordered"))
     column = pd.Series(values)
     try:
-        return column.astype(_kept(type_name, values) or column.dtype)
+        return column.astype(_same_type(type_name, values) or column.dtype)
     except (TypeError, ValueError):  # a type that is not known by its name
         return column
 
@@ -502,7 +584,7 @@ def _polars_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
 
     if type_name == "Enum":
         return pl.Series(values.tolist(), dtype=pl.Enum(list(categories)))
-    kind = getattr(pl, _kept(type_name, values) or "", None)
+    kind = getattr(pl, _same_type(type_name, values) or "", None)
     return pl.Series(values.tolist(), dtype=kind, strict=False)
 
 
@@ -521,7 +603,7 @@ def _arrow_column(values: np.ndarray, categories: Any, type_name: str) -> Any:
             codes, pa.array(categories, kind.value_type), ordered=kind.ordered
         )
     try:
-        return pa.array(entries, pa.type_for_alias(_kept(type_name, values) or ""))
+        return pa.array(entries, pa.type_for_alias(_same_type(type_name, values) or ""))
     except (ValueError, pa.ArrowException):  # a type that is not known by its name, or does not hold them
         return pa.array(entries)
 
@@ -539,14 +621,14 @@ def _of_name(found: re.Match[str] | None) -> Any:
 _MAKERS = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}
 
 
-def _kept(type_name: str, values: np.ndarray) -> str | None:
-    """Return the type a column had, unless it was of whole numbers and these are not."""
+def _same_type(type_name: str, values: np.ndarray) -> str | None:
+    """Return the type of a column, or None if it holds whole or exact numbers and these are neither."""
     whole = re.match(r"u?int", type_name, re.IGNORECASE) is not None
     exact = type_name == "object" or "decimal" in type_name.lower()
     return None if values.dtype.kind == "f" and (whole or exact) else type_name
 
 
-def _fill_pandas(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+def _fill_pandas(frame: Any, name: Any, missing: np.ndarray, values: np.ndarray) -> Any:
     column = frame[name]
     kind = getattr(column.dtype, "kind", "O")
     if kind in "iu" and values.dtype.kind == "f":
@@ -554,18 +636,18 @@ def _fill_pandas(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -
     elif values.dtype.kind == "f" and kind == "O":
         column = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
     column = column.copy()
-    column[holes] = values.astype(np.int64) if values.dtype.kind == "b" and kind in "fiu" else values
+    column[missing] = values.astype(np.int64) if values.dtype.kind == "b" and kind in "fiu" else values
     frame[name] = column
     return frame
 
 
-def _fill_polars(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+def _fill_polars(frame: Any, name: Any, missing: np.ndarray, values: np.ndarray) -> Any:
     import polars as pl
 
     dtype = frame.schema[name]
     if values.dtype.kind == "f" and (dtype.is_integer() or dtype.is_decimal()):
         dtype = pl.Float64
-    entries = _entries(frame[name].to_list(), holes, values)
+    entries = _entries(frame[name].to_list(), missing, values)
     if dtype.is_numeric():
         entries = [float(v) for v in entries] if dtype.is_float() else [int(v) for v in entries]
     return frame.with_columns(
@@ -573,13 +655,13 @@ def _fill_polars(frame: Any, name: Any, holes: np.ndarray, values: np.ndarray) -
     )
 
 
-def _fill_arrow(table: Any, name: Any, holes: np.ndarray, values: np.ndarray) -> Any:
+def _fill_arrow(table: Any, name: Any, missing: np.ndarray, values: np.ndarray) -> Any:
     import pyarrow as pa
 
     kind = table.schema.field(name).type
     if values.dtype.kind == "f" and not pa.types.is_floating(kind):
         kind = pa.float64()
-    entries = _entries(table.column(name).to_pylist(), holes, values)
+    entries = _entries(table.column(name).to_pylist(), missing, values)
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         number = float if pa.types.is_floating(kind) else int
         entries = [number(v) for v in entries]
@@ -587,7 +669,7 @@ def _fill_arrow(table: Any, name: Any, holes: np.ndarray, values: np.ndarray) ->
     return table.set_column(table.schema.get_field_index(name), name, column)
 
 
-def _entries(entries: list[Any], holes: np.ndarray, values: np.ndarray) -> list[Any]:
-    for i, v in zip(np.flatnonzero(holes), values.tolist(), strict=True):
+def _entries(entries: list[Any], missing: np.ndarray, values: np.ndarray) -> list[Any]:
+    for i, v in zip(np.flatnonzero(missing), values.tolist(), strict=True):
         entries[i] = v
     return entries

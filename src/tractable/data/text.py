@@ -1,4 +1,4 @@
-"""Text files: how they are written (encoding, delimiter, header) and what their entries stand for."""
+"""Text files: encoding, delimiter and header, and the types of their entries."""
 
 import codecs
 import csv
@@ -29,10 +29,10 @@ __all__ = [
 
 
 class TableError(ValueError):
-    """What is wrong with a table, in one sentence."""
+    """An error in a table, in one sentence."""
 
 
-#: What people write where they have nothing to write.
+#: Texts that stand for a missing entry.
 MISSING = (
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-nan", "NULL", "null", "Null", "None", "none", "nil",
     "#N/A", "#NA", "<NA>", "?", "-", "--", ".", "missing", "Missing",
@@ -42,7 +42,7 @@ NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|Inf|INF|infinity|I
 
 
 def trimmed(texts: Any) -> Any:
-    """Return text without blanks around it, missing where it says nothing."""
+    """Return text without blanks around it, null where it stands for a missing entry."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -71,7 +71,7 @@ def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
 
 
 def is_text(kind: Any) -> bool:
-    """Tell text of any width from other types of Arrow's."""
+    """Whether an Arrow type is text, of any width."""
     from pyarrow import types
 
     return bool(types.is_string(kind) or types.is_large_string(kind))
@@ -85,12 +85,12 @@ def _floats(entries: Any) -> np.ndarray:
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-#: How much of a file is looked at before it is read.
+#: Bytes of a file that determine its dialect.
 HEAD_BYTES = 2**20
 
 DELIMITERS = ",;\t|"
 
-#: How other kinds of files begin, and what they are.
+#: First bytes of other kinds of files.
 OTHERS = (
     (b"PK\x03\x04", "a spreadsheet or a ZIP archive; save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet; save the sheet as CSV"),
@@ -107,12 +107,12 @@ OTHERS = (
 
 
 class NoRowsError(TableError):
-    """A file that has a line of names, or nothing at all."""
+    """A file without rows."""
 
 
 @value
 class Dialect:
-    """How a text file is written."""
+    """The format of a text file: names of columns, delimiter, encoding, decimal sign, quotation."""
 
     names: tuple[str, ...]
     header: bool
@@ -124,7 +124,7 @@ class Dialect:
 
 
 def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> Dialect:
-    """Find out how a file is written by how it begins; not `quoted`, quotation marks are letters."""
+    """Return the dialect of a file by its first megabyte; not `quoted`, quotation marks are letters."""
     head, whole = _first_bytes(path)
     _refuse_bytes(head, path)
     encoding = encoding or _encoding(head, path)
@@ -176,7 +176,7 @@ def _refuse_markup(text: str, path: Path) -> None:
 
 
 def _first_bytes(path: Path) -> tuple[bytes, bool]:
-    """Return the first bytes of a file, unpacked, and whether they are all."""
+    """Return the first bytes of a file, decompressed, and whether these are all."""
     import pyarrow as pa
 
     try:
@@ -210,7 +210,7 @@ def _encoding(head: bytes, path: Path) -> str:
 
 
 def _unmarked(head: bytes) -> str | None:
-    """Return which UTF-16 it is that does not say so: in most languages every other byte is zero."""
+    """Return the byte order of UTF-16 without a mark: in most languages every other byte is zero."""
     zeros = [part.count(0) / max(len(part), 1) for part in (head[::2], head[1::2])]
     if min(zeros) > 0.01 or max(zeros) < 0.7:
         return None
@@ -226,7 +226,7 @@ def _eight_bits(head: bytes) -> str:
 
 
 def _lines(text: str, *, whole: bool) -> list[str]:
-    """Return the lines that are complete, without blank ones."""
+    """Return the complete lines that are not blank."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = io.StringIO(text).readlines()
     if not whole and len(lines) > 1:
@@ -235,7 +235,7 @@ def _lines(text: str, *, whole: bool) -> list[str]:
 
 
 def _delimiter(lines: list[str], quoted: bool) -> str:
-    """Return the sign that cuts the most lines into as many fields as the first has, and into several."""
+    """Return the sign that splits the most lines into as many fields as the first, and into several."""
 
     def agreement(sign: str) -> tuple[float, int]:
         widths = [len(row) for row in _fields(lines[:100], sign, quoted) if row]
@@ -246,7 +246,7 @@ def _delimiter(lines: list[str], quoted: bool) -> str:
 
 
 def _fields(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
-    """Cut lines into fields, as far as that goes."""
+    """Split lines into fields, up to the first line that cannot be split."""
     rows = []
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     with suppress(csv.Error):  # a field of more letters than a page
@@ -256,7 +256,7 @@ def _fields(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
 
 
 def _is_unclosed(lines: list[str], delimiter: str) -> bool:
-    """Tell whether a quotation mark opens a field and none closes it."""
+    """Whether a quotation mark opens a field and none closes it."""
     try:
         for _ in csv.reader(lines, delimiter=delimiter, strict=True):
             pass
@@ -274,14 +274,14 @@ def _is_number(field: str) -> bool:
 
 
 def _comma_decimals(rows: list[list[str]]) -> bool:
-    """Tell whether numbers are written with a comma: some fields are numbers only if it is a point."""
+    """Whether numbers have decimal commas: more fields are numbers with a comma than with a point."""
     fields = [field.strip() for row in rows for field in row]
     commas = sum(field.count(",") == 1 and _is_number(field.replace(",", ".")) for field in fields)
     points = sum("." in field and _is_number(field) for field in fields)
     return commas > points
 
 
-#: How many of the entries must be readable for a column to hold numbers, or dates.
+#: The fraction of entries that must be numbers, or dates, for the column to have that type.
 MOST = 0.95
 
 #: Of fewer entries than this, all must be.
@@ -290,12 +290,12 @@ FEW = 20
 #: Texts that other programs write for truth values.
 TRUTH = ("true", "false", "True", "False", "TRUE", "FALSE")
 
-#: How people write dates.
+#: Formats of dates.
 DATES = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
 
 
 def holds_numbers(n_numbers: int, n_valid: int) -> bool:
-    """Say whether a column of text holds numbers: nearly all of its entries, of few entries all.
+    """Return whether a column of text holds numbers: nearly all of its entries, of few entries all.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def holds_numbers(n_numbers: int, n_valid: int) -> bool:
 
 
 def text_type(texts: Any, decimal: str = ".") -> Any:
-    """Return the Arrow type of what some entries of text stand for.
+    """Return the Arrow type of entries written as text.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def text_type(texts: Any, decimal: str = ".") -> Any:
 
 
 def dates_of(texts: Any) -> Any:
-    """Return texts as a pandas series of dates where nearly all can be read as such; None elsewhere."""
+    """Return texts as a pandas series of dates, or None unless nearly all are dates."""
     import pandas as pd
 
     if not is_text(texts.type):

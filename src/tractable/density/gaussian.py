@@ -7,20 +7,25 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tractable.arrays import Array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
     Estimator,
     FitInterrupted,
     ModelTags,
+    NotYetDetermined,
     OnePassMixin,
     check_choice,
     check_columns,
     check_number,
 )
-from tractable.density.gaussian_model import SHAPES, Shape
+from tractable.covariance import Covariance, Diagonal, Isotropic
+from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
+from tractable.engines.incomplete_gaussian import fit_incomplete
+from tractable.statistics import DiagonalMoments, IncompleteMoments
+from tractable.value import value
 
 __all__ = ["GaussianDensity"]
 
@@ -29,7 +34,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
 
     Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
-    larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic keeps the moments
+    larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic holds the moments
     of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
     likelihood. That too is exact for streams and merges. It costs one d × d matrix and, each iteration, one
     factorisation for every pattern: cheap for some thousands of patterns, slow where nearly every row has one
@@ -57,13 +62,13 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     jitter_ : array of shape (n_features,)
         What was added to the variances because the covariance was singular; zeros when it was not.
     statistic_ : IncompleteMoments or DiagonalMoments
-        Everything the model knows about the rows.
+        The sufficient statistic of the rows.
     n_unseen_ : float
-        Weight of the rows in which every entry was missing. They change nothing.
+        Weight of the rows in which every entry was missing; they do not affect the fit.
     n_iter_ : int
         EM iterations taken; 0 where none was needed.
     converged_ : bool
-        Whether EM settled within `max_iter`.
+        Whether EM converged within `max_iter`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -117,7 +122,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return self._density().covariance
 
     def tail_probability(self, X: Any) -> np.ndarray:
-        """Return the probability of a row stranger than each: near 0 for outliers, uniform under the model.
+        """Return the probability of a row of lower density: near 0 for outliers, uniform under the model.
 
         Parameters
         ----------
@@ -136,10 +141,10 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
 
     def _statistic(self) -> Callable[..., Any]:
-        return self._shape().statistic.of
+        return self._shape()[0].of
 
-    def _shape(self) -> Shape:
-        """Check the parameters and return the shape that `covariance_type` names."""
+    def _shape(self) -> "tuple[Any, Callable[..., GaussianFit]]":
+        """Check the parameters; return the statistic and the fit that `covariance_type` names."""
         check_choice("covariance_type", self.covariance_type, SHAPES)
         check_number("ddof", self.ddof, least=0.0)
         check_number("tol", self.tol, above=0.0)
@@ -147,7 +152,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return SHAPES[self.covariance_type]
 
     def _learn(self, statistic: Any) -> None:
-        fit = self._shape().fit(statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
+        fit = self._shape()[1](statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
         names = getattr(self, "feature_names_in_", None)
         self.statistic_ = statistic
         self.distribution_ = MultivariateNormal(
@@ -163,7 +168,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     def _report(self) -> None:
         if not self.converged_:
             warnings.warn(
-                f"EM over missing values did not settle in {self.max_iter} iterations; raise max_iter or tol",
+                f"EM over missing values did not converge in {self.max_iter} iterations; raise max_iter, tol",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -174,3 +179,78 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
                 DegenerateCovarianceWarning,
                 stacklevel=5,
             )
+
+
+@value
+class GaussianFit:
+    """A fitted Gaussian and how it was found."""
+
+    mean: Array  # (d,)
+    structure: Covariance
+    jitter: Array  # (d,), what was added to the variances
+    n_iter: int = 0
+    converged: bool = True
+    interrupted: bool = False
+
+
+def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter: int) -> GaussianFit:
+    """Return the mean and covariance that maximise the likelihood, by EM where entries are missing."""
+    moments, search = statistic.complete, None
+    if moments is None:
+        _check_observed(statistic.columns()[0])
+        moments, search = fit_incomplete(statistic, tol=tol, max_iter=max_iter)
+    structure, jitter = regular(_over(moments.scatter, moments.weight, ddof), moments.mean)
+    if search is None:
+        return GaussianFit(mean=moments.mean, structure=structure, jitter=jitter)
+    return GaussianFit(
+        mean=moments.mean,
+        structure=structure,
+        jitter=jitter,
+        n_iter=search.n_iter,
+        converged=search.converged,
+        interrupted=search.interrupted,
+    )
+
+
+def fit_diagonal(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:
+    """Return the mean and variance of each column, over its observed entries."""
+    _check_observed(statistic.weight)
+    variances = _over(statistic.scatter, statistic.weight, ddof)
+    floor, constant = constant_columns(variances, statistic.mean)
+    variances = namespace_of(variances).where(constant, floor, variances)
+    return GaussianFit(mean=statistic.mean, structure=Diagonal(variances=variances), jitter=floor)
+
+
+def fit_spherical(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:
+    """Return the mean of each column and one variance for all."""
+    _check_observed(statistic.weight)
+    xp, dim = namespace_of(statistic.mean), statistic.dim
+    variance = _over(xp.sum(statistic.scatter), xp.sum(statistic.weight), ddof * dim)
+    size = xp.sqrt(xp.sum(statistic.mean**2) / dim)
+    floor, constant = constant_columns(variance[None], size[None])
+    variance = xp.where(constant, floor, variance[None])[0]
+    jitter = floor[0] + xp.zeros_like(statistic.mean)
+    return GaussianFit(mean=statistic.mean, structure=Isotropic(variance=variance, dim=dim), jitter=jitter)
+
+
+#: The statistic that each shape of covariance needs, and how it is fitted.
+SHAPES: dict[str, tuple[Any, Callable[..., GaussianFit]]] = {
+    "full": (IncompleteMoments, fit_full),
+    "diag": (DiagonalMoments, fit_diagonal),
+    "spherical": (DiagonalMoments, fit_spherical),
+}
+
+
+def _over(scatter: Array, weight: Array, ddof: float) -> Array:
+    """Return scatter / (weight - ddof); a single row has no scatter, and no covariance yet."""
+    xp = namespace_of(scatter)
+    dof = weight - ddof
+    if bool(xp.any(dof <= 0)) and bool(xp.any(scatter != 0)):
+        raise NotYetDetermined(f"ddof={ddof} needs a total weight above it, got {float(xp.min(weight)):g}")
+    return scatter / xp.where(dof > 0, dof, xp.ones_like(dof))
+
+
+def _check_observed(weight: Array) -> None:
+    if not bool(namespace_of(weight).all(weight > 0)):
+        empty = [j for j in range(weight.shape[0]) if not bool(weight[j] > 0)]
+        raise NotYetDetermined(f"X has no observed value in the columns {empty}")

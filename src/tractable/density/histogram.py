@@ -16,9 +16,8 @@ from tractable.base import (
     check_choice,
 )
 from tractable.base.validation import check_rows
-from tractable.density.bin_edges import choose_edges, known_edges
-from tractable.density.bin_spec import as_bounds, as_column_bins, edges_are_known
-from tractable.density.one_column import OneColumn
+from tractable.density.bin_rules import as_bounds, as_column_bins, choose_edges, edges_are_known, known_edges
+from tractable.density.univariate import UnivariateMixin
 from tractable.distributions import HistogramDensity
 from tractable.engines import fold
 from tractable.statistics import BinCounts, Bins
@@ -32,7 +31,7 @@ def _one_pass(estimator: Any) -> bool:
     return edges_are_known(estimator.bins, estimator.bounds)
 
 
-class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
+class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     """A density that is constant in bins: p(x) = n_i / (N V_i), with n_i of N rows in bin i of volume V_i.
 
     The maximum of the likelihood over all such densities. Narrow bins follow the noise, wide ones lose the
@@ -55,9 +54,9 @@ class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
           quartiles are equal);
         - "blocks", Bayesian blocks (Scargle et al., 2013): for each column by itself, uneven bins of greatest
           penalised likelihood, by an exact dynamic programme;
-        - "loo": of many even widths, the one of greatest leave-one-out likelihood, with half a count in every
-          bin in advance, as one row alone in its bin would otherwise rule a width out. Not for rounded rows:
-          where many are equal, bins narrower than the rounding foretell them ever better, and those of
+        - "loo": of many even widths, the one of greatest leave-one-out likelihood, with half a pseudo-count
+          in every bin, as one row alone in its bin would otherwise rule a width out. Not for rounded rows:
+          where many are equal, bins narrower than the rounding predict them ever better, and those of
           "scott" are taken, with an `UnsettledBandwidthWarning`;
         - a tuple, or a list of arrays: one of these for each column ("loo" for all or none).
     bounds : pair (low, high), or array of shape (n_features, 2), optional
@@ -79,7 +78,7 @@ class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
     search_ : BinSearch
         With "loo", what was tried: `n_bins` and `scores`.
     statistic_ : BinCounts
-        Everything the model knows about the rows.
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -136,20 +135,14 @@ class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
         """See `OnePassMixin.from_statistic`: where the bins are known in advance."""
         return super().from_statistic(statistic)
 
-    def _numbers(self) -> Any:
-        d = self._density()
-        if d.dim != 1:
-            raise ValueError(f"X has {d.dim} columns: distribution functions are of one")
-        return d.as_univariate()
-
     def _statistic(self) -> Callable[..., Any]:
         raise ValueError("bins must be known before rows are counted")
 
     def _require_kind(self, statistic: Any) -> None:
         if not isinstance(statistic, BinCounts):
             raise ValueError(f"statistic must be BinCounts, got {type(statistic).__name__}")
-        said, bounds = self._said(statistic.dim)
-        if not self._bins(known_edges(said, bounds)).same_as(statistic.bins):
+        specs, bounds = self._specs(statistic.dim)
+        if not self._bins(known_edges(specs, bounds)).same_as(statistic.bins):
             raise ValueError(
                 "statistic must be of counts in this model's bins; its edges or weighting are others"
             )
@@ -164,15 +157,15 @@ class Histogram(OneColumn, OnePassMixin, DensityMixin, Estimator):
         # The pass for the ends of the rows finds NaN and infinity too.
         ends_are_sought = not _one_pass(self) and self.bounds is None
         rows = check_rows(subject, X, y, sample_weight, finite=not ends_are_sought, **options)
-        said, bounds = self._said(subject.n_features_in_)
+        specs, bounds = self._specs(subject.n_features_in_)
         if _one_pass(self):
-            return fold(self._bins(known_edges(said, bounds)).of, rows.data, weights=rows.weights)
-        edges, search = choose_edges(said, bounds, rows.data, rows.weights)
+            return fold(self._bins(known_edges(specs, bounds)).of, rows.data, weights=rows.weights)
+        edges, search = choose_edges(specs, bounds, rows.data, rows.weights)
         if search is not None:
             subject.search_ = search
         return fold(self._bins(edges).of, rows.data, weights=rows.weights)
 
-    def _said(self, dim: int) -> tuple[tuple[Any, ...], Any]:
+    def _specs(self, dim: int) -> tuple[tuple[Any, ...], Any]:
         return as_column_bins(self.bins, dim), as_bounds(self.bounds, dim)
 
     def _bins(self, edges: tuple[np.ndarray, ...]) -> Bins:

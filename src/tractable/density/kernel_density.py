@@ -1,5 +1,6 @@
 """Kernel density estimation."""
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,78 @@ from tractable.base import (
     check_fitted,
 )
 from tractable.base.stored_rows import check_stored_rows
-from tractable.density.one_column import OneColumn
-from tractable.density.windowed_rows import WindowedRows
+from tractable.density.univariate import UnivariateMixin
 from tractable.distributions import SmoothedEmpirical
 from tractable.distributions.smoothed.domain import as_ends
-from tractable.smoothing import BandwidthSearch, GridDensity, check_window, select_bandwidth, unrolled
+from tractable.smoothing import (
+    WINDOWS,
+    BandwidthSearch,
+    GridDensity,
+    check_window,
+    select_bandwidth,
+    unrolled,
+)
 from tractable.smoothing.grid import grid_density
 from tractable.smoothing.rows import as_lengths
+from tractable.value import value
 
-__all__ = ["KernelDensity"]
+__all__ = ["KernelDensity", "WindowedRows"]
+
+#: Bandwidths whose squares, and those of their inverses, are ordinary numbers.
+_SMALLEST, _LARGEST = 1e-140, 1e140
+
+
+@value
+class WindowedRows:
+    """A copy of checked rows, a bandwidth and a domain; the distribution is built when first asked for.
+
+    A density of many numbers on a grid reads them once: a fit for it should neither sort nor sum them.
+    """
+
+    points: np.ndarray  # (n, d)
+    bandwidth: np.ndarray  # (d,) or (d, d)
+    weights: np.ndarray | None
+    window: Any
+    bounds: Any
+    period: Any
+    names: tuple[str, ...] | None
+
+    @property
+    def plain(self) -> bool:
+        """Whether these are numbers under a window of the library without a domain: nothing else to check."""
+        h = self.bandwidth
+        return (
+            self.points.shape[1] == h.size == 1
+            and self.bounds is None
+            and self.period is None
+            and isinstance(self.window, str)
+            and self.window in WINDOWS
+            and bool(_SMALLEST < h[0] < _LARGEST)
+        )
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest of one column."""
+        return float(self.points.min()), float(self.points.max())
+
+    @cached_property
+    def distribution(self) -> SmoothedEmpirical:
+        """The rows, smoothed."""
+        return SmoothedEmpirical(
+            points=self.points,
+            bandwidth=self.bandwidth,
+            weights=self.weights,
+            window=self.window,
+            bounds=self.bounds,
+            period=self.period,
+            names=self.names,
+        )
+
+    @cached_property
+    def univariate(self) -> Any:
+        """The same of one column, as a distribution of numbers."""
+        return self.distribution.as_univariate()
+
 
 METHODS = ("silverman", "scott", "isj", "loo", "lscv")
 
@@ -30,11 +94,11 @@ METHODS = ("silverman", "scott", "isj", "loo", "lscv")
 ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
-class KernelDensity(OneColumn, DensityMixin, Estimator):
+class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
 
-    General and simple, at the price of keeping all rows: a score costs a pass over them, on one column
-    hardly more than a look (see `evaluation_`). For a fixed bandwidth the estimate is the density blurred by
+    General and simple, but all rows are stored: a score costs a pass over them, and on one column far
+    less (see `evaluation_`). For a fixed bandwidth the estimate is the density blurred by
     the window, whatever the number of rows; it is right in the limit where h → 0 while N h^d → ∞, as the
     bandwidths chosen from the data do. Scores keep eleven digits, however far from the rows.
 
@@ -53,7 +117,7 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
     search : {"gradient", "grid"}
         For "loo" and "lscv": the minimum, or the best of 40 candidates.
     bounds : pair (low, high), or one pair (or None) a column, optional
-        Walls, at which the mass beyond is reflected; rows must lie within; an end may be open (None).
+        Bounds, at which the mass beyond is reflected; rows must lie within; an end may be open (None).
         Bandwidths are chosen as if there were none.
     period : number or pair, or one (or None) a column, optional
         For angles and hours: the length of a period, or its ends. Bandwidths are chosen from rows turned into
@@ -113,7 +177,7 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Keep the rows and choose the bandwidth.
+        """Store the rows and choose the bandwidth.
 
         Parameters
         ----------
@@ -169,15 +233,15 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
     ) -> GridDensity:
         """Return the density of one column on an even grid, and a bound on its error.
 
-        A Gaussian window without walls is convolved by FFT, unless the bound on its error would be above 1e-4
-        of the peak; others are evaluated exactly at every node.
+        A Gaussian window without bounds is convolved by FFT, unless the error bound would exceed 1e-4 of the
+        peak; others are evaluated exactly at every node.
 
         Parameters
         ----------
         n : int
             Number of nodes.
         low, high : float, optional
-            The ends of the grid; four bandwidths beyond the rows, or the walls, when not given.
+            The ends of the grid; four bandwidths beyond the rows, or the bounds, when not given.
 
         Returns
         -------
@@ -195,18 +259,18 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
             h = float(rows.bandwidth[0])
             return grid_density(rows.points[:, 0], rows.weights, h, low, high, n, rows.ends)
         x = np.linspace(low, high, n)
-        prob = rows.numbers.prob(x)
+        prob = rows.univariate.prob(x)
         error = self.evaluation_error_ * float(prob.max())
         return GridDensity(x=x, prob=prob, error_bound=error, path=self.evaluation_)
 
     def _grid_ends(self, rows: WindowedRows, *, gaussian: bool) -> tuple[float, float]:
-        """Return where a grid begins and ends by itself: four bandwidths beyond the rows, or at the walls."""
+        """Return the default ends of a grid: four bandwidths beyond the rows, or the bounds."""
         h = float(rows.bandwidth[0]) if rows.bandwidth.ndim == 1 else float(rows.bandwidth[0, 0]) ** 0.5
         low, high = rows.ends[0] - 4.0 * h, rows.ends[1] + 4.0 * h
         if gaussian:
             return low, high
-        walls = [float(end) for end in rows.numbers.support]
-        return max(low, walls[0]), min(high, walls[1])
+        bounds = [float(end) for end in rows.univariate.support]
+        return max(low, bounds[0]), min(high, bounds[1])
 
     def _one_column(self) -> WindowedRows:
         check_fitted(self)
@@ -216,8 +280,8 @@ class KernelDensity(OneColumn, DensityMixin, Estimator):
             raise ValueError(f"X has {dim} columns: distribution functions and grids are of one")
         return rows
 
-    def _numbers(self) -> Any:
-        return self._one_column().numbers
+    def _univariate(self) -> Any:
+        return self._one_column().univariate
 
     def _bandwidth(self, X: np.ndarray, weights: np.ndarray | None, window: Any, period: Any) -> np.ndarray:
         if not isinstance(self.bandwidth, str):

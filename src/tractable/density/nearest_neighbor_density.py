@@ -1,19 +1,19 @@
 """Density by the volume that holds K neighbours."""
 
 import warnings
+from math import inf, lgamma, log
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.grouping import group_rows, tally
-from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted
+from tractable.arrays.grouping import group_rows, weighted_counts
+from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted, check_weights
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows, total_weight
-from tractable.density.ball_volume import log_ball_volume
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
-from tractable.spatial.metrics import as_metric
+from tractable.spatial.metrics import Chebyshev, Euclidean, Mahalanobis, Metric, Minkowski, as_metric
 
-__all__ = ["InfiniteDensityWarning", "NearestNeighborDensity"]
+__all__ = ["InfiniteDensityWarning", "NearestNeighborDensity", "log_ball_volume"]
 
 
 class InfiniteDensityWarning(UserWarning):
@@ -90,7 +90,7 @@ class NearestNeighborDensity(Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Keep the rows, arranged for the search.
+        """Store the rows, arranged for the search.
 
         Parameters
         ----------
@@ -139,22 +139,25 @@ class NearestNeighborDensity(Estimator):
         with np.errstate(divide="ignore"):
             return np.log(held - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(near.farthest)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of `score_samples`. It is no likelihood.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
 
         Returns
         -------
         float
         """
-        return float(np.mean(self.score_samples(X)))
+        scores = self.score_samples(X)
+        return float(np.average(scores, weights=check_weights(sample_weight, scores)))
 
     def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return how unusual each row is: minus the log of the estimate, larger for stranger rows.
+        """Return how unusual each row is: minus the log of the estimate, larger for rows of lower density.
 
         Parameters
         ----------
@@ -174,4 +177,24 @@ class NearestNeighborDensity(Estimator):
 def _held(rows: Rows) -> np.ndarray:
     """Return how many rows lie at each point."""
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    return tally(group_rows(rows.data), weights, len(rows.data))
+    return weighted_counts(group_rows(rows.data), weights, len(rows.data))
+
+
+def log_ball_volume(metric: Metric, dim: int) -> float:
+    """Return log V of the ball of radius one, V = (2 Γ(1 + 1/m))^D / Γ(1 + D/m); times √|Σ| by Mahalanobis.
+
+    Examples
+    --------
+    >>> round(log_ball_volume(Euclidean(), 3), 6) == round(log(4.0 * np.pi / 3.0), 6)
+    True
+    """
+    if isinstance(metric, Mahalanobis):
+        return _of_order(2.0, dim) + 0.5 * float(np.linalg.slogdet(metric.covariance)[1])
+    if isinstance(metric, (Euclidean, Minkowski, Chebyshev)):
+        return _of_order({"euclidean": 2.0, "chebyshev": inf}.get(metric.form, metric.order), dim)
+    raise ValueError(f"metric must have balls with a volume (Minkowski's or Mahalanobis'), got {metric!r}")
+
+
+def _of_order(m: float, dim: int) -> float:
+    inverse = 0.0 if m == inf else 1.0 / m
+    return dim * (log(2.0) + lgamma(1.0 + inverse)) - lgamma(1.0 + dim * inverse)

@@ -19,8 +19,8 @@ from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
+from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.inverse_gamma import InverseGamma
-from tractable.distributions.inverse_wishart import InverseWishart
 from tractable.distributions.laplace import Laplace
 from tractable.distributions.mean_precision import MeanPrecision
 from tractable.distributions.mixture import Mixture
@@ -39,7 +39,7 @@ from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.uniform import Uniform
-from tractable.distributions.wishart import Wishart
+from tractable.distributions.wishart import InverseWishart, Wishart
 
 __all__ = [
     "Bernoulli",
@@ -57,6 +57,7 @@ __all__ = [
     "Gamma",
     "GridPosterior",
     "HistogramDensity",
+    "IndependentColumns",
     "InverseGamma",
     "InverseWishart",
     "LabelCoding",

@@ -1,4 +1,4 @@
-"""The Beta distribution of a share."""
+"""The Beta distribution of a probability."""
 
 from collections.abc import Mapping
 from math import log, pi
@@ -11,8 +11,8 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance, log_beta_kernel
 from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
-from tractable.distributions.checks import check_positive, check_probability, fit_columns
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.checks import check_positive, check_probability
+from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
 from tractable.statistics.log_moments import UnitLogMoments
 from tractable.value import value
@@ -21,10 +21,10 @@ __all__ = ["Beta", "beta_divergence", "beta_entropy", "fitted_beta"]
 
 
 @value
-class Beta(Univariate):
+class Beta(ScalarFamily):
     """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
 
-    The mean is α / (α + β), and α + β says how closely x keeps to it: as a belief about a probability it is
+    The mean is α / (α + β), and α + β says how closely x keeps to it: as a prior of a probability it is
     worth so many observations. (The ratio α / β is not the mean but the odds.)
 
     Parameters
@@ -45,8 +45,7 @@ class Beta(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"alpha": 0, "beta": 0}
-
-    #: What :meth:`from_statistic` learns from.
+    support = (0.0, 1.0)
     statistic: ClassVar[type[UnitLogMoments]] = UnitLogMoments
 
     alpha: Array
@@ -75,19 +74,6 @@ class Beta(Univariate):
         return cls(alpha=m * n, beta=(1.0 - m) * n)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis: above 0 and below 1, and not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: UnitLogMoments) -> Self:
         """Return the maximum likelihood estimate of each column, by Newton's method.
 
@@ -95,11 +81,6 @@ class Beta(Univariate):
         """
         alpha, beta = fitted_beta(statistic)
         return cls(alpha=alpha, beta=beta)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, 1.0
 
     @property
     def strength(self) -> Array:
@@ -163,12 +144,11 @@ class Beta(Univariate):
 
     def kl_divergence(self, other: "Beta") -> Array:
         """See `Distribution.kl_divergence`."""
-        if not isinstance(other, Beta):
-            raise TypeError(f"other must be a Beta, got {type(other).__name__}")
+        self._check_family(other)
         return beta_divergence(self.alpha, self.beta, other.alpha, other.beta)
 
     def _sample(self, n: int, rng: Any) -> Array:
-        # The share of one of two Gammas, in logarithms: shapes near zero do not end in 0 / 0.
+        # The fraction that one of two Gammas is of both, in logarithms: shapes near zero do not end in 0 / 0.
         return sigmoid(log_standard_gamma(rng, self.alpha, n) - log_standard_gamma(rng, self.beta, n))
 
     def _clipped(self, x: Any) -> Array:
@@ -196,8 +176,8 @@ def beta_divergence(a: Array, b: Array, c: Array, d: Array) -> Array:
     """Return KL(Beta(a, b), Beta(c, d))."""
     n, m = a + b, c + d
     # The leading terms together are m times the divergence of the mean c/m from a/n.
-    shares = deviance(c, m * (a / n)) + deviance(d, m * (b / n))
-    return shares + log_gamma_bregman(c, a) + log_gamma_bregman(d, b) - log_gamma_bregman(m, n)
+    means = deviance(c, m * (a / n)) + deviance(d, m * (b / n))
+    return means + log_gamma_bregman(c, a) + log_gamma_bregman(d, b) - log_gamma_bregman(m, n)
 
 
 def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
@@ -206,11 +186,11 @@ def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
     gaps = statistic.gap, statistic.other_gap
     if not bool(xp.all((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))):
         raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
-    shares = statistic.mean, 1.0 - statistic.mean
+    means = statistic.mean, 1.0 - statistic.mean
     strength = 0.5 / xp.sqrt(gaps[0]) / xp.sqrt(gaps[1])  # Stirling
-    parts = [share * strength for share in shares]
+    parts = [m * strength for m in means]
     for _ in range(_MOST_STEPS):
-        steps = _newton_steps(xp, parts, gaps, shares)
+        steps = _newton_steps(xp, parts, gaps, means)
         # A step may not leave the positive numbers, nor run away from a start that is far off.
         after = [xp.clip(x + step, 0.2 * x, 5.0 * x) for x, step in zip(parts, steps, strict=True)]
         small = [xp.abs(y - x) <= 1e-14 * x for x, y in zip(parts, after, strict=True)]
@@ -220,13 +200,13 @@ def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
     return parts[0], parts[1]
 
 
-def _newton_steps(xp: Any, parts: list[Array], gaps: Any, shares: Any) -> tuple[Array, Array]:
+def _newton_steps(xp: Any, parts: list[Array], gaps: Any, means: Any) -> tuple[Array, Array]:
     a, b = parts
     n = a + b
     common = log_minus_digamma(n)
     slope_a, slope_b = (
-        log_minus_digamma(x) - common - gap - xp.log(x / n / share)
-        for x, gap, share in zip(parts, gaps, shares, strict=True)
+        log_minus_digamma(x) - common - gap - xp.log(x / n / m)
+        for x, gap, m in zip(parts, gaps, means, strict=True)
     )
     e, f, g = (trigamma_excess(x) for x in (a, b, n))
     # ψ'(x) = 1/x + e(x)/x²: the leading terms of the determinant cancel, and are left out.

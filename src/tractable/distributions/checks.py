@@ -3,27 +3,23 @@
 A check is a function of a parameter's name and its array; written so that NaN fails too.
 """
 
-from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.value import parameters
 
 __all__ = [
-    "as_columns",
     "as_point_weights",
     "check_coverage",
     "check_finite",
     "check_nonnegative",
     "check_positive",
+    "check_probabilities",
     "check_probability",
     "check_sample_weight",
-    "check_shares",
     "exactly_one",
-    "fit_columns",
-    "like_columns",
+    "row_weights",
 ]
 
 
@@ -50,12 +46,12 @@ def check_probability(name: str, x: Array) -> None:
     _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
 
 
-def check_shares(name: str, x: Array) -> None:
+def check_probabilities(name: str, x: Array) -> None:
     """Refuse what is not from zero to one and, along the last axis, one in sum (up to half the digits)."""
     xp = namespace_of(x)
     _require((x >= 0) & (x <= 1), name, "from 0 to 1", x)
     total = xp.sum(x, axis=-1)
-    _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "shares that add up to 1", total)
+    _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "probabilities that add up to 1", total)
 
 
 def check_coverage(coverage: float) -> float:
@@ -72,6 +68,13 @@ def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array |
         return None
     weights = check_weights(sample_weight, n_rows, like=like, name="sample_weight", some=True)
     return namespace_of(like).astype(weights, like.dtype)
+
+
+def row_weights(sample_weight: Any, X: Array) -> Array:
+    """Return the weights (n,) of rows, ones where None, as an array like X."""
+    weights = check_sample_weight(sample_weight, X.shape[0], X)
+    xp = namespace_of(X)
+    return xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
 
 
 def as_point_weights(weights: Any, points: Array) -> Array:
@@ -108,32 +111,3 @@ def _require(good: Array, name: str, what: str, x: Array) -> None:
         return
     worst = xp.reshape(x, (-1,))[xp.argmin(xp.astype(xp.reshape(good, (-1,)), xp.int8))]
     raise ValueError(f"{name} must be {what}, got {float(worst)!r}")
-
-
-D = TypeVar("D")
-
-
-def as_columns(X: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-    """Return observations (n, *batch), the same as columns (n, size of batch), and their weights."""
-    X = as_reals("X", X)
-    if X.ndim < 1 or not X.shape[0]:
-        raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")
-    check_finite("X", X)
-    columns = namespace_of(X).reshape(X, (X.shape[0], prod(X.shape[1:])))
-    return X, columns, check_sample_weight(sample_weight, X.shape[0], X)
-
-
-def fit_columns(family: Any, X: Any, sample_weight: Any = None, **options: Any) -> Any:
-    """Return the maximum likelihood estimate of a family that learns from a statistic."""
-    X, columns, weights = as_columns(X, sample_weight)
-    return like_columns(family.from_statistic(family.statistic.of(columns, weights), **options), X)
-
-
-def like_columns(fitted: D, X: Array) -> D:
-    """Return a batch of distributions in the shape and dtype of the observations they were learnt from."""
-    xp = namespace_of(X)
-    shaped = {
-        name: xp.astype(xp.reshape(getattr(fitted, name), tuple(X.shape[1:])), X.dtype)
-        for name in fitted.parameter_ndims  # type: ignore[attr-defined]
-    }
-    return type(fitted)(**{**parameters(fitted), **shaped})

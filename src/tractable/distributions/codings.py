@@ -109,7 +109,7 @@ class LabelCoding:
         return self.classes[index.astype(np.int64)]
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
+    def _index_of(self) -> dict[Any, int]:
         return {label: k for k, label in enumerate(self.classes.tolist())}
 
     def _indices(self, y: np.ndarray) -> np.ndarray:
@@ -119,20 +119,20 @@ class LabelCoding:
             found = order[np.minimum(near, self.n_classes - 1)]
             unknown = y[self.classes[found] != y].tolist()
         else:
-            places = [self._places.get(label, -1) for label in y.tolist()]
-            found = np.array(places, dtype=np.int64)
+            indices = [self._index_of.get(label, -1) for label in y.tolist()]
+            found = np.array(indices, dtype=np.int64)
             unknown = y[found < 0].tolist()
         if unknown:
-            raise ValueError(f"y has the label {unknown[0]!r}, not one of {self._told()}")
+            raise ValueError(f"y has the label {unknown[0]!r}, not one of {self._listed()}")
         return found
 
     def _check(self, coding: str) -> None:
         if coding not in _CODINGS:
             raise ValueError(f"coding must be one of {', '.join(map(repr, _CODINGS))}, got {coding!r}")
         if coding in ("binary", "sign") and self.n_classes != 2:
-            raise ValueError(f"coding {coding!r} is for two classes, and there are {self._told()}")
+            raise ValueError(f"coding {coding!r} is for two classes, and there are {self._listed()}")
 
-    def _told(self) -> str:
+    def _listed(self) -> str:
         shown = ", ".join(map(repr, self.classes.tolist()[:5]))
         return f"the {self.n_classes} classes {shown}{', …' if self.n_classes > 5 else ''}"
 

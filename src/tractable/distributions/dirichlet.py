@@ -1,4 +1,4 @@
-"""The Dirichlet distribution of shares."""
+"""The Dirichlet distribution of probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -10,10 +10,10 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, digamma, softmax
-from tractable.covariance import other_dims, resolve_dims
-from tractable.distributions.checks import check_positive, check_sample_weight, check_shares
-from tractable.distributions.distribution import Distribution, as_parameters
-from tractable.distributions.vectors import taken
+from tractable.covariance import other_dims
+from tractable.distributions.checks import check_positive, check_probabilities, check_sample_weight
+from tractable.distributions.distribution import as_parameters
+from tractable.distributions.vectors import VectorDistribution, taken
 from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 @value
-class Dirichlet(Distribution):
+class Dirichlet(VectorDistribution):
     """Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
 
-    The density is with respect to any K - 1 of the shares. Points off the simplex, by more than half the
-    digits, have log probability -inf. Where a share is 0 the density is 0 if its α_k > 1 and infinite if
+    The density is with respect to any K - 1 of the probabilities. Points off the simplex, by more than half
+    the digits, have log probability -inf. Where an entry is 0 the density is 0 if its α_k > 1 and infinite if
     α_k < 1; where both occur it is taken as 0.
 
     Parameters
     ----------
     concentration : array (*batch, K)
-        α, positive, K ≥ 2. The mean is α / Σ α, and Σ α says how closely shares keep to it.
+        α, positive, K ≥ 2. The mean is α / Σ α, and Σ α says how closely probabilities keep to it.
 
     Examples
     --------
@@ -49,6 +49,7 @@ class Dirichlet(Distribution):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"concentration": 1}
+    support = None  # the simplex is no box
 
     #: What :meth:`from_statistic` learns from.
     statistic: ClassVar[type[LogMoments]] = LogMoments
@@ -70,18 +71,18 @@ class Dirichlet(Distribution):
         array([4., 2., 2.])
         """
         given = as_parameters({"mean": 1, "strength": 0}, mean=mean, strength=strength)
-        check_shares("mean", given["mean"])
+        check_probabilities("mean", given["mean"])
         check_positive("mean", given["mean"])
         check_positive("strength", given["strength"])
         return cls(concentration=given["strength"][..., None] * given["mean"])
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate from shares X (n, K), all of them positive."""
+        """Return the maximum likelihood estimate from probabilities X (n, K), all of them positive."""
         X = as_reals("X", X)
         if X.ndim != 2 or not X.shape[0] or X.shape[1] < 2:
             raise ValueError(f"X must be rows of shape (n, K) with K at least 2, got {tuple(X.shape)}")
-        check_shares("X", X)
+        check_probabilities("X", X)
         check_positive("X", X)
         weights = check_sample_weight(sample_weight, X.shape[0], X)
         found = cls.from_statistic(LogMoments.of(X, weights))
@@ -94,18 +95,8 @@ class Dirichlet(Distribution):
 
     @property
     def dim(self) -> int:
-        """Number of shares K."""
+        """Number of probabilities K."""
         return int(self.concentration.shape[-1])
-
-    @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
-
-    @property
-    def support(self) -> None:
-        """The simplex, which is no box."""
-        return
 
     @property
     def strength(self) -> Array:
@@ -138,11 +129,11 @@ class Dirichlet(Distribution):
 
     @property
     def mode(self) -> Array:
-        """(α_k - 1) / Σ (α_j - 1), with shares of α_k ≤ 1 left out: they are 0.
+        """(α_k - 1) / Σ (α_j - 1), with probabilities of α_k ≤ 1 left out: they are 0.
 
         Where some α_k < 1 the density is unbounded, and this is where its other factors are greatest. Where
-        no α_k is above 1, the mode is not unique: the centre of the shares with α_k = 1 is given or, where
-        all are below 1, the corner of the greatest.
+        no α_k is above 1, the mode is not unique: the centre of those with α_k = 1 is given or, where all are
+        below 1, the corner of the greatest.
         """
         xp = namespace_of(self.concentration)
         alpha = self.concentration
@@ -175,27 +166,24 @@ class Dirichlet(Distribution):
 
     def kl_divergence(self, other: "Dirichlet") -> Array:
         """See `Distribution.kl_divergence`: log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
-        if not isinstance(other, Dirichlet):
-            raise TypeError(f"other must be a Dirichlet, got {type(other).__name__}")
-        if other.dim != self.dim:
-            raise ValueError(f"other must have {self.dim} shares, got {other.dim}")
+        self._check_family(other)
         xp = namespace_of(self.concentration)
         spread = xp.sum((self.concentration - other.concentration) * self.mean_log, axis=-1)
         divergence = _log_beta(other.concentration) - _log_beta(self.concentration) + spread
         return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
 
     def marginal(self, dims: Any) -> "Beta | Dirichlet":
-        """Return the distribution of one share, a Beta, or of several and what they leave, a Dirichlet.
+        """Return the distribution of one entry, a Beta, or of several and the rest, a Dirichlet.
 
         Parameters
         ----------
         dims : int, slice or sequence of int
-            Which shares, in the order given. Of several shares that are not all of them the rest are added up
-            in one more, the last.
+            Which entries, in the order given. Of several that are not all of them the rest are added up in
+            one more, the last.
         """
-        keep = resolve_dims(dims, self.dim)
+        keep = self._resolved(dims)
         if not keep:
-            raise ValueError("dims must name at least one share")
+            raise ValueError("dims must name at least one entry")
         rest = other_dims(keep, self.dim)
         if len(keep) > 1:
             return self.aggregate([*([k] for k in keep), *([rest] if rest else [])])
@@ -205,22 +193,24 @@ class Dirichlet(Distribution):
         return Beta(alpha=alpha[..., 0], beta=alpha[..., 1])
 
     def aggregate(self, groups: Sequence[Sequence[int]]) -> "Dirichlet":
-        """Return the distribution of the sums of groups of shares: their α add up.
+        """Return the distribution of the sums of groups of probabilities: their α add up.
 
         Parameters
         ----------
         groups : sequence of sequences of int
-            Every share in exactly one group.
+            Every entry in exactly one group.
         """
         xp = namespace_of(self.concentration)
-        parts = [resolve_dims(group, self.dim) for group in groups]
+        parts = [self._resolved(group) for group in groups]
         if sorted(k for part in parts for k in part) != list(range(self.dim)) or not all(parts):
-            raise ValueError(f"groups must hold every one of the {self.dim} shares once, got {groups!r}")
+            raise ValueError(
+                f"groups must hold every one of the {self.dim} probabilities once, got {groups!r}"
+            )
         totals = [xp.sum(taken(self.concentration, part), axis=-1) for part in parts]
         return Dirichlet(concentration=xp.stack(totals, axis=-1))
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Return the equal-tailed interval (low, high) of each share by itself, (*batch, K) both."""
+        """Return the equal-tailed interval (low, high) of each entry by itself, (*batch, K) both."""
         from tractable.distributions.beta import Beta
 
         rest = self.strength[..., None] - self.concentration
@@ -232,7 +222,7 @@ class Dirichlet(Distribution):
 
 
 def _log_beta(alpha: Array) -> Array:
-    """Return log Π Γ(α_k) / Γ(Σ α), share by share: B(α₁, α₂) B(α₁ + α₂, α₃) …"""
+    """Return log Π Γ(α_k) / Γ(Σ α), entry by entry: B(α₁, α₂) B(α₁ + α₂, α₃) …"""
     xp = namespace_of(alpha)
     return xp.sum(betaln(xp.cumulative_sum(alpha, axis=-1)[..., :-1], alpha[..., 1:]), axis=-1)
 
@@ -240,7 +230,7 @@ def _log_beta(alpha: Array) -> Array:
 def dirichlet_log_density(x: Array, alpha: Array) -> Array:
     """Return log Γ(Σα) - Σ log Γ(α_k) + Σ (α_k - 1) log x_k for Σ x_k = 1, in Loader's form.
 
-    Large terms cancel on paper, so large α keep their digits. A share of 0 counts as the limit for α_k = 1,
+    Large terms cancel on paper, so large α keep their digits. An entry of 0 counts as the limit for α_k = 1,
     where x_k^(α_k - 1) = 1 throughout.
     """
     xp = namespace_of(x)
@@ -263,12 +253,12 @@ def fitted_concentration(statistic: Any) -> Array:
     gap = -xp.sum(statistic.mean * xp.expm1(-statistic.gap))
     if not float(gap) > 8.0 * float(xp.finfo(gap.dtype).eps):
         raise ValueError("X must hold rows that differ: the likelihood of equal ones has no maximum")
-    # Stirling: the best strength is near (K - 1) / 2 log(1 / Σ exp(l_k)), its shares near exp(l_k).
-    shares = xp.exp(statistic.mean_log)
+    # Stirling: the best strength is near (K - 1) / 2 log(1 / Σ exp(l_k)), its probabilities near exp(l_k).
+    probabilities = xp.exp(statistic.mean_log)
     strength = -0.5 * (statistic.dim - 1) / xp.log1p(-gap)
     result = newton(
         lambda alpha: _expansion(alpha, statistic),
-        strength * shares / xp.sum(shares),
+        strength * probabilities / xp.sum(probabilities),
         value=lambda alpha: _loss(alpha, statistic),
         tol=1e-14,
         max_iter=200,

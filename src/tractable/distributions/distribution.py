@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from math import prod
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
@@ -11,12 +12,28 @@ import numpy as np
 from tractable.arrays.batched import as_reals, batch_index
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import as_generator
-from tractable.distributions.checks import check_coverage, check_probability
+from tractable.distributions.checks import (
+    check_coverage,
+    check_finite,
+    check_probability,
+    check_sample_weight,
+)
 from tractable.value import parameters
 
-__all__ = ["Distribution", "Univariate", "as_count", "as_parameters", "broadcast_batches", "numbers_only"]
+__all__ = [
+    "Distribution",
+    "ScalarFamily",
+    "Univariate",
+    "as_columns",
+    "as_count",
+    "as_parameters",
+    "broadcast_batches",
+    "like_columns",
+    "numbers_only",
+]
 
 F = TypeVar("F")
+D = TypeVar("D", bound="Distribution")
 
 #: Levels of the quantiles at which quadrature divides the line.
 _TAIL = (1e-30, 1e-20, 1e-14, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3)
@@ -155,18 +172,16 @@ class Distribution(ABC):
         for name, x in arrays.items():
             object.__setattr__(self, name, x)
 
-    def _event(self, x: Any, name: str = "x") -> Array:
+    def _event(self, x: Any, name: str = "x", *, like: Array = None, shape: Any = None) -> Array:
         """Return an argument as a float array of the parameters' library, its event axes checked."""
-        like = self.mean
-        xp = namespace_of(like)
+        like, shape = self.mean if like is None else like, self.event_shape if shape is None else shape
+        xp, n = namespace_of(like), len(shape)
         if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
             raise ValueError(f"{name} must be an array of {xp.__name__}, as the parameters are")
         x = as_reals(name, x, like)
-        n = len(self.event_shape)
-        if x.ndim < n or tuple(x.shape[x.ndim - n :]) != self.event_shape:
-            raise ValueError(
-                f"{name} must have shape (..., {', '.join(map(str, self.event_shape))}), got {tuple(x.shape)}"
-            )
+        if x.ndim < n or tuple(x.shape[x.ndim - n :]) != shape:
+            axes = ", ".join(map(str, ("...", *shape)))
+            raise ValueError(f"{name} must have shape ({axes}), got {tuple(x.shape)}")
         return x
 
     def _quantile(self, q: Any) -> Array:
@@ -230,6 +245,35 @@ class Univariate(Distribution):
         """Return the equal-tailed interval (low, high) that holds X with probability `coverage`."""
         tail = 0.5 * (1.0 - check_coverage(coverage))
         return self.icdf(tail), self.icdf(1.0 - tail)
+
+
+class ScalarFamily(Univariate):
+    """A family of numbers that is fitted, column by column, from a statistic: `from_statistic`."""
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[Any]
+
+    @classmethod
+    @abstractmethod
+    def from_statistic(cls, statistic: Any) -> Self:
+        """Return the maximum likelihood estimate of each column."""
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None, **options: Any) -> Self:
+        """Return the maximum likelihood estimate; see `from_statistic`.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Observations on the first axis, inside the support; where the likelihood of equal ones is
+            unbounded, not all the same.
+        sample_weight : array (n,), optional
+            How often each observation counts.
+        **options
+            What `from_statistic` takes beside the statistic.
+        """
+        X, columns, weights = as_columns(X, sample_weight)
+        return like_columns(cls.from_statistic(cls.statistic.of(columns, weights), **options), X)
 
 
 class _NumbersOnly:
@@ -314,3 +358,23 @@ def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ValueError(f"batch shapes do not broadcast: {given}") from None
+
+
+def as_columns(X: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    """Return observations (n, *batch), the same as columns (n, size of batch), and their weights."""
+    X = as_reals("X", X)
+    if X.ndim < 1 or not X.shape[0]:
+        raise ValueError(f"X must have observations on its first axis, got shape {tuple(X.shape)}")
+    check_finite("X", X)
+    columns = namespace_of(X).reshape(X, (X.shape[0], prod(X.shape[1:])))
+    return X, columns, check_sample_weight(sample_weight, X.shape[0], X)
+
+
+def like_columns(fitted: D, X: Array) -> D:
+    """Return a batch of distributions in the shape and dtype of the observations they were learnt from."""
+    xp = namespace_of(X)
+    shaped = {
+        name: xp.astype(xp.reshape(getattr(fitted, name), tuple(X.shape[1:])), X.dtype)
+        for name in fitted.parameter_ndims
+    }
+    return type(fitted)(**{**parameters(fitted), **shaped})

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.grouping import first_of_each, group_rows, tally
+from tractable.arrays.grouping import first_of_each, group_rows, weighted_counts
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.distributions.checks import as_point_weights, check_finite, check_sample_weight
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only
-from tractable.distributions.probabilities import log_or_minus_inf, surprise
+from tractable.distributions.probabilities import entropy_term, log_or_minus_inf
 from tractable.value import value
 
 __all__ = ["Empirical"]
@@ -134,18 +134,18 @@ class Empirical(Distribution):
         rows = [xp.reshape(a, (k, prod(self.event_shape))) for a, k in ((self.values, n), (x, m))]
         groups = group_rows(xp.concat([rows[0], xp.astype(rows[1], self.values.dtype)], axis=0))
         own = xp.concat([self.probabilities, xp.zeros(m, dtype=self.values.dtype, device=device(x))])
-        mass = xp.take(tally(groups, own, n + m), groups[n:])
+        mass = xp.take(weighted_counts(groups, own, n + m), groups[n:])
         missing = xp.any(xp.isnan(rows[1]), axis=-1)
         return xp.reshape(only_where(mass > 0, log_or_minus_inf(mass), -np.inf, missing), shape)
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: the share of the sample that is not above x."""
+        """See `Univariate.cdf`: the fraction of the sample that is not above x."""
         x = self._event(x)
         xp = namespace_of(x)
         values, below = self._steps
-        place = _searched(values, xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
-        found = xp.reshape(xp.take(below, xp.reshape(place, (-1,))), tuple(x.shape))
+        position = _searched(values, xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
+        found = xp.reshape(xp.take(below, xp.reshape(position, (-1,))), tuple(x.shape))
         return only_where(~xp.isnan(x), found, 0.0, xp.isnan(x))
 
     @numbers_only
@@ -156,8 +156,8 @@ class Empirical(Distribution):
         values, below = self._steps
         # Level 0 is reached before the first number; the least of the sample stands for it.
         q = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
-        place = _searched(below[1:], q, "left")
-        return xp.reshape(xp.take(values, xp.reshape(place, (-1,))), tuple(q.shape))
+        position = _searched(below[1:], q, "left")
+        return xp.reshape(xp.take(values, xp.reshape(position, (-1,))), tuple(q.shape))
 
     survival = numbers_only(Univariate.survival)
     probability_between = numbers_only(Univariate.probability_between)
@@ -166,7 +166,7 @@ class Empirical(Distribution):
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ p log p over the atoms."""
         xp = namespace_of(self.masses)
-        return xp.sum(surprise(self.masses, log_or_minus_inf(self.masses)))
+        return xp.sum(entropy_term(self.masses, log_or_minus_inf(self.masses)))
 
     def kl_divergence(self, other: "Empirical") -> Array:
         """See `Distribution.kl_divergence`: infinite where the other sample lacks one of these points."""
@@ -180,10 +180,10 @@ class Empirical(Distribution):
         xp = namespace_of(self.values)
         groups = group_rows(self.values)
         n = self.values.shape[0]
-        masses = tally(groups, self.probabilities, n)
+        masses = weighted_counts(groups, self.probabilities, n)
         first = first_of_each(groups)
-        kept = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
-        rows = xp.take(first, kept)
+        present = xp.nonzero(xp.take(masses, xp.take(groups, first)) > 0)[0]
+        rows = xp.take(first, present)
         return freeze(xp.take(self.values, rows, axis=0)), freeze(xp.take(masses, xp.take(groups, rows)))
 
     @cached_property
@@ -206,8 +206,8 @@ class Empirical(Distribution):
         edges = np.cumsum(to_numpy(self.weights).astype(np.float64))
         rows = np.searchsorted(edges / edges[-1], rng.random(n), side="right")
         xp = namespace_of(self.values)
-        places = xp.asarray(rows, dtype=xp.int64, device=device(self.values))
-        return xp.take(self.values, places, axis=0)
+        positions = xp.asarray(rows, dtype=xp.int64, device=device(self.values))
+        return xp.take(self.values, positions, axis=0)
 
 
 def _searched(ordered: Array, x: Array, side: str) -> Array:

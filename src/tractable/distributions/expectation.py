@@ -129,8 +129,8 @@ def _integral(f: Function, d: Any) -> Integral:
     ends = tuple(float(bound) for bound in d.support or (-np.inf, np.inf))
     poles = [has_pole(d, end) for end in ends]
     if any(poles) and hasattr(d, "components"):
-        shares = [(k, float(d.weights[k])) for k in range(d.n_components)]
-        return reduce(add, (_integral(f, d.components[k]) * share for k, share in shares if share > 0))
+        weights = [float(d.weights[k]) for k in range(d.n_components)]
+        return reduce(add, (_integral(f, d.components[k]) * w for k, w in enumerate(weights) if w > 0))
     xp = namespace_of(d.mean)
     points = xp.unique_values(d._landmarks())  # noqa: SLF001
     points = xp.sort(xp.take(points, xp.nonzero(xp.isfinite(points))[0], axis=0))

@@ -12,9 +12,10 @@ from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
 from tractable.arrays.saddle_point import deviance, log_gamma_kernel
 from tractable.arrays.special import digamma, gammainc, gammaincc, gammaincinv, gammaln
-from tractable.distributions.checks import check_positive, exactly_one, fit_columns
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.checks import check_positive, exactly_one
+from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
+from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
 
@@ -22,7 +23,7 @@ __all__ = ["Gamma", "gamma_divergence", "gamma_entropy", "gamma_shape", "log_gam
 
 
 @value
-class Gamma(Univariate):
+class Gamma(ScalarFamily):
     """Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
 
     The second parameter is given by name, as a rate or as a scale, so that one cannot be taken for the other.
@@ -48,8 +49,7 @@ class Gamma(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "rate": 0}
-
-    #: What :meth:`from_statistic` learns from.
+    support = (0.0, np.inf)
     statistic: ClassVar[type[LogMoments]] = LogMoments
 
     shape: Array
@@ -67,7 +67,7 @@ class Gamma(Univariate):
     def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
         """Return the distribution with a given mean and rate = strength; the shape is their product.
 
-        It is the belief about a Poisson rate after `strength` rows with that mean.
+        It is the posterior of a Poisson rate after `strength` rows with that mean.
 
         Examples
         --------
@@ -85,28 +85,10 @@ class Gamma(Univariate):
         return cls(shape=given["mean"] * rate, rate=rate)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis: positive, and not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: LogMoments) -> Self:
         """Return the maximum likelihood estimate of each column: log a - ψ(a) = log gap, b = a / mean."""
         shape = gamma_shape(statistic.gap)
         return cls(shape=shape, rate=shape / statistic.mean)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, np.inf
 
     @property
     def scale(self) -> Array:
@@ -170,8 +152,7 @@ class Gamma(Univariate):
 
     def kl_divergence(self, other: "Gamma") -> Array:
         """See `Distribution.kl_divergence`."""
-        if not isinstance(other, Gamma):
-            raise TypeError(f"other must be a Gamma, got {type(other).__name__}")
+        self._check_family(other)
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
     def _sample(self, n: int, rng: Any) -> Array:
@@ -199,7 +180,6 @@ def _positive(**given: Any) -> dict[str, Array]:
 
 
 _LEAST_GAP = 1e-29  # a relative spread of some 1e-14: of numbers that differ by rounding alone
-_MOST_STEPS = 50
 
 
 def gamma_entropy(shape: Array) -> Array:
@@ -225,19 +205,16 @@ def log_gamma_bregman(c: Array, a: Array) -> Array:
 
 
 def gamma_shape(gap: Array) -> Array:
-    """Return the a with log a - ψ(a) = gap, by Newton's method for 1/a (Minka 2002)."""
+    """Return the a with log a - ψ(a) = gap, by Newton's method in a bracket."""
     xp = namespace_of(gap)
     if not bool(xp.all(gap > _LEAST_GAP)):
         raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
     if not bool(xp.all(xp.isfinite(gap))):
         raise ValueError("X must spread less: an observation is zero beside the mean in floating point")
-    a = (3.0 - gap + xp.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
-    for _ in range(_MOST_STEPS):
-        after = 1.0 / (1.0 / a - (log_minus_digamma(a) - gap) / trigamma_excess(a))
-        step, a = xp.abs(after - a), after
-        if bool(xp.all(step <= 4.0 * xp.finfo(a.dtype).eps * a)):
-            break
-    return a
+    # 1/(2a) < log a - ψ(a) < 1/a, and its derivative is -trigamma_excess(a)/a².
+    return increasing_root(
+        lambda a: (gap - log_minus_digamma(a), trigamma_excess(a) / a / a), 0.5 / gap, 1.0 / gap
+    )
 
 
 def reciprocal(name: str, x: Array) -> Array:

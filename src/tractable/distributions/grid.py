@@ -125,15 +125,12 @@ class GridPosterior:
         if not -len(self.grid) <= axis < len(self.grid):
             raise ValueError(f"axis must be one of the {len(self.grid)} parameters, got {axis!r}")
         axis %= len(self.grid)
-        others = tuple(i for i in range(len(self.grid)) if i != axis)
-        kept = (self.grid[axis],)
+        if len(self.grid) == 1:
+            return self
+        own = (self.grid[axis],)
         log_mass = xp.moveaxis(self.log_density + _log_cells(self.grid), axis, 0)
-        log_density = log_sum_exp(xp.reshape(log_mass, (kept[0].shape[0], -1))) - _log_cells(kept)
-        return (
-            self
-            if not others
-            else GridPosterior(grid=kept, log_density=log_density, log_evidence=self.log_evidence)
-        )
+        log_density = log_sum_exp(xp.reshape(log_mass, (own[0].shape[0], -1))) - _log_cells(own)
+        return GridPosterior(grid=own, log_density=log_density, log_evidence=self.log_evidence)
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return the equal-tailed interval of one parameter, by linear interpolation of the mass."""
@@ -147,9 +144,9 @@ class GridPosterior:
         axis, mass = self.grid[0], self.mass
         below = xp.cumulative_sum(mass) - 0.5 * mass
         right = min(max(int(xp.sum(xp.astype(below < q, xp.int64))), 1), axis.shape[0] - 1)
-        share = (q - below[right - 1]) / (below[right] - below[right - 1])
+        fraction = (q - below[right - 1]) / (below[right] - below[right - 1])
         step = axis[right] - axis[right - 1]
-        return axis[right - 1] + xp.clip(share, 0.0, 1.0) * step
+        return axis[right - 1] + xp.clip(fraction, 0.0, 1.0) * step
 
     def _by_parameter(self, functions: Sequence[Array]) -> Array:
         """Return the expectation of one function of each parameter, given on its axis."""

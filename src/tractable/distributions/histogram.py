@@ -11,7 +11,6 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.covariance import other_dims, resolve_dims
 from tractable.distributions.beta import Beta
 from tractable.distributions.checks import (
     check_coverage,
@@ -21,9 +20,13 @@ from tractable.distributions.checks import (
 )
 from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.counting import only_where
-from tractable.distributions.distribution import Distribution, Univariate, numbers_only
-from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
-from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping
+from tractable.distributions.distribution import Univariate, numbers_only
+from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
+from tractable.distributions.vectors import (
+    VectorDistribution,
+    as_names,
+    over_observed,
+)
 from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import value
@@ -32,7 +35,7 @@ __all__ = ["HistogramDensity"]
 
 
 @value
-class HistogramDensity(Distribution):
+class HistogramDensity(VectorDistribution):
     """p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
 
     n_i is the count in bin i, V_i its width (in D columns the volume of a cell of the grid) and N the sum of
@@ -145,7 +148,7 @@ class HistogramDensity(Distribution):
         """See `Distribution.support`: from the first bin that holds counts to the end of the last."""
         low, high = [], []
         for j, axis in enumerate(self._axes):
-            xp, held = namespace_of(axis), self._shares(j) > 0
+            xp, held = namespace_of(axis), self._bin_probabilities(j) > 0
             first = xp.argmax(xp.astype(held, xp.int8), axis=-1)
             last = axis.shape[0] - 1 - xp.argmax(xp.astype(xp.flip(held, axis=-1), xp.int8), axis=-1)
             low.append(self._at(axis, first))
@@ -232,7 +235,7 @@ class HistogramDensity(Distribution):
             return tuple(xp.exp(log_or_minus_inf(end) - self._log_volumes) for end in (low, high))
 
     def posterior(self, pseudocount: float = 0.5) -> Dirichlet:
-        """Return the belief in the probabilities of all cells at once, Dirichlet(n + c), cells in C order."""
+        """Return the posterior of the probabilities of all cells, Dirichlet(n + c), cells in C order."""
         return Dirichlet(concentration=self._flat(self.counts) + pseudocount)
 
     def log_prob(self, x: Any) -> Array:
@@ -259,14 +262,14 @@ class HistogramDensity(Distribution):
         q = self._quantile(q)
         xp, n_batch = namespace_of(q), len(self.batch_shape)
         level = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
-        place = self._first_to_reach(level)
-        mass, below = (looked_up_cells(t, place, n_batch) for t in (self.probabilities, self._below))
-        share = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
-        share = xp.clip(share, 0.0, 1.0)
-        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        cell = self._first_to_reach(level)
+        mass, below = (looked_up_cells(t, cell, n_batch) for t in (self.probabilities, self._below))
+        fraction = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
+        fraction = xp.clip(fraction, 0.0, 1.0)
+        low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
         half = 0.5 * high - 0.5 * low
         # From the nearer edge, so that neither is passed nor missed by rounding.
-        return xp.where(share < 0.5, low + 2.0 * (share * half), high - 2.0 * ((1.0 - share) * half))
+        return xp.where(fraction < 0.5, low + 2.0 * (fraction * half), high - 2.0 * ((1.0 - fraction) * half))
 
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
@@ -280,7 +283,7 @@ class HistogramDensity(Distribution):
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ p_i log(p_i / V_i)."""
         xp = namespace_of(self.counts)
-        return xp.sum(self._flat(surprise(self.probabilities, self.log_heights)), axis=-1)
+        return xp.sum(self._flat(entropy_term(self.probabilities, self.log_heights)), axis=-1)
 
     def kl_divergence(self, other: "HistogramDensity") -> Array:
         """See `Distribution.kl_divergence`: Σ p_i log(p_i / q_i), over the same bins."""
@@ -288,13 +291,13 @@ class HistogramDensity(Distribution):
         if not Bins(edges=self._axes).same_as(Bins(edges=other._axes)):  # noqa: SLF001
             raise ValueError("other must be a histogram over the same edges")
         (p, log_p), (q, log_q) = ((s, log_or_minus_inf(s)) for s in (self.probabilities, other.probabilities))
-        terms = share_divergence(p, log_p, q, log_q)
+        terms = divergence_term(p, log_p, q, log_q)
         return namespace_of(p).sum(terms, axis=tuple(range(-self.dim, 0)))
 
     def marginal(self, dims: Any) -> "HistogramDensity":
         """Return p(x_dims), in the order given: positions, names or a slice."""
         self._check_columns(dims)
-        keep = resolve_dims(dims, self.dim, self.names)
+        keep = self._resolved(dims)
         if not keep:
             raise ValueError("dims must name at least one column")
         summed = self._summed(self.counts, keep)
@@ -312,13 +315,9 @@ class HistogramDensity(Distribution):
             What was observed, in bins that hold counts; leading axes become batch axes.
         """
         self._check_columns(dims)
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.mean)
-        given = resolve_dims(dims, self.dim, self.names)
-        rest = other_dims(given, self.dim)
+        given, rest, values = self._given(dims, values, self.mean)
         if not rest:
             raise ValueError("dims must leave at least one column free")
-        values = as_values(values, given, self.mean)
         if not given:
             return self
         xp, axes = namespace_of(self.counts), [self._axes[j] for j in given]
@@ -355,16 +354,18 @@ class HistogramDensity(Distribution):
     @cached_property
     def _means(self) -> list[Array]:
         xp = namespace_of(self.counts)
-        return [xp.sum(self._shares(j) * middles(axis), axis=-1) for j, axis in enumerate(self._axes)]
+        return [
+            xp.sum(self._bin_probabilities(j) * middles(axis), axis=-1) for j, axis in enumerate(self._axes)
+        ]
 
     def _spread(self, j: int) -> Array:
         xp, axis = namespace_of(self.counts), self._axes[j]
         away, half = self._away(j), 0.5 * axis[1:] - 0.5 * axis[:-1]
-        shares = self._shares(j)
+        probabilities = self._bin_probabilities(j)
         with np.errstate(over="ignore", under="ignore"):
             square = away * away + half * half / 3.0
             # An empty bin adds nothing, even where its square is no number.
-            return xp.sum(shares * xp.where(shares > 0, square, xp.zeros_like(square)), axis=-1)
+            return xp.sum(probabilities * xp.where(probabilities > 0, square, xp.zeros_like(square)), axis=-1)
 
     def _together(self, i: int, j: int) -> Array:
         if i == j:
@@ -378,8 +379,8 @@ class HistogramDensity(Distribution):
         with np.errstate(over="ignore"):
             return middles(self._axes[j]) - self._means[j][..., None]
 
-    def _shares(self, j: int) -> Array:
-        """Return the shares of the bins of one column, (*batch, b_j)."""
+    def _bin_probabilities(self, j: int) -> Array:
+        """Return the probabilities of the bins of one column, (*batch, b_j)."""
         return self._summed(self.probabilities, (j,))
 
     def _summed(self, cells: Array, keep: Sequence[int]) -> Array:
@@ -404,10 +405,10 @@ class HistogramDensity(Distribution):
         n = len(shape) - len(self._axes)
         return xp.reshape(cells, (*shape[:n], prod(shape[n:])))
 
-    def _at(self, numbers: Array, places: Array) -> Array:
-        """Return the numbers at places, in their shape."""
+    def _at(self, numbers: Array, bins: Array) -> Array:
+        """Return the numbers of the given bins, in their shape."""
         xp = namespace_of(numbers)
-        return xp.reshape(xp.take(numbers, xp.reshape(places, (-1,))), tuple(places.shape))
+        return xp.reshape(xp.take(numbers, xp.reshape(bins, (-1,))), tuple(bins.shape))
 
     def _joined(self, columns: list[Array]) -> Array:
         """Return what is known of each column as one event."""
@@ -431,12 +432,12 @@ class HistogramDensity(Distribution):
         """Return the probability below (end 0) or above (end 1) x: of whole bins, and of part of one."""
         x = self._event(x)
         xp, n_batch = namespace_of(x), len(self.batch_shape)
-        place, inside = find_flat([x], (self.edges,))
+        cell, inside = find_flat([x], (self.edges,))
         here = xp.where(inside, x, xp.zeros_like(x) + self.edges[0])
-        low, high = self._at(self.edges, place), self._at(self.edges, place + 1)
+        low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
         gap = 0.5 * here - 0.5 * low if end == 0 else 0.5 * high - 0.5 * here
         part = gap / (0.5 * high - 0.5 * low)
-        beside, mass = (looked_up_cells(t, place, n_batch) for t in (whole, self.probabilities))
+        beside, mass = (looked_up_cells(t, cell, n_batch) for t in (whole, self.probabilities))
         found = beside + part * mass
         past = xp.where((x > self.edges[-1]) == (end == 0), xp.ones_like(found), xp.zeros_like(found))
         found = xp.where(inside, xp.where(found < 1.0, found, xp.ones_like(found)), past)
@@ -465,9 +466,6 @@ class HistogramDensity(Distribution):
     @cached_property
     def _log_volumes(self) -> Array:
         return log_volumes(self._axes)
-
-    def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
-        return None if self.names is None else tuple(self.names[j] for j in dims)
 
 
 def is_axis(edges: Any) -> bool:
@@ -502,8 +500,8 @@ def find_flat(columns: Sequence[Array], axes: Sequence[Array]) -> tuple[Array, A
     """Return the number of the cell that holds each row, in C order, and whether one does."""
     found = [find_cells(x, axis) for x, axis in zip(columns, axes, strict=True)]
     flat = 0
-    for (place, _), axis in zip(found, axes, strict=True):
-        flat = flat * (int(axis.shape[0]) - 1) + place
+    for (cell, _), axis in zip(found, axes, strict=True):
+        flat = flat * (int(axis.shape[0]) - 1) + cell
     return flat, reduce(and_, (inside for _, inside in found))
 
 
@@ -518,26 +516,26 @@ def looked_up_cells(table: Array, flat: Array, n_batch: int) -> Array:
 
 
 def draw_in_cells(
-    n: int, rng: np.random.Generator, shares: Array, axes: Sequence[Array], like: Array
+    n: int, rng: np.random.Generator, probabilities: Array, axes: Sequence[Array], like: Array
 ) -> Array:
-    """Draw n rows for each of a batch of shares (*batch, b_1, …, b_d): a cell, then a point within it."""
-    d, n_batch = len(axes), shares.ndim - len(axes)
-    batch, shape = tuple(shares.shape[:n_batch]), tuple(shares.shape[n_batch:])
-    table = to_numpy(shares).astype(np.float64).reshape((prod(batch), prod(shape)))
+    """Draw n rows for each of a batch of cell probabilities (*batch, b_1, …, b_d), uniform within cells."""
+    d, n_batch = len(axes), probabilities.ndim - len(axes)
+    batch, shape = tuple(probabilities.shape[:n_batch]), tuple(probabilities.shape[n_batch:])
+    table = to_numpy(probabilities).astype(np.float64).reshape((prod(batch), prod(shape)))
     levels, within = rng.random((n, len(table))), rng.random((n, len(table), d))
     cells = np.empty((n, len(table)), dtype=np.int64)
-    for k, share in enumerate(table):
-        below = np.cumsum(share)
+    for k, p in enumerate(table):
+        below = np.cumsum(p)
         cells[:, k] = np.searchsorted(below / below[-1], levels[:, k], side="right")
     out = np.empty((n, len(table), d), dtype=to_numpy(axes[0]).dtype)
     for j in range(d)[::-1]:
-        cells, place = np.divmod(cells, shape[j])
-        out[..., j] = _between(to_numpy(axes[j]), place, within[..., j])
+        cells, cell = np.divmod(cells, shape[j])
+        out[..., j] = _between(to_numpy(axes[j]), cell, within[..., j])
     return moved(out.reshape((n, *batch, d)), like)
 
 
-def _between(axis: np.ndarray, place: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _between(axis: np.ndarray, cell: np.ndarray, fraction: np.ndarray) -> np.ndarray:
     """Return points of bins; never their upper edge, which is the next bin's."""
-    low, high = axis[place], axis[place + 1]
-    x = (low + 2.0 * (share * (0.5 * high - 0.5 * low))).astype(axis.dtype)
+    low, high = axis[cell], axis[cell + 1]
+    x = (low + 2.0 * (fraction * (0.5 * high - 0.5 * low))).astype(axis.dtype)
     return np.minimum(x, np.nextafter(high, low))

@@ -12,8 +12,8 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma
 from tractable.arrays.saddle_point import log_gamma_kernel
 from tractable.arrays.special import gammainc, gammaincc, gammainccinv, gammaln
-from tractable.distributions.checks import check_positive, fit_columns
-from tractable.distributions.distribution import Univariate
+from tractable.distributions.checks import check_positive
+from tractable.distributions.distribution import ScalarFamily
 from tractable.distributions.gamma import gamma_divergence, gamma_shape
 from tractable.statistics.log_moments import ReciprocalLogMoments
 from tractable.value import value
@@ -22,7 +22,7 @@ __all__ = ["InverseGamma"]
 
 
 @value
-class InverseGamma(Univariate):
+class InverseGamma(ScalarFamily):
     """IG(x | a, b) = b^a / Γ(a) x^(-a-1) exp(-b/x) for x > 0: 1/x is Gamma with shape a and rate b.
 
     Parameters
@@ -42,8 +42,7 @@ class InverseGamma(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "scale": 0}
-
-    #: What :meth:`from_statistic` learns from.
+    support = (0.0, np.inf)
     statistic: ClassVar[type[ReciprocalLogMoments]] = ReciprocalLogMoments
 
     shape: Array
@@ -53,28 +52,10 @@ class InverseGamma(Univariate):
         self._settle(shape=check_positive, scale=check_positive)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis: positive, and not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: ReciprocalLogMoments) -> Self:
         """Return the maximum likelihood estimate of each column: that of a Gamma for 1/x."""
         shape = gamma_shape(statistic.gap)
         return cls(shape=shape, scale=shape / statistic.mean)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, np.inf
 
     @property
     def mean(self) -> Array:
@@ -135,8 +116,7 @@ class InverseGamma(Univariate):
 
     def kl_divergence(self, other: "InverseGamma") -> Array:
         """See `Distribution.kl_divergence`: that of the Gammas of 1/x."""
-        if not isinstance(other, InverseGamma):
-            raise TypeError(f"other must be an InverseGamma, got {type(other).__name__}")
+        self._check_family(other)
         return gamma_divergence(self.shape, other.shape, other.scale / self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:

@@ -10,8 +10,8 @@ from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import uniform
 from tractable.arrays.saddle_point import deviance
-from tractable.distributions.checks import as_columns, check_finite, check_positive, like_columns
-from tractable.distributions.distribution import Univariate
+from tractable.distributions.checks import check_finite, check_positive, row_weights
+from tractable.distributions.distribution import Univariate, as_columns, like_columns
 from tractable.engines.newton import newton
 from tractable.value import value
 
@@ -62,7 +62,7 @@ class Laplace(Univariate):
         """
         X, columns, weights = as_columns(X, sample_weight)
         xp = namespace_of(X)
-        weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+        weights = row_weights(weights, X)
         weights = xp.astype(weights / xp.sum(weights), X.dtype)
         location = coordinate_medians(columns, weights) if columns.shape[1] else columns[0, :]
         scale = weights @ xp.abs(columns - location)
@@ -115,8 +115,7 @@ class Laplace(Univariate):
 
         It is r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁.
         """
-        if not isinstance(other, Laplace):
-            raise TypeError(f"other must be a Laplace, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.scale)
         ratio = self.scale / other.scale
         shift = xp.abs(self.location - other.location) / self.scale
@@ -167,8 +166,8 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     """Return the point with the least weighted sum of Euclidean distances to the rows.
 
     Weiszfeld's steps, mended by Vardi and Zhang (2000) for points that coincide with a row, lead near it;
-    then Newton's method finds its digits, unless it is a row, which is known by its pull: the other rows
-    together pull no more than its own weight.
+    then Newton's method finds its digits, unless it is a row: one is the median where the sum of the unit
+    vectors to the other rows is no longer than its own weight.
 
     Examples
     --------
@@ -189,7 +188,7 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     return nearest if _is_median(X, weights, nearest) else point
 
 
-def _pull(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
+def _directions(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
     """Return weights over distances, the sum of unit vectors to rows, and the weight of rows at the point."""
     xp = namespace_of(X)
     gap = X - point
@@ -201,17 +200,17 @@ def _pull(X: Array, weights: Array, point: Array) -> tuple[Array, Array, Array]:
 
 def _step(X: Array, weights: Array, point: Array) -> Array:
     xp = namespace_of(X)
-    inverse, pull, here = _pull(X, weights, point)
-    total, strength = xp.sum(inverse), _length(pull)
+    inverse, unit_sum, here = _directions(X, weights, point)
+    total, strength = xp.sum(inverse), _length(unit_sum)
     if float(strength) <= float(here) or not float(total) > 0:
         return point
-    return point + (1.0 - here / strength) * pull / total
+    return point + (1.0 - here / strength) * unit_sum / total
 
 
 def _is_median(X: Array, weights: Array, row: Array) -> bool:
-    """Say whether a row is the median: the others pull at it no more than it holds."""
-    _, pull, here = _pull(X, weights, row)
-    return bool(_length(pull) <= here)
+    """Say whether a row is the median: the unit vectors to the others add up to at most its weight."""
+    _, unit_sum, here = _directions(X, weights, row)
+    return bool(_length(unit_sum) <= here)
 
 
 def _nearest(X: Array, point: Array) -> Array:
@@ -221,13 +220,13 @@ def _nearest(X: Array, point: Array) -> Array:
 def _expansion(X: Array, weights: Array, point: Array) -> tuple[Any, Array, Array]:
     """Return the mean distance from a point, its gradient and its Hessian."""
     xp = namespace_of(X)
-    inverse, pull, _ = _pull(X, weights, point)
+    inverse, unit_sum, _ = _directions(X, weights, point)
     gap = X - point
     distance = _length(gap)
     unit = gap / xp.where(distance > 0, distance, xp.ones_like(distance))[:, None]
     identity = xp.eye(X.shape[1], dtype=X.dtype, device=device(X))
     across = xp.matrix_transpose(unit) @ (inverse[:, None] * unit)
-    return xp.sum(weights * distance), -pull, symmetrize(xp.sum(inverse) * identity - across)
+    return xp.sum(weights * distance), -unit_sum, symmetrize(xp.sum(inverse) * identity - across)
 
 
 def _length(x: Array) -> Array:

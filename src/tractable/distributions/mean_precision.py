@@ -1,11 +1,8 @@
-"""Distributions of a mean together with a precision: the beliefs about a normal of which neither is known."""
+"""Distributions of a mean together with a precision: priors of a normal of which neither is known."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution, as_parameters
 
@@ -33,6 +30,8 @@ class MeanPrecisionDistribution(Distribution):
     `mean` is kept as `location`, since `mean` is the expected pair.
     """
 
+    support = None  # any mean with any positive (definite) precision is no box
+
     location: Array
     strength: Array
 
@@ -53,11 +52,6 @@ class MeanPrecisionDistribution(Distribution):
         return tuple(self.strength.shape)
 
     @property
-    def support(self) -> None:
-        """Any mean with any positive (definite) precision."""
-        return
-
-    @property
     def stddev(self) -> MeanPrecision:
         """See `Distribution.stddev`."""
         xp = namespace_of(self.location)
@@ -76,17 +70,9 @@ class MeanPrecisionDistribution(Distribution):
         if not isinstance(x, (tuple, list)) or len(x) != 2:
             raise ValueError(f"x must be a pair (mean, precision), got {type(x).__name__}")
         parts = zip(("mean", "precision"), x, self.event_shape, strict=True)
-        return MeanPrecision(*(self._part(f"{name} of x", part, shape) for name, part, shape in parts))
-
-    def _part(self, name: str, x: Any, shape: Any) -> Array:
-        xp = namespace_of(self.location)
-        if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
-            raise ValueError(f"{name} must be an array of {xp.__name__}, as the parameters are")
-        x = as_reals(name, x, self.location)
-        if x.ndim < len(shape) or tuple(x.shape[x.ndim - len(shape) :]) != shape:
-            told = ", ".join(map(str, ("...", *shape)))
-            raise ValueError(f"{name} must have shape ({told}), got {tuple(x.shape)}")
-        return x
+        return MeanPrecision(
+            *(self._event(x, f"{name} of x", like=self.location, shape=shape) for name, x, shape in parts)
+        )
 
 
 def as_pairs(X: Any) -> tuple[Any, Any]:

@@ -29,7 +29,7 @@ from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes,
 from tractable.engines.roots import increasing_root, least_whole
 from tractable.value import value
 
-__all__ = ["Mixture", "averaged_over_draws", "draw", "log_ratio", "normal_modes"]
+__all__ = ["Mixture", "log_ratio", "normal_modes"]
 
 #: How many draws the entropy and the divergence average over, unless told.
 N_DRAWS = 65_536
@@ -166,7 +166,9 @@ class Mixture(Distribution):
 
     def responsibilities(self, x: Any) -> Array:
         """Return p(k | x) ∝ π_k p_k(x), (*samples, *batch, K); where no component explains x, the weights."""
-        return self._in_blocks(lambda rows: self._shares(self._of_components(rows)), self._event(x))
+        return self._in_blocks(
+            lambda rows: self._posterior_weights(self._of_components(rows)), self._event(x)
+        )
 
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.entropy`; there is no closed form.
@@ -217,7 +219,9 @@ class Mixture(Distribution):
         given = components.condition(dims, spread)
         if not spread.shape[-1]:
             return Mixture(weights=self.weights, components=given)
-        return Mixture(weights=self._shares(components.marginal(dims).log_prob(spread)), components=given)
+        return Mixture(
+            weights=self._posterior_weights(components.marginal(dims).log_prob(spread)), components=given
+        )
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
@@ -262,7 +266,7 @@ class Mixture(Distribution):
 
     def sample_labelled(self, n_samples: int = 1, *, rng: Any = None) -> tuple[Array, Array]:
         """Draw events and the components they come from, (n, *batch, *event) and (n, *batch)."""
-        return draw(self, as_count(n_samples), as_generator(rng))
+        return self._drawn(as_count(n_samples), as_generator(rng))
 
     def __getitem__(self, index: Any) -> Self:
         parts = index if isinstance(index, tuple) else (index,)
@@ -278,7 +282,39 @@ class Mixture(Distribution):
         return type(self)(weights=weights, components=self.components.expand(whole))
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return draw(self, n, rng)[0]
+        return self._drawn(n, rng)[0]
+
+    def _drawn(self, n: int, rng: Any) -> tuple[Array, Array]:
+        labels = self._labels(n, rng)
+        return (self._selected if self.batch_shape else self._gathered)(labels, rng), labels
+
+    def _labels(self, n: int, rng: Any) -> Array:
+        """Draw components, each as often as its weight says; never one of weight zero."""
+        xp = namespace_of(self.weights)
+        total = xp.cumulative_sum(xp.astype(self.weights, xp.float64), axis=-1)
+        bounds = total[..., :-1] / total[..., -1:]
+        u = uniform(rng, (n, *self.batch_shape), like=total)
+        if not self.batch_shape:
+            return xp.astype(xp.searchsorted(bounds, u, side="right"), xp.int64)
+        return xp.sum(xp.astype(u[..., None] >= bounds, xp.int64), axis=-1)
+
+    def _gathered(self, labels: Array, rng: Any) -> Array:
+        """Draw as often from each component as it was chosen, and put the draws in their positions."""
+        xp = namespace_of(labels)
+        order = xp.argsort(labels, stable=True)
+        counts = [int(xp.sum(xp.astype(labels == k, xp.int64))) for k in range(self.n_components)]
+        parts = [self.components[k].sample(count, rng=rng) for k, count in enumerate(counts) if count]
+        if not parts:
+            return self.components[0].sample(0, rng=rng)
+        return xp.take(xp.concat(parts, axis=0), xp.argsort(order, stable=True), axis=0)
+
+    def _selected(self, labels: Array, rng: Any) -> Array:
+        """Draw from every component and keep the chosen one: for a batch, of few draws each."""
+        xp, n_event = namespace_of(labels), len(self.event_shape)
+        x = self.components.sample(labels.shape[0], rng=rng)
+        numbers = xp.arange(self.n_components, dtype=labels.dtype, device=device(labels))
+        chosen = (labels[..., None] == numbers)[(..., *(None,) * n_event)]
+        return xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1 - n_event)
 
     @property
     def _has_cdf(self) -> bool:
@@ -311,8 +347,8 @@ class Mixture(Distribution):
     def _landmarks(self) -> Array:
         return self.components._landmarks()  # noqa: SLF001
 
-    def _event(self, x: Any, name: str = "x") -> Array:
-        return self.components._event(x, name)  # noqa: SLF001
+    def _event(self, x: Any, name: str = "x", **options: Any) -> Array:
+        return self.components._event(x, name, **options)  # noqa: SLF001
 
     @cached_property
     def _log_weights(self) -> Array:
@@ -339,7 +375,7 @@ class Mixture(Distribution):
         absent = xp.full_like(log_prob, -xp.inf)
         return xp.where(self.weights > 0, self._log_weights + log_prob, absent)
 
-    def _shares(self, log_prob: Array) -> Array:
+    def _posterior_weights(self, log_prob: Array) -> Array:
         xp = namespace_of(log_prob)
         log_joint = self._with_weights(log_prob)
         explained = xp.max(log_joint, axis=-1, keepdims=True) > -xp.inf
@@ -353,7 +389,11 @@ class Mixture(Distribution):
     def _expected(self, f: Callable[[Array], Array], n_samples: int | None, rng: Any) -> Array:
         if n_samples is None and self._has_cdf:
             return expectation(f, self).value
-        return averaged_over_draws(self, f, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+        # Equally many draws of each component, weighted by π_k.
+        xp, n = namespace_of(self.weights), N_DRAWS if n_samples is None else as_count(n_samples)
+        x = self.components.sample(max(1, n // self.n_components), rng=rng)
+        found = xp.reshape(f(xp.reshape(x, (-1, *self.event_shape))), tuple(x.shape[:2]))
+        return self._averaged(xp.mean(found, axis=0), 0)
 
     def _averaged(self, x: Array, n_event: int) -> Array:
         """Return Σ_k π_k x_k, with k the axis before the event's."""
@@ -363,56 +403,6 @@ class Mixture(Distribution):
 
     def _beside_components(self, x: Array) -> Array:
         return x[(..., None, *(slice(None),) * len(self.event_shape))]
-
-
-def draw(mixture: Any, n: int, rng: Any) -> tuple[Array, Array]:
-    """Return n events and the components they come from, (n, *batch, *event) and (n, *batch)."""
-    labels = _labels(mixture.weights, n, rng)
-    return (_selected if mixture.batch_shape else _gathered)(mixture, labels, rng), labels
-
-
-def averaged_over_draws(mixture: Any, f: Callable[[Array], Array], n_samples: int, rng: Any) -> Array:
-    """Return E[f(x)] of one mixture: Σ_k π_k times the mean of f over draws of k, equally many of each."""
-    xp = namespace_of(mixture.weights)
-    k = mixture.n_components
-    x = mixture.components.sample(max(1, n_samples // k), rng=rng)
-    found = xp.reshape(f(xp.reshape(x, (-1, *mixture.event_shape))), tuple(x.shape[:2]))
-    each = xp.mean(found, axis=0)
-    # A component of weight zero may have no density where it draws.
-    return xp.sum(mixture.weights * xp.where(mixture.weights > 0, each, xp.zeros_like(each)))
-
-
-def _labels(weights: Array, n: int, rng: Any) -> Array:
-    """Return numbers of components, each as often as its weight says; never one of weight zero."""
-    xp = namespace_of(weights)
-    shares = xp.astype(weights, xp.float64)
-    total = xp.cumulative_sum(shares, axis=-1)
-    bounds = total[..., :-1] / total[..., -1:]
-    u = uniform(rng, (n, *weights.shape[:-1]), like=shares)
-    if weights.ndim == 1:
-        return xp.astype(xp.searchsorted(bounds, u, side="right"), xp.int64)
-    return xp.sum(xp.astype(u[..., None] >= bounds, xp.int64), axis=-1)
-
-
-def _gathered(mixture: Any, labels: Array, rng: Any) -> Array:
-    """Draw as often from each component as it was chosen, and put the draws in their places."""
-    xp = namespace_of(labels)
-    order = xp.argsort(labels, stable=True)
-    counts = [int(xp.sum(xp.astype(labels == k, xp.int64))) for k in range(mixture.n_components)]
-    parts = [mixture.components[k].sample(count, rng=rng) for k, count in enumerate(counts) if count]
-    if not parts:
-        return mixture.components[0].sample(0, rng=rng)
-    return xp.take(xp.concat(parts, axis=0), xp.argsort(order, stable=True), axis=0)
-
-
-def _selected(mixture: Any, labels: Array, rng: Any) -> Array:
-    """Draw from every component and keep the chosen one: for a batch, where few draws are of each mixture."""
-    xp = namespace_of(labels)
-    n_event = len(mixture.event_shape)
-    x = mixture.components.sample(labels.shape[0], rng=rng)
-    numbers = xp.arange(mixture.n_components, dtype=labels.dtype, device=device(labels))
-    chosen = (labels[..., None] == numbers)[(..., *(None,) * n_event)]
-    return xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1 - n_event)
 
 
 def log_ratio(p: Any, q: Any, x: Array) -> Array:

@@ -6,20 +6,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.batched import diagonal_matrix
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
-from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
-from tractable.distributions.distribution import Distribution
-from tractable.distributions.laplace import coordinate_medians, geometric_median
+from tractable.distributions.checks import check_finite, check_positive, row_weights
+from tractable.distributions.laplace import Laplace, coordinate_medians, geometric_median
 from tractable.distributions.multivariate_student_t import expected_distance
+from tractable.distributions.vectors import VectorDistribution, as_vectors
 from tractable.value import value
 
 __all__ = ["MultivariateLaplace"]
 
 
 @value
-class MultivariateLaplace(Distribution):
+class MultivariateLaplace(VectorDistribution):
     """p(x) = exp(-‖x - μ‖/b) / Z, with Z = (2b)^d for the L1 norm and 2π^(d/2) Γ(d)/Γ(d/2) b^d for L2.
 
     With the L1 norm the coordinates are independent Laplace variables, and maximum likelihood is their
@@ -68,13 +68,10 @@ class MultivariateLaplace(Distribution):
         geometric median with L2.
         """
         _check_norm(norm)
-        X = as_reals("X", X)
-        xp = namespace_of(X)
-        if X.ndim != 2 or not all(X.shape):
-            raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
-        check_finite("X", X)
-        weights = check_sample_weight(sample_weight, X.shape[0], X)
-        weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+        X = as_vectors(X)
+        xp, weights = namespace_of(X), row_weights(sample_weight, X)
+        if not X.shape[1]:
+            raise ValueError("X must have at least one column")
         by_coordinates = norm == "l1" or X.shape[1] == 1
         location = coordinate_medians(X, weights) if by_coordinates else geometric_median(X, weights)
         scale = xp.sum(weights * _norm(X - location, norm)) / xp.sum(weights) / X.shape[1]
@@ -86,11 +83,6 @@ class MultivariateLaplace(Distribution):
     def dim(self) -> int:
         """Number of coordinates."""
         return int(self.location.shape[-1])
-
-    @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
 
     @property
     def mean(self) -> Array:
@@ -123,10 +115,7 @@ class MultivariateLaplace(Distribution):
 
     def kl_divergence(self, other: "MultivariateLaplace") -> Array:
         """See `Distribution.kl_divergence`, for the same norm; with L2 and d > 1 by quadrature, to 1e-12."""
-        if not isinstance(other, MultivariateLaplace):
-            raise TypeError(f"other must be a MultivariateLaplace, got {type(other).__name__}")
-        if other.dim != self.dim:
-            raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
+        self._check_family(other)
         if other.norm != self.norm and self.dim > 1:
             raise ValueError(f"other must have the norm {self.norm!r}, got {other.norm!r}")
         xp = namespace_of(self.location)
@@ -141,6 +130,9 @@ class MultivariateLaplace(Distribution):
     def log_peak(self) -> Array:
         """The greatest log density, -log Z, (*batch,)."""
         return -self.dim * namespace_of(self.scale).log(self.scale) - _log_volume(self.dim, self.norm)
+
+    def _one_column(self) -> Laplace:
+        return Laplace(location=self.location[..., 0], scale=self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:
         shape = (n, *self.batch_shape, self.dim)

@@ -1,26 +1,24 @@
 """The multivariate normal distribution."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals, batch_index, matvec, on_columns, principal_block
+from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
-from tractable.data.blocks import map_rows
-from tractable.distributions.checks import check_coverage, check_finite, check_sample_weight
-from tractable.distributions.distribution import Distribution
+from tractable.distributions.checks import check_coverage, check_sample_weight
 from tractable.distributions.normal import Normal
 from tractable.distributions.vectors import (
+    Elliptical,
     as_location,
     as_names,
     as_values,
-    over_observed,
-    split_mapping,
+    as_vectors,
     taken,
 )
 from tractable.primitives.em import group_by_pattern, pattern_scores
@@ -30,11 +28,9 @@ from tractable.value import value
 
 __all__ = ["MultivariateNormal", "condition_precision", "gaussian_from_quadratic", "many_incomplete_rows"]
 
-Measure = Callable[["MultivariateNormal", Array], Array]
-
 
 @value
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Elliptical):
     """N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
 
     Parameters
@@ -62,6 +58,7 @@ class MultivariateNormal(Distribution):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 1}
+    _structure_name: ClassVar[str] = "covariance"
 
     mean: Array
     structure: Covariance
@@ -103,22 +100,9 @@ class MultivariateNormal(Distribution):
         names : sequence of str, optional
             What the columns are called.
         """
-        X = as_reals("X", X)
-        if X.ndim != 2 or not X.shape[0]:
-            raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
-        check_finite("X", X)
+        X = as_vectors(X)
         moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))
         return cls(mean=moments.mean, covariance=structure.from_moments(moments, ddof), names=names)
-
-    @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
-
-    @property
-    def dim(self) -> int:
-        """Number of coordinates."""
-        return self.structure.dim
 
     @property
     def covariance(self) -> Array:
@@ -135,31 +119,13 @@ class MultivariateNormal(Distribution):
         """See `Distribution.variance`."""
         return self._over_batch(self.structure.diagonal, 1)
 
-    @property
-    def mode(self) -> Array:
-        """See `Distribution.mode`."""
-        return self.mean
-
-    def log_prob(self, x: Any) -> Array:
-        """Return log N(x | μ, Σ) over the last axis.
-
-        A missing entry (NaN) is integrated out, so a row is scored by what was observed of it; a row of
-        nothing but NaN has log probability 0.
-        """
-        return self._observed(self._event(x), MultivariateNormal._log_density, -np.inf)
-
-    def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
-        """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
-        distance = self._observed(self._event(x), MultivariateNormal._squared, np.inf)
-        return distance if squared else namespace_of(distance).sqrt(distance)
-
     def entropy(self) -> Array:
         """See `Distribution.entropy`: ½ (d (1 + log 2π) + log |Σ|)."""
         return self._over_batch(0.5 * (self.dim * (1.0 + LOG_2PI) + self.structure.log_det), 0)
 
     def kl_divergence(self, other: "MultivariateNormal") -> Array:
         """See `Distribution.kl_divergence`: ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
-        self._check_partner(other)
+        self._check_family(other)
         xp = namespace_of(self.mean)
         root = self.structure.root(len(other.structure.batch_shape))
         spread = xp.sum(other.structure.whiten(root) ** 2, axis=(0, -1))
@@ -171,10 +137,8 @@ class MultivariateNormal(Distribution):
     def marginal(self, dims: Any) -> "MultivariateNormal":
         """Return p(x_dims): positions, names or a slice, in the order given."""
         keep = self._resolved(dims)
-        names = None if self.names is None else tuple(self.names[i] for i in keep)
-        return MultivariateNormal(
-            mean=taken(self.mean, keep), covariance=self.structure.marginal(keep), names=names
-        )
+        covariance = self.structure.marginal(keep)
+        return MultivariateNormal(mean=taken(self.mean, keep), covariance=covariance, names=self._named(keep))
 
     def condition(self, dims: Any, values: Any = None) -> "MultivariateNormal":
         """Return p(x_rest | x_dims = values): μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g), Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
@@ -185,15 +149,10 @@ class MultivariateNormal(Distribution):
         values : array (*batch, len(dims))
             What was observed; leading axes become batch axes, and share one covariance.
         """
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.mean)
-        given = self._resolved(dims)
-        rest = other_dims(given, self.dim)
-        values = as_values(values, given, self.mean)
+        given, rest, values = self._given(dims, values, self.mean)
         gain, structure = self.structure.condition(given)
         mean = taken(self.mean, rest) + matvec(gain, values - taken(self.mean, given))
-        names = None if self.names is None else tuple(self.names[i] for i in rest)
-        return MultivariateNormal(mean=mean, covariance=structure, names=names)
+        return MultivariateNormal(mean=mean, covariance=structure, names=self._named(rest))
 
     def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
         """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
@@ -214,7 +173,7 @@ class MultivariateNormal(Distribution):
         N(x | μ₁, Σ₁) N(x | μ₂, Σ₂) = c N(x | μ, Σ) with Σ = (Σ₁⁻¹ + Σ₂⁻¹)⁻¹ and c = N(μ₁ | μ₂, Σ₁ + Σ₂). It
         is the product of the densities of one variable, not the density of a product of variables.
         """
-        self._check_partner(other)
+        self._check_family(other)
         together = self.structure.parallel(other.structure)
         apart = MultivariateNormal(mean=other.mean, covariance=self.structure + other.structure)
         step = together.multiply(other.structure.solve(other.mean - self.mean))
@@ -225,7 +184,7 @@ class MultivariateNormal(Distribution):
         """Return the distribution of the sum of two independent vectors."""
         if not isinstance(other, MultivariateNormal):
             return NotImplemented
-        self._check_partner(other)
+        self._check_family(other)
         covariance = self.structure + other.structure
         return MultivariateNormal(mean=self.mean + other.mean, covariance=covariance, names=self.names)
 
@@ -258,11 +217,6 @@ class MultivariateNormal(Distribution):
 
         return float(np.sqrt(2.0 * gammaincinv(0.5 * self.dim, check_coverage(coverage))))
 
-    def __getitem__(self, index: Any) -> Self:
-        shared = not self.structure.batch_shape
-        structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
-        return type(self)(mean=self.mean[batch_index(index, 1)], covariance=structure, names=self.names)
-
     def _one_column(self) -> Normal:
         return Normal(mean=self.mean[..., 0], variance=self.variance[..., 0])
 
@@ -270,45 +224,16 @@ class MultivariateNormal(Distribution):
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
         return self.mean + self.structure.color(noise)
 
-    def _observed(self, x: Array, measure: Measure, far: float) -> Array:
-        """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
-        xp, out = namespace_of(x), self._in_blocks(measure, x)
-        if not bool(xp.any(xp.isnan(out))):
-            return out
-        many = measure is MultivariateNormal._log_density
-        out = many_incomplete_rows(x, self.mean, self.structure) if many else None
-        if out is None:
-            out = over_observed(
-                lambda dims, rows: self.marginal(dims)._in_blocks(measure, rows),  # noqa: SLF001
-                x,
-                self.batch_shape,
-            )
-        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
+    @property
+    def _center(self) -> Array:
+        return self.mean
 
-    def _in_blocks(self, measure: Measure, x: Array) -> Array:
-        """Measure many rows of one distribution in cache-sized blocks, on all cores."""
-        one = x.ndim == 2 and self.mean.ndim == 1 and is_numpy_array(x)
-        return map_rows(lambda rows: measure(self, rows), x) if one else measure(self, x)
-
-    def _squared(self, x: Array) -> Array:
-        # Far enough out, squares overflow to infinity: the right answer, and no cause for a warning.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.structure.mahalanobis(x, self.mean)
+    def _incomplete(self, x: Array, measure: str) -> Array:
+        found = many_incomplete_rows(x, self.mean, self.structure) if measure == "_log_density" else None
+        return super()._incomplete(x, measure) if found is None else found
 
     def _log_density(self, x: Array) -> Array:
         return -0.5 * (self._squared(x) + (self.dim * LOG_2PI + self.structure.log_det))
-
-    def _resolved(self, dims: Any) -> tuple[int, ...]:
-        return resolve_dims(dims, self.dim, self.names)
-
-    def _over_batch(self, x: Array, n_event: int) -> Array:
-        return namespace_of(x).broadcast_to(x, self.batch_shape + tuple(x.shape[x.ndim - n_event :]))
-
-    def _check_partner(self, other: Any) -> None:
-        if not isinstance(other, MultivariateNormal):
-            raise TypeError(f"other must be a MultivariateNormal, got {type(other).__name__}")
-        if other.dim != self.dim:
-            raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
 
 
 def gaussian_from_quadratic(precision: Any, linear: Any) -> MultivariateNormal:

@@ -4,36 +4,29 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix, matvec
+from tractable.arrays.batched import as_reals, diagonal_matrix, matvec
 from tractable.arrays.linalg import cholesky, solve_triangular
-from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.special import betaln, digamma, gammaln
-from tractable.covariance import Covariance, other_dims, resolve_dims
-from tractable.data.blocks import map_rows
+from tractable.covariance import Covariance
 from tractable.distributions.checks import check_coverage, check_positive
-from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.distributions.student_t import StudentT, fit_student_t, found_in_double
+from tractable.distributions.distribution import broadcast_batches
+from tractable.distributions.student_t import StudentT, fit_student_t, in_double_precision
 from tractable.distributions.vectors import (
+    Elliptical,
     as_location,
     as_names,
     as_scale,
-    as_values,
-    over_observed,
-    split_mapping,
     taken,
 )
 from tractable.value import value
 
 __all__ = ["MultivariateStudentT", "expected_distance", "student_t_divergence"]
 
-Measure = Callable[["MultivariateStudentT", Array], Array]
-
 
 @value
-class MultivariateStudentT(Distribution):
+class MultivariateStudentT(Elliptical):
     """St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
 
     Δ² = (x - μ)ᵀ Σ⁻¹ (x - μ). It is the normal N(μ, Σ/u) with u ~ Gamma(ν/2, ν/2) integrated out, and so the
@@ -70,6 +63,7 @@ class MultivariateStudentT(Distribution):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"dof": 0, "location": 1}
+    _structure_name: ClassVar[str] = "scale"
 
     dof: Array
     location: Array
@@ -117,16 +111,6 @@ class MultivariateStudentT(Distribution):
         return cls(dof=dof, location=location, scale=scale, names=names)
 
     @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
-
-    @property
-    def dim(self) -> int:
-        """Number of coordinates."""
-        return self.structure.dim
-
-    @property
     def scale(self) -> Array:
         """Σ as an array, (*batch, d, d)."""
         return self._over_batch(self.structure.dense(), 2)
@@ -151,24 +135,6 @@ class MultivariateStudentT(Distribution):
         on_diagonal = diagonal_matrix(xp.ones_like(self.location)) > 0
         return xp.where(on_diagonal, self.variance[..., None], finite)
 
-    @property
-    def mode(self) -> Array:
-        """See `Distribution.mode`."""
-        return self.location
-
-    def log_prob(self, x: Any) -> Array:
-        """Return log St(x | ν, μ, Σ) over the last axis.
-
-        A missing entry (NaN) is integrated out, so a row is scored by what was observed of it; a row of
-        nothing but NaN has log probability 0.
-        """
-        return self._observed(self._event(x), MultivariateStudentT._log_density, -np.inf)
-
-    def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
-        """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
-        distance = self._observed(self._event(x), MultivariateStudentT._squared, np.inf)
-        return distance if squared else namespace_of(distance).sqrt(distance)
-
     def entropy(self) -> Array:
         """See `Distribution.entropy`."""
         half = 0.5 * (self.dof + self.dim)
@@ -176,15 +142,12 @@ class MultivariateStudentT(Distribution):
 
     def kl_divergence(self, other: "MultivariateStudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        if not isinstance(other, MultivariateStudentT):
-            raise TypeError(f"other must be a MultivariateStudentT, got {type(other).__name__}")
-        if other.dim != self.dim:
-            raise ValueError(f"other must have {self.dim} coordinates, got {other.dim}")
-        return found_in_double(student_t_divergence, self, other)
+        self._check_family(other)
+        return in_double_precision(student_t_divergence, self, other)
 
     def marginal(self, dims: Any) -> "MultivariateStudentT":
         """Return p(x_dims): positions, names or a slice, in the order given; the same dof."""
-        keep = resolve_dims(dims, self.dim, self.names)
+        keep = self._resolved(dims)
         return MultivariateStudentT(
             dof=self.dof,
             location=taken(self.location, keep),
@@ -204,19 +167,15 @@ class MultivariateStudentT(Distribution):
         values : array (*batch, len(dims))
             What was observed; leading axes become batch axes.
         """
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.location)
-        given = resolve_dims(dims, self.dim, self.names)
-        rest = other_dims(given, self.dim)
-        values = as_values(values, given, self.location)
+        given, rest, values = self._given(dims, values, self.location)
         gain, structure = self.structure.condition(given)
-        surprise = values - taken(self.location, given)
+        step = values - taken(self.location, given)
         dof, distance = self.dof + len(given), 0.0 * self.dof
         if given:
-            distance = self.structure.marginal(given).mahalanobis(surprise)
+            distance = self.structure.marginal(given).mahalanobis(step)
         return MultivariateStudentT(
             dof=dof,
-            location=taken(self.location, rest) + matvec(gain, surprise),
+            location=taken(self.location, rest) + matvec(gain, step),
             scale=structure.scaled((self.dof + distance) / dof),
             names=self._named(rest),
         )
@@ -228,12 +187,6 @@ class MultivariateStudentT(Distribution):
         xp = namespace_of(self.location)
         half = high[..., None] * xp.sqrt(self._over_batch(self.structure.diagonal, 1))
         return self.location - half, self.location + half
-
-    def __getitem__(self, index: Any) -> Self:
-        shared = not self.structure.batch_shape
-        structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
-        at, row = batch_index(index, 0), batch_index(index, 1)
-        return type(self)(dof=self.dof[at], location=self.location[row], scale=structure, names=self.names)
 
     @property
     def _inflation(self) -> Array:
@@ -262,47 +215,20 @@ class MultivariateStudentT(Distribution):
         spread = namespace_of(precision).sqrt(precision)[..., None]
         return self.location + self.structure.color(noise) / spread
 
-    def _observed(self, x: Array, measure: Measure, far: float) -> Array:
-        """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
-        xp = namespace_of(x)
-        out = self._in_blocks(measure, x)
-        if not bool(xp.any(xp.isnan(out))):
-            return out
-        out = over_observed(
-            lambda dims, rows: self.marginal(dims)._in_blocks(measure, rows),  # noqa: SLF001
-            x,
-            self.batch_shape,
-        )
-        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
-
-    def _in_blocks(self, measure: Measure, x: Array) -> Array:
-        """Measure many rows of one distribution in cache-sized blocks, on all cores."""
-        one = x.ndim == 2 and self.location.ndim == 1 and is_numpy_array(x)
-        return map_rows(lambda rows: measure(self, rows), x) if one else measure(self, x)
-
-    def _squared(self, x: Array) -> Array:
-        # Far enough out, squares overflow to infinity: the right answer, and no cause for a warning.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.structure.mahalanobis(x, self.location)
+    @property
+    def _center(self) -> Array:
+        return self.location
 
     def _log_density(self, x: Array) -> Array:
         xp = namespace_of(x)
         squared = self._squared(x)
         growth = xp.log1p(squared / self.dof)
-        if bool(
-            xp.any(xp.isinf(squared))
-        ):  # so far out that squares overflow, where tails this heavy still count
+        if bool(xp.any(xp.isinf(squared))):  # squares overflow, where tails this heavy still count
             size = xp.max(xp.abs(x - self.location), axis=-1)
             unit = (x - self.location) / xp.where(size > 0, size, xp.ones_like(size))[..., None]
             far = xp.log(self.structure.mahalanobis(unit)) + 2.0 * xp.log(size) - xp.log(self.dof)
             growth = xp.where(xp.isinf(squared), far, growth)
         return self.log_peak - 0.5 * (self.dof + self.dim) * growth
-
-    def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
-        return None if self.names is None else tuple(self.names[i] for i in dims)
-
-    def _over_batch(self, x: Array, n_event: int) -> Array:
-        return namespace_of(x).broadcast_to(x, self.batch_shape + tuple(x.shape[x.ndim - n_event :]))
 
 
 _STEP = 0.25  # of the trapezoid rule in log s and log v: its error is about exp(-π²/step) ≈ 1e-17
@@ -418,5 +344,5 @@ def _nodes(low: Array, high: Array) -> Array:
     """Return evenly spaced points from low to high, (n, *batch), at most a step apart, at least 128."""
     xp = namespace_of(low)
     n = max(128, ceil(float(xp.max(high - low)) / _STEP) if prod(low.shape) else 0)
-    share = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
-    return low + xp.reshape(share, (-1,) + (1,) * low.ndim) * (high - low)
+    fraction = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
+    return low + xp.reshape(fraction, (-1,) + (1,) * low.ndim) * (high - low)

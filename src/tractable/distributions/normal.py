@@ -12,8 +12,8 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
 from tractable.data.blocks import BLOCK_ENTRIES, map_entries
-from tractable.distributions.checks import check_finite, check_positive, exactly_one, fit_columns
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.checks import check_finite, check_positive, exactly_one
+from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.statistics.moments import DiagonalMoments
 from tractable.value import value
 
@@ -21,7 +21,7 @@ __all__ = ["Normal"]
 
 
 @value
-class Normal(Univariate):
+class Normal(ScalarFamily):
     """N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
 
     The scale is given by name, as a variance or as a standard deviation, so that one cannot be taken for the
@@ -46,8 +46,6 @@ class Normal(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 0, "variance": 0}
-
-    #: What :meth:`from_statistic` learns from.
     statistic: ClassVar[type[DiagonalMoments]] = DiagonalMoments
 
     mean: Array
@@ -62,32 +60,15 @@ class Normal(Univariate):
         self._settle(mean=check_finite)
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None, *, ddof: float = 0.0) -> Self:
-        """Return the maximum likelihood estimate: the mean and the mean squared deviation from it.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        ddof : float
-            1 makes the variance unbiased (Bessel); 0 is maximum likelihood.
-        """
-        return fit_columns(cls, X, sample_weight, ddof=ddof)
-
-    @classmethod
     def from_statistic(cls, statistic: DiagonalMoments, *, ddof: float = 0.0) -> Self:
-        """Return the maximum likelihood estimate of each column: mean, and scatter / (weight - ddof)."""
+        """Return the maximum likelihood estimate of each column: mean, and scatter / (weight - ddof).
+
+        ddof=1 makes the variance unbiased (Bessel); 0 is maximum likelihood.
+        """
         rest = statistic.weight - ddof
         if not bool(namespace_of(rest).all(rest > 0.0)):
             raise ValueError(f"X must have a weight above ddof={ddof}, got {statistic.weight}")
         return cls(mean=statistic.mean, variance=statistic.scatter / rest)
-
-    @property
-    def stddev(self) -> Array:
-        """See `Distribution.stddev`."""
-        return namespace_of(self.variance).sqrt(self.variance)
 
     @property
     def mode(self) -> Array:
@@ -129,8 +110,7 @@ class Normal(Univariate):
 
     def kl_divergence(self, other: "Normal") -> Array:
         """See `Distribution.kl_divergence`: ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
-        if not isinstance(other, Normal):
-            raise TypeError(f"other must be a Normal, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.mean)
         with np.errstate(over="ignore", invalid="ignore"):
             excess = (self.variance - other.variance) / other.variance

@@ -77,17 +77,17 @@ class NormalGamma(MeanPrecisionDistribution):
         if means.ndim != 1:
             raise ValueError(f"X must hold means of shape (n,), got {tuple(means.shape)}")
         check_finite("X", means)
-        belief = Gamma.fit(precisions, sample_weight)
+        precision = Gamma.fit(precisions, sample_weight)
         weights = check_sample_weight(sample_weight, means.shape[0], means)
         weights = xp.ones_like(means) if weights is None else weights
-        pull = weights * as_float_array(precisions, xp)
-        mean = xp.sum(pull * means) / xp.sum(pull)
-        # The mean of what is left corrects the rounding of the mean itself, far from the origin.
-        mean = mean + xp.sum(pull * (means - mean)) / xp.sum(pull)
-        spread = xp.sum(pull * (means - mean) ** 2) / xp.sum(weights)
+        weighted = weights * as_float_array(precisions, xp)
+        mean = xp.sum(weighted * means) / xp.sum(weighted)
+        # The mean of the residuals corrects the rounding of the mean itself, far from the origin.
+        mean = mean + xp.sum(weighted * (means - mean)) / xp.sum(weighted)
+        spread = xp.sum(weighted * (means - mean) ** 2) / xp.sum(weights)
         if not float(spread) > 0:
             raise ValueError("X must hold means that differ: the likelihood of equal ones has no maximum")
-        return cls(mean=mean, strength=1.0 / spread, shape=belief.shape, rate=belief.rate)
+        return cls(mean=mean, strength=1.0 / spread, shape=precision.shape, rate=precision.rate)
 
     @property
     def event_shape(self) -> Any:
@@ -150,8 +150,7 @@ class NormalGamma(MeanPrecisionDistribution):
 
     def kl_divergence(self, other: "NormalGamma") -> Array:
         """See `Distribution.kl_divergence`: that of the Gammas, and the expected one of the normals."""
-        if not isinstance(other, NormalGamma):
-            raise TypeError(f"other must be a NormalGamma, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.rate)
         excess = (other.strength - self.strength) / self.strength
         gap = self.location - other.location

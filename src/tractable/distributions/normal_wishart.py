@@ -86,7 +86,7 @@ class NormalWishart(MeanPrecisionDistribution):
         (μ - m)ᵀ Λ (μ - m) / d.
         """
         means, precisions = as_pairs(X)
-        belief = Wishart.fit(precisions, sample_weight)
+        wishart = Wishart.fit(precisions, sample_weight)
         precisions, weights = as_matrices(precisions, sample_weight)
         xp = namespace_of(precisions)
         means = as_float_array(means, xp)
@@ -96,13 +96,13 @@ class NormalWishart(MeanPrecisionDistribution):
         together = Full(matrix=xp.sum(weights[:, None, None] * precisions, axis=0))
         mean = xp.zeros_like(means[0, :])
         for _ in range(2):  # the second time corrects the rounding of the first, far from the origin
-            pull = weights[:, None] * _rows(precisions, means - mean)
-            mean = mean + together.solve(xp.sum(pull, axis=0))
+            residual = weights[:, None] * _rows(precisions, means - mean)
+            mean = mean + together.solve(xp.sum(residual, axis=0))
         gap = means - mean
-        spread = xp.sum(weights[:, None] * gap * _rows(precisions, gap)) / belief.dim
+        spread = xp.sum(weights[:, None] * gap * _rows(precisions, gap)) / wishart.dim
         if not float(spread) > 0:
             raise ValueError("X must hold means that differ: the likelihood of equal ones has no maximum")
-        return cls(mean=mean, strength=1.0 / spread, dof=belief.dof, scale=belief.scale)
+        return cls(mean=mean, strength=1.0 / spread, dof=wishart.dof, scale=wishart.scale)
 
     @property
     def dim(self) -> int:
@@ -149,9 +149,9 @@ class NormalWishart(MeanPrecisionDistribution):
         """See `Distribution.log_prob`: x is a pair (mean, precision)."""
         mean, precision = self._pair(x)
         xp = namespace_of(mean)
-        belief = self.precision_marginal()
+        marginal = self.precision_marginal()
         lower, inside = factored(precision)
-        wishart = standard_wishart_log_prob(solve_triangular(belief.cholesky, lower), self.dof)
+        wishart = standard_wishart_log_prob(solve_triangular(marginal.cholesky, lower), self.dof)
         near = xp.all(~xp.isinf(mean), axis=-1)
         gap = xp.where(near[..., None], mean - self.location, xp.zeros_like(mean))
         with np.errstate(over="ignore"):
@@ -159,7 +159,7 @@ class NormalWishart(MeanPrecisionDistribution):
             distance = self.strength * xp.sum(white * white, axis=-1)
         found = (
             wishart
-            - 0.5 * (self.dim + 1) * belief.log_det
+            - 0.5 * (self.dim + 1) * marginal.log_det
             + 0.5 * self.dim * (xp.log(self.strength) - LOG_2PI)
             + 0.5 * log_det_cholesky(lower)
             - 0.5 * distance
@@ -168,14 +168,13 @@ class NormalWishart(MeanPrecisionDistribution):
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`."""
-        belief = self.precision_marginal()
+        marginal = self.precision_marginal()
         normal = self.dim * (log(2.0 * pi * e) - namespace_of(self.strength).log(self.strength))
-        return belief.entropy() + 0.5 * (normal - belief.mean_log_det)
+        return marginal.entropy() + 0.5 * (normal - marginal.mean_log_det)
 
     def kl_divergence(self, other: "NormalWishart") -> Array:
         """See `Distribution.kl_divergence`: that of the Wisharts, and the expected one of the normals."""
-        if not isinstance(other, NormalWishart):
-            raise TypeError(f"other must be a NormalWishart, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.scale)
         wisharts = self.precision_marginal().kl_divergence(other.precision_marginal())
         excess = (other.strength - self.strength) / self.strength

@@ -1,4 +1,4 @@
-"""Shares of a whole: sets of probabilities given as they are or by their logarithms."""
+"""Sets of probabilities, given as they are or by their logarithms, and batches member by member."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,21 +8,21 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.saddle_point import count_deviance
-from tractable.distributions.checks import check_shares
+from tractable.distributions.checks import check_probabilities
 from tractable.distributions.distribution import Distribution
 
 __all__ = [
     "as_component_weights",
-    "as_shares",
+    "as_probabilities",
+    "divergence_term",
+    "entropy_term",
     "log_or_minus_inf",
     "over_batch",
-    "share_divergence",
-    "surprise",
 ]
 
 
-def as_shares(x: Array) -> Array:
-    """Return shares that add up to one along the last axis; unchanged if they do, up to rounding."""
+def as_probabilities(x: Array) -> Array:
+    """Return probabilities that add up to one along the last axis; unchanged if they do, up to rounding."""
     xp = namespace_of(x)
     total = xp.sum(x, axis=-1, keepdims=True)
     rounding = x.shape[-1] * xp.finfo(x.dtype).eps
@@ -36,13 +36,13 @@ def log_or_minus_inf(p: Array) -> Array:
     return xp.where(p > 0, log, xp.full_like(p, -xp.inf))
 
 
-def surprise(p: Array, log_p: Array) -> Array:
+def entropy_term(p: Array, log_p: Array) -> Array:
     """Return -p log p, 0 at 0: one term of an entropy."""
     xp = namespace_of(p)
     return -p * xp.where(p > 0, log_p, xp.zeros_like(p))
 
 
-def share_divergence(p: Array, log_p: Array, q: Array, log_q: Array) -> Array:
+def divergence_term(p: Array, log_p: Array, q: Array, log_q: Array) -> Array:
     """Return p log(p / q) + q - p, one term of a divergence; q may be too small for anything but its log."""
     xp = namespace_of(p)
     p, log_p, q, log_q = xp.broadcast_arrays(p, log_p, q, log_q)
@@ -66,8 +66,8 @@ def as_component_weights(weights: Any, components: Distribution) -> Array:
     weights = as_reals("weights", weights, like)
     if weights.ndim < 1 or weights.shape[-1] != k:
         raise ValueError(f"weights must have shape (*batch, {k}), got {tuple(weights.shape)}")
-    check_shares("weights", weights)
-    return freeze(as_shares(xp.astype(weights, like.dtype)))
+    check_probabilities("weights", weights)
+    return freeze(as_probabilities(xp.astype(weights, like.dtype)))
 
 
 def over_batch(

@@ -7,16 +7,15 @@ from typing import Any, Self
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.covariance import other_dims, resolve_dims
 from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.distributions.vectors import as_names, as_values, split_mapping, taken
+from tractable.distributions.vectors import VectorDistribution, as_names, taken
 from tractable.value import value
 
 __all__ = ["Product"]
 
 
 @value
-class Product(Distribution):
+class Product(VectorDistribution):
     """p(x) = Π_j p_j(x_j): the columns of a table are independent, and may be of different families.
 
     An event is a row of numbers, the columns of each part in turn; a part of vectors takes several. A missing
@@ -68,11 +67,6 @@ class Product(Distribution):
     def batch_shape(self) -> tuple[int, ...]:
         """See `Distribution.batch_shape`."""
         return self.parts[0].batch_shape
-
-    @property
-    def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
-        return (self.dim,)
 
     @property
     def dim(self) -> int:
@@ -129,15 +123,14 @@ class Product(Distribution):
 
     def kl_divergence(self, other: "Product") -> Array:
         """See `Distribution.kl_divergence`: the sum of the parts', of which the families must agree."""
-        if not isinstance(other, Product):
-            raise TypeError(f"other must be a Product, got {type(other).__name__}")
+        self._check_family(other)
         if list(map(_width, self.parts)) != list(map(_width, other.parts)):
             raise ValueError("other must have parts for the same columns")
         return _total(p.kl_divergence(q) for p, q in zip(self.parts, other.parts, strict=True))
 
     def marginal(self, dims: Any) -> "Product":
         """Return p(x_dims): positions, names or a slice; the columns of one part must stay side by side."""
-        keep = resolve_dims(dims, self.dim, self.names)
+        keep = self._resolved(dims)
         if not keep:
             raise ValueError("dims must name at least one column")
         homes = [self._home(i) for i in keep]
@@ -161,13 +154,9 @@ class Product(Distribution):
         values : array (*batch, len(dims))
             What was observed; leading axes become batch axes. NaN, of columns by themselves: nothing was.
         """
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.mean)
-        given = resolve_dims(dims, self.dim, self.names)
-        rest = other_dims(given, self.dim)
+        given, rest, values = self._given(dims, values, self.mean, missing=True)
         if not rest:
             raise ValueError("dims must leave at least one column free")
-        values = as_values(values, given, self.mean, missing=True)
         parts = []
         for k, (part, start, end) in enumerate(self._placed()):
             known = [n for n, i in enumerate(given) if self._home(i) == k]
@@ -208,9 +197,6 @@ class Product(Distribution):
 
     def _home(self, column: int) -> int:
         return next(k for k, (_, _, end) in enumerate(self._placed()) if column < end)
-
-    def _named(self, dims: Sequence[int]) -> tuple[str, ...] | None:
-        return None if self.names is None else tuple(self.names[i] for i in dims)
 
 
 def _width(part: Distribution) -> int:

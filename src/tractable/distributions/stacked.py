@@ -150,9 +150,9 @@ class Stacked(Distribution):
         rest = (slice(None),) * n_event
         found = [
             getattr(member, name)(
-                x[(..., *(i if n > 1 else 0 for i, n in zip(place, own, strict=True)), *rest)]
+                x[(..., *(i if n > 1 else 0 for i, n in zip(position, own, strict=True)), *rest)]
             )
-            for place, member in zip(np.ndindex(self.shape), self._placed, strict=True)
+            for position, member in zip(np.ndindex(self.shape), self._placed, strict=True)
         ]
         if not found:
             return xp.zeros(whole, dtype=x.dtype, device=device(x))
@@ -172,20 +172,20 @@ class Stacked(Distribution):
 
     def __getitem__(self, index: Any) -> Self:
         """Return some of the batch; `members` are the distributions themselves."""
-        chosen = np.asarray(self._places[index])
+        chosen = np.asarray(self._positions[index])
         return type(self)(
             members=[self.members[i] for i in chosen.ravel()] or self.members, shape=chosen.shape
         )
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
         """See `Distribution.expand`."""
-        places = np.broadcast_to(self._places, tuple(batch_shape))
+        positions = np.broadcast_to(self._positions, tuple(batch_shape))
         return type(self)(
-            members=[self.members[i] for i in places.ravel()] or self.members, shape=places.shape
+            members=[self.members[i] for i in positions.ravel()] or self.members, shape=positions.shape
         )
 
     @property
-    def _places(self) -> np.ndarray:
+    def _positions(self) -> np.ndarray:
         return np.arange(len(self._placed)).reshape(self.shape)
 
     @property

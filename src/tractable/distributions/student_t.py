@@ -6,28 +6,27 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals
 from tractable.arrays.gamma import log_minus_digamma
-from tractable.arrays.grouping import group_rows, tally
+from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, stdtr, stdtrit
+from tractable.data.source import Whole
 from tractable.distributions.checks import (
-    as_columns,
     check_finite,
     check_positive,
-    check_sample_weight,
     exactly_one,
-    like_columns,
+    row_weights,
 )
-from tractable.distributions.distribution import Univariate, as_parameters
+from tractable.distributions.distribution import Univariate, as_columns, as_parameters, like_columns
 from tractable.distributions.gamma import reciprocal
+from tractable.distributions.vectors import as_vectors
 from tractable.engines.em import em
 from tractable.value import parameters, value
 
-__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "found_in_double"]
+__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "in_double_precision"]
 
 
 @value
@@ -154,9 +153,8 @@ class StudentT(Univariate):
 
     def kl_divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        if not isinstance(other, StudentT):
-            raise TypeError(f"other must be a StudentT, got {type(other).__name__}")
-        return found_in_double(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
+        self._check_family(other)
+        return in_double_precision(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)
@@ -236,12 +234,12 @@ def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
         rise, weight = grid(-4.0, 6.0, _STEP)
         out = xp.exp(rise)
         tails = xp.sum(out * weight * (integrand(out, apart + out) + integrand(apart + out, out)), axis=0)
-        # Between them, the share is its logistic twin; far apart, p's peak is narrow and needs more points.
+        # Between them by a logistic map; far apart, p's peak is narrow and needs more points.
         farthest = float(xp.max(apart)) if prod(apart.shape) else 0.0
         rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * log1p(farthest)))
         one, other = 1.0 / (1.0 + xp.exp(-2.0 * rise)), 1.0 / (1.0 + xp.exp(2.0 * rise))
-        share = 2.0 * weight * one * other
-        return tails + apart * xp.sum(share * integrand(apart * one, apart * other), axis=0)
+        slope = 2.0 * weight * one * other
+        return tails + apart * xp.sum(slope * integrand(apart * one, apart * other), axis=0)
 
 
 #: Between which degrees of freedom are sought.
@@ -256,13 +254,33 @@ class _Params:
 
 
 @value
+class _Rows:
+    X: Array  # (n, d)
+    weights: Array  # (n,), which add up to one
+
+
+@value
 class _Expected:
-    """Distances under the parameters that made them, and the log likelihood of a row, on average."""
+    """Squared distances under the parameters that made them, and the mean log likelihood of a row."""
 
     params: _Params
     squared: Array  # (n,)
-    log_det: float
     objective: float
+
+
+@value
+class _EStep:
+    """The E-step at some parameters."""
+
+    params: _Params
+
+    def __call__(self, rows: _Rows) -> _Expected:
+        xp, params = namespace_of(rows.X), self.params
+        lower = cholesky(params.scale, name="the scatter of X")
+        white = solve_triangular(lower, xp.matrix_transpose(rows.X - params.location))
+        squared = xp.sum(white * white, axis=0)
+        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, rows.X.shape[1])
+        return _Expected(params=params, squared=squared, objective=float(xp.sum(rows.weights * logs)))
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
@@ -272,53 +290,47 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner); the
     degrees of freedom, where unknown, maximise the likelihood itself.
     """
-    X = as_reals("X", X)
+    X = as_vectors(X)
     xp = namespace_of(X)
-    if X.ndim != 2 or not X.shape[0]:
-        raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
-    check_finite("X", X)
     if dof is not None and not 0.0 < dof < np.inf:
         raise ValueError(f"dof must be positive and finite, got {dof!r}")
-    weights = check_sample_weight(sample_weight, X.shape[0], X)
-    weights = xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+    weights = row_weights(sample_weight, X)
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
 
-    def expect(params: _Params) -> _Expected:
-        lower = cholesky(params.scale, name="the scatter of X")
-        white = solve_triangular(lower, xp.matrix_transpose(X - params.location))
-        squared, log_det = xp.sum(white * white, axis=0), float(log_det_cholesky(lower))
-        value = float(xp.sum(weights * _log_density(squared, log_det, params.dof, X.shape[1])))
-        return _Expected(params=params, squared=squared, log_det=log_det, objective=value)
+    rows = _Rows(X=X, weights=weights)
 
     def maximize(expected: _Expected) -> _Params:
         nu = expected.params.dof
-        pull = weights * (nu + X.shape[1]) / (nu + expected.squared)
-        location, scale = _weighted(X, pull / xp.sum(pull))
+        u = weights * (nu + X.shape[1]) / (nu + expected.squared)
+        location, scale = _weighted(X, u / xp.sum(u))
         moved = _Params(dof=nu, location=location, scale=scale)
-        return moved if dof is not None else _with_best_dof(expect(moved), weights)
+        return moved if dof is not None else _with_best_dof(_EStep(params=moved)(rows), weights)
+
+    def expect(params: _Params) -> _EStep:
+        return _EStep(params=params)
 
     location, scale = _weighted(X, weights)
     start = 8.0 if dof is None else float(dof)
     params = _Params(dof=start, location=location, scale=scale)
     for tol, max_iter in ((1e-14, 2000), (-1.0, 60)):
         # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
-        params = em(expect, maximize, params, tol=tol, max_iter=max_iter).params
+        params = em(expect, maximize, params, Whole(value=rows), tol=tol, max_iter=max_iter).params
     return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
 
 
 def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
-    """Refuse a share m of the rows at one point with m d > (1 - m) ν: a scale tending to 0 is ever likelier.
+    """Refuse a fraction m of the rows at one point with m d > (1 - m) ν: the likelihood is then unbounded.
 
     Where ν is unknown, half the rows at one point are too many.
     """
     xp = namespace_of(X)
-    heaviest = float(xp.max(tally(group_rows(X), weights, X.shape[0])))
+    heaviest = float(xp.max(weighted_counts(group_rows(X), weights, X.shape[0])))
     reach = 0.5 if dof is None else dof / (dof + X.shape[1])
     if reach < heaviest < 1.0 - 1e-12:
         raise ValueError(
-            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood grows without end as "
-            "the scale shrinks around it"
+            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
+            "scale shrinks around it"
         )
 
 
@@ -379,7 +391,7 @@ def _excess(t: Array) -> Array:
 T = TypeVar("T")
 
 
-def found_in_double(divergence: Callable[[T, T], Array], p: T, q: T) -> Array:
+def in_double_precision(divergence: Callable[[T, T], Array], p: T, q: T) -> Array:
     """Return a number of two distributions, found in double precision and rounded to their own."""
     xp = namespace_of(p.mean, q.mean)  # type: ignore[attr-defined]
     dtype = xp.result_type(p.mean, q.mean)  # type: ignore[attr-defined]

@@ -8,8 +8,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import uniform
-from tractable.distributions.checks import check_finite, fit_columns
-from tractable.distributions.distribution import Univariate
+from tractable.distributions.checks import check_finite
+from tractable.distributions.distribution import ScalarFamily
 from tractable.statistics.extremes import Extremes
 from tractable.value import value
 
@@ -17,7 +17,7 @@ __all__ = ["Uniform"]
 
 
 @value
-class Uniform(Univariate):
+class Uniform(ScalarFamily):
     """U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
 
     Parameters
@@ -35,8 +35,6 @@ class Uniform(Univariate):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"low": 0, "high": 0}
-
-    #: What :meth:`from_statistic` learns from.
     statistic: ClassVar[type[Extremes]] = Extremes
 
     low: Array
@@ -51,21 +49,8 @@ class Uniform(Univariate):
             raise ValueError("low and high must differ by more than the smallest number")
 
     @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate: from the least to the greatest observation.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts; those that count for nothing are left out.
-        """
-        return fit_columns(cls, X, sample_weight)
-
-    @classmethod
     def from_statistic(cls, statistic: Extremes) -> Self:
-        """Return the maximum likelihood estimate of each column."""
+        """Return the maximum likelihood estimate of each column: its least and greatest observation."""
         xp = namespace_of(statistic.low)
         if not bool(xp.all(statistic.low < statistic.high)):
             raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
@@ -101,11 +86,11 @@ class Uniform(Univariate):
 
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`."""
-        return self._share(x, self.low, 1.0)
+        return self._fraction(x, self.low, 1.0)
 
     def survival(self, x: Any) -> Array:
         """See `Univariate.survival`: all its digits near the upper end."""
-        return self._share(x, self.high, -1.0)
+        return self._fraction(x, self.high, -1.0)
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`."""
@@ -117,8 +102,7 @@ class Uniform(Univariate):
 
     def kl_divergence(self, other: "Uniform") -> Array:
         """See `Distribution.kl_divergence`: the log ratio of the widths, if the other holds this one."""
-        if not isinstance(other, Uniform):
-            raise TypeError(f"other must be a Uniform, got {type(other).__name__}")
+        self._check_family(other)
         xp = namespace_of(self.low)
         held = (other.low <= self.low) & (self.high <= other.high)
         divergence = other.entropy() - self.entropy()
@@ -132,18 +116,18 @@ class Uniform(Univariate):
         """Half the width: it cannot overflow."""
         return 0.5 * self.high - 0.5 * self.low
 
-    def _between(self, share: Array) -> Array:
+    def _between(self, fraction: Array) -> Array:
         # From the nearer end, so that neither end is passed nor missed by rounding.
-        xp = namespace_of(share)
-        from_low = self.low + 2.0 * (share * self._half)
-        from_high = self.high - 2.0 * ((1.0 - share) * self._half)
-        return xp.where(share < 0.5, from_low, from_high)
+        xp = namespace_of(fraction)
+        from_low = self.low + 2.0 * (fraction * self._half)
+        from_high = self.high - 2.0 * ((1.0 - fraction) * self._half)
+        return xp.where(fraction < 0.5, from_low, from_high)
 
-    def _share(self, x: Any, end: Array, sign: float) -> Array:
+    def _fraction(self, x: Any, end: Array, sign: float) -> Array:
         """Return how much of the support lies between an end and x."""
         x = self._event(x)
         xp = namespace_of(x)
         with np.errstate(over="ignore"):
-            share = sign * (0.5 * x - 0.5 * end) / self._half
-        clipped = xp.where(share < 0.0, xp.zeros_like(share), share)
-        return xp.where(clipped > 1.0, xp.ones_like(share), clipped)
+            fraction = sign * (0.5 * x - 0.5 * end) / self._half
+        clipped = xp.where(fraction < 0.0, xp.zeros_like(fraction), fraction)
+        return xp.where(clipped > 1.0, xp.ones_like(fraction), clipped)

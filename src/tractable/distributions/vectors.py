@@ -1,29 +1,151 @@
-"""What distributions of vectors ask of their arguments: locations, names of coordinates, observed values."""
+"""Distributions of vectors: coordinates by position or name, observed values, missing entries."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals, positions
+from tractable.arrays.batched import as_reals, batch_index, positions
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
-from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
-from tractable.covariance import Covariance, as_structure
+from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
+from tractable.covariance import Covariance, as_structure, other_dims, resolve_dims
+from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_finite
-from tractable.distributions.distribution import broadcast_batches
+from tractable.distributions.distribution import Distribution, broadcast_batches
+from tractable.value import parameters
 
 __all__ = [
+    "Elliptical",
+    "VectorDistribution",
     "as_location",
     "as_names",
     "as_scale",
     "as_values",
+    "as_vectors",
     "coordinate_intervals",
     "over_observed",
     "split_mapping",
     "taken",
 ]
+
+
+class VectorDistribution(Distribution):
+    """A distribution of vectors (d,), whose coordinates may have names."""
+
+    #: What the coordinates are called, where they have names.
+    names: tuple[str, ...] | None = None
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """See `Distribution.event_shape`."""
+        return (self.dim,)
+
+    def _resolved(self, dims: Any) -> tuple[int, ...]:
+        """Return coordinates given by position, by name or as a slice as positions."""
+        return resolve_dims(dims, self.dim, self.names)
+
+    def _named(self, dims: Iterable[int]) -> tuple[str, ...] | None:
+        return None if self.names is None else tuple(self.names[i] for i in dims)
+
+    def _given(
+        self, dims: Any, values: Any, like: Array, *, missing: bool = False
+    ) -> tuple[tuple[int, ...], tuple[int, ...], Array]:
+        """Return the arguments of `condition`: the observed positions, the others, and the values."""
+        if isinstance(dims, Mapping):
+            dims, values = split_mapping(dims, values, like)
+        given = self._resolved(dims)
+        return given, other_dims(given, self.dim), as_values(values, given, like, missing=missing)
+
+
+class Elliptical(VectorDistribution):
+    """A density that depends on x through (x - center)ᵀ Σ⁻¹ (x - center) alone, Σ a covariance structure."""
+
+    structure: Covariance
+
+    #: The parameter that the structure is given as.
+    _structure_name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def _center(self) -> Array:
+        """The center, (*batch, d)."""
+
+    @abstractmethod
+    def _log_density(self, x: Array) -> Array:
+        """Return the log density of complete rows."""
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.structure.dim
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the center."""
+        return self._center
+
+    def log_prob(self, x: Any) -> Array:
+        """Return the log density over the last axis.
+
+        A missing entry (NaN) is integrated out, so a row is scored by what was observed of it; a row of
+        nothing but NaN has log probability 0.
+        """
+        return self._observed(self._event(x), "_log_density", -np.inf)
+
+    def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
+        """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
+        distance = self._observed(self._event(x), "_squared", np.inf)
+        return distance if squared else namespace_of(distance).sqrt(distance)
+
+    def __getitem__(self, index: Any) -> Self:
+        shared = not self.structure.batch_shape
+        structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
+        arrays = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
+        return type(self)(**{**parameters(self), **arrays, self._structure_name: structure})
+
+    def _observed(self, x: Array, measure: str, far: float) -> Array:
+        """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
+        xp, out = namespace_of(x), self._in_blocks(measure, x)
+        if not bool(xp.any(xp.isnan(out))):
+            return out
+        out = self._incomplete(x, measure)
+        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
+
+    def _incomplete(self, x: Array, measure: str) -> Array:
+        """Measure rows by the marginals of the entries that are observed."""
+        marginal: Any = self.marginal  # type: ignore[attr-defined]
+        return over_observed(lambda d, rows: marginal(d)._in_blocks(measure, rows), x, self.batch_shape)  # noqa: SLF001
+
+    def _in_blocks(self, measure: str, x: Array) -> Array:
+        """Measure many rows of one distribution in cache-sized blocks, on all cores."""
+        function = getattr(self, measure)
+        one = x.ndim == 2 and not self.batch_shape and is_numpy_array(x)
+        return map_rows(function, x) if one else function(x)
+
+    def _squared(self, x: Array) -> Array:
+        # Far enough out, squares overflow to infinity: the right answer, and no cause for a warning.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.structure.mahalanobis(x, self._center)
+
+    def _over_batch(self, x: Array, n_event: int) -> Array:
+        return namespace_of(x).broadcast_to(x, self.batch_shape + tuple(x.shape[x.ndim - n_event :]))
+
+
+def as_vectors(X: Any) -> Array:
+    """Return rows (n, d) of finite numbers, at least one."""
+    X = as_reals("X", X)
+    if X.ndim != 2 or not X.shape[0]:
+        raise ValueError(f"X must be rows of shape (n, d) with n at least 1, got {tuple(X.shape)}")
+    check_finite("X", X)
+    return X
 
 
 def as_location(name: str, x: Any, structure: Covariance) -> Array:

@@ -135,7 +135,8 @@ def pattern_modes(
         tried = xp.reshape(x[:, None, :] + steps[..., None] * directions, (-1, x.shape[-1]))
         heights = xp.reshape(_finite_heights(log_density, tried), tuple(steps.shape))
         best = xp.max(heights, axis=1)
-        better = best > height + 4.0 * eps * xp.abs(height)
+        level = xp.where(xp.isfinite(height), 4.0 * eps * height, xp.zeros_like(height))
+        better = best > height + xp.abs(level)
         x = xp.where(better[:, None], xp.take(tried, first + xp.argmax(heights, axis=1), axis=0), x)
         height, length = xp.where(better, best, height), xp.where(better, length, 0.5 * length)
     return x, height

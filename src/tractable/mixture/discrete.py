@@ -4,17 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.base import Rows, check_number
+from tractable.base import check_number
 from tractable.data import is_frame
-from tractable.data.source import mapped
 from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
-from tractable.mixture.table.estimator import TableShell
+from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.value import replace
 
 __all__ = ["BernoulliMixture", "CategoricalMixture"]
 
 
-class BernoulliMixture(TableShell):
+class BernoulliMixture(BaseTableMixture):
     """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
 
     An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
@@ -50,8 +49,8 @@ class BernoulliMixture(TableShell):
         μ.
     collapsed_ : array of bool, shape (n_components,)
         Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
-        As in :class:`tractable.GaussianMixture`.
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+        As in :class:`tractable.TableMixture`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -64,7 +63,7 @@ class BernoulliMixture(TableShell):
     array([1.  , 1.  , 0.33])
     """
 
-    _usual_kind: ClassVar[str] = "bernoulli"
+    _default: ClassVar[str] = "bernoulli"
 
     def __init__(
         self,
@@ -100,31 +99,8 @@ class BernoulliMixture(TableShell):
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         return X  # a frame of numbers or booleans is read as it is
 
-    def condition(self, dims: Any, values: Any = None) -> Any:
-        """Return the distribution of the other columns, given the values of some.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-            Values are compared with `binarize`, as entries of rows are.
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer; a missing value (NaN, None) says nothing.
-
-        Returns
-        -------
-        Mixture
-        """
-        return self._conditioned(dims, values)
-
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        rows = super()._rows(X, sample_weight, reset=reset)
-        return replace(rows, data=mapped(rows.data, self._prepared)) if reset else rows
-
-    def _prepared(self, x: np.ndarray) -> np.ndarray:
-        return x if self.binarize is None else np.where(np.isnan(x), np.nan, x > self.binarize)
-
-
-class CategoricalMixture(TableShell):
+class CategoricalMixture(BaseTableMixture):
     """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
 
     Within a component the columns are independent; that components differ is what makes columns depend on one
@@ -164,8 +140,8 @@ class CategoricalMixture(TableShell):
         largest seen; text is sorted; a frame's categories keep their order.
     collapsed_ : array of bool, shape (n_components,)
         Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_, n_unseen_
-        As in :class:`tractable.GaussianMixture`.
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+        As in :class:`tractable.TableMixture`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -182,7 +158,7 @@ class CategoricalMixture(TableShell):
     array([0.91])
     """
 
-    _usual_kind: ClassVar[str] = "categorical"
+    _default: ClassVar[str] = "categorical"
 
     def __init__(
         self,
@@ -220,34 +196,19 @@ class CategoricalMixture(TableShell):
     @property
     def categories_(self) -> list[np.ndarray]:
         """Values of the categories of each column."""
-        tables = zip(self.columns_.categories, self.probabilities_, strict=True)
+        tables = zip(self._columns_.categories, self.probabilities_, strict=True)
         return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
-
-    def condition(self, dims: Any, values: Any = None) -> Any:
-        """Return the distribution of the other columns' codes, given the values of some.
-
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer.
-
-        Returns
-        -------
-        Mixture
-        """
-        return self._conditioned(dims, values)
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         rows = None if is_frame(X) else _text(X)
         if rows is None:
             return super()._coded(X, leave, reset=reset)
         if reset:
-            self.columns_ = replace(learn_columns(rows, None, codes=True), library=None, types=None)
-        return coded_frame(rows, self.columns_, self._unseen()).to_numpy()
+            self._columns_ = replace(self._learn_columns(rows), library=None, types=None)
+        return coded_frame(rows, self._columns_, self._unseen()).to_numpy()
 
-    def _learned_columns(self, frame: Any, leave: Any) -> TableColumns:
-        return learn_columns(frame, None, () if leave is None else (leave,), codes=True)
+    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
+        return learn_columns(frame, None, leave, codes=True)
 
 
 def _text(X: Any) -> Any:

@@ -8,8 +8,8 @@ from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.neighbors.search import NeighborSearch
 from tractable.spatial.choose import as_index
+from tractable.spatial.index import Neighbors
 from tractable.spatial.metrics import as_metric
-from tractable.spatial.neighbors import Neighbors
 
 __all__ = ["NearestNeighbors"]
 

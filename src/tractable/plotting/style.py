@@ -1,22 +1,36 @@
-"""One style for every picture: colours that everybody can tell apart, and few lines."""
+"""The style of all pictures: colours, legends, titles, and labels that show names as they are written."""
 
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["COLOURS", "MOST_INSIDE", "axes_for", "legend", "quiet", "title", "which_columns"]
+__all__ = [
+    "COLOURS",
+    "MAX_INSIDE",
+    "axes_for",
+    "finish",
+    "hide_spines",
+    "legend",
+    "legend_label",
+    "show_literally",
+    "title",
+    "which_columns",
+]
 
 #: Okabe and Ito (2008), in the order in which series are drawn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
-#: A legend of more names than this would cover the picture: it goes beside it.
-MOST_INSIDE = 10
+#: A legend with more entries than this is placed beside the axes.
+MAX_INSIDE = 10
 
-#: More names than this find no room beside it either: the others are counted.
-MOST_NAMED = 24
+#: A legend has at most this many entries; the others are counted in a last line.
+MAX_LEGEND = 24
+
+#: A character of no width: matplotlib leaves out labels that are empty or begin with an underscore.
+ZERO_WIDTH = "\u200b"
 
 
 def axes_for(ax: Any) -> Any:
-    """Return the axes to draw on: the given ones, or new ones in a figure of their own."""
+    """Return the given axes, or new ones in a figure of their own."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt
@@ -24,20 +38,27 @@ def axes_for(ax: Any) -> Any:
     return plt.subplots(figsize=(6.0, 4.2), layout="constrained")[1]
 
 
-def quiet(ax: Any) -> None:
-    """Take away the lines that carry nothing."""
+def finish(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> Any:
+    """Hide the upper and right spines, add the legend (see :func:`legend`), and return the axes."""
+    hide_spines(ax)
+    legend(ax, boxed=boxed, beside=beside, head=head)
+    return ax
+
+
+def hide_spines(ax: Any) -> None:
+    """Hide the upper and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def title(ax: Any, *parts: str) -> None:
-    """Say above the picture what it shows: of several parts, those that say something."""
-    told = "; ".join(part for part in parts if part)
-    if told:
-        ax.set_title(told, fontsize="medium")
+    """Set a title of the parts that are not empty."""
+    text = "; ".join(part for part in parts if part)
+    if text:
+        ax.set_title(text, fontsize="medium")
 
 
 def which_columns(names: Sequence[str], dim: int) -> str:
-    """Say which columns are drawn where there are more; nothing where all of them are.
+    """Return which of `dim` columns are drawn; an empty text if all of them are.
 
     Examples
     --------
@@ -48,26 +69,26 @@ def which_columns(names: Sequence[str], dim: int) -> str:
 
 
 def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> None:
-    """Show what the colours mean, where anything is labelled.
+    """Add a legend if anything on the axes has a label.
 
     Parameters
     ----------
     ax : matplotlib Axes
     boxed : bool
-        Within a line of its own, where its marks could be taken for rows.
+        With a frame, for pictures whose marks could be taken for those of the legend.
     beside : bool
-        Outside the picture, where there is no room within; many names always are.
+        Beside the axes; a legend of more than `MAX_INSIDE` entries always is.
     head : str
-        Above the names.
+        The title of the legend.
     """
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D
 
     handles, names = ax.get_legend_handles_labels()
-    if len(names) > MOST_NAMED:
-        more = f"and {len(names) - MOST_NAMED} more"
-        handles, names = [*handles[:MOST_NAMED], Line2D([], [], ls="none")], [*names[:MOST_NAMED], more]
-    many = len(names) > MOST_INSIDE
+    if len(names) > MAX_LEGEND:
+        more = f"and {len(names) - MAX_LEGEND} more"
+        handles, names = [*handles[:MAX_LEGEND], Line2D([], [], ls="none")], [*names[:MAX_LEGEND], more]
+    many = len(names) > MAX_INSIDE
     style: dict[str, Any] = {"title": head or None, "title_fontsize": "small"}
     if many or boxed:
         style["fontsize"] = "x-small" if len(names) > 16 else "small"
@@ -75,9 +96,44 @@ def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = ""
         style |= {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     elif boxed:
         style |= {"framealpha": 0.9, "loc": "best"}
-    else:  # where it lies over marks, it can be read all the same
+    else:  # legible where it covers marks
         style |= {"framealpha": 0.75, "edgecolor": "none", "loc": "best"}
     if handles:
         for handle in ax.legend(handles, names, **style).legend_handles:
-            if isinstance(handle, PathCollection):  # a mark by itself is not pale
+            if isinstance(handle, PathCollection):  # opaque, though the marks themselves may be transparent
                 handle.set_alpha(1.0)
+
+
+def legend_label(name: Any) -> str:
+    r"""Return a name as a label that legends show even if it is empty or begins with an underscore.
+
+    Examples
+    --------
+    >>> legend_label("late"), legend_label("_late")
+    ('late', '\u200b_late')
+    """
+    text = str(name)
+    return ZERO_WIDTH + text if not text or text.startswith("_") else text
+
+
+def show_literally(artist: Any) -> Any:
+    """Turn off mathematical text for every name on axes or in a figure, and return what was given.
+
+    A dollar sign in the name of a column is a dollar sign. Numbers along axes may still be set as
+    mathematics, as powers of ten are.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    for text in artist.findobj(Text):
+        text.set_parse_math(False)
+        text.set_text(text.get_text().removeprefix(ZERO_WIDTH))
+    for axis in artist.findobj(Axis):
+        if isinstance(axis.get_major_formatter(), (LogFormatter, ScalarFormatter)):
+            for text in axis.findobj(Text):
+                text.set_parse_math(text is not axis.label)
+    for drawn in [*getattr(artist, "collections", ()), *getattr(artist, "images", ())]:
+        if drawn.colorbar is not None:  # which has axes of its own
+            show_literally(drawn.colorbar.ax)
+    return artist

@@ -3,15 +3,14 @@
 Beside the page itself: what the code on a page runs, for readers who go on from there.
 """
 
-from tractable.report.candidates import Candidate, classifiers, encoder, regressors
+from tractable.report.candidates import Candidate, classifiers, encoder, log_regressors, regressors
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
-from tractable.report.logarithms import log_regressors
+from tractable.report.map import PrincipalAxes, filled, principal_axes
 from tractable.report.mutual_information import pairwise_dependence
-from tractable.report.principal import PrincipalAxes, filled, principal_axes
+from tractable.report.page import Grid, Picture, Section
 from tractable.report.reading import read_table, table_of
-from tractable.report.repeats import copied_rows
 from tractable.report.report import ReportSummary, make_report
-from tractable.report.section import Grid, Picture, Section
+from tractable.report.rows import copied_rows
 from tractable.report.table import Column, Table, TableError
 
 __all__ = [

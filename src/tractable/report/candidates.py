@@ -1,46 +1,56 @@
-"""Models that are tried on a target: each learns from rows, and gives a distribution for new ones."""
+"""Candidate models of a target: each is fitted to rows and predicts distributions for new ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tractable.classification import (
-    LinearDiscriminant,
-    LogisticRegression,
-    NaiveBayes,
-    QuadraticDiscriminant,
-)
-from tractable.distributions import Categorical, Mixture, Normal
+from tractable.classification import LinearDiscriminant, LogisticRegression, NaiveBayes, QuadraticDiscriminant
+from tractable.distributions import Categorical, Normal
 from tractable.linear_model import BayesianRidge, LinearRegression
 from tractable.mixture import MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.value import value
 
-__all__ = ["Candidate", "Learn", "Predict", "classifiers", "encoder", "regressors"]
+__all__ = [
+    "Candidate",
+    "Learn",
+    "LogTransformed",
+    "Predict",
+    "classifiers",
+    "encoder",
+    "is_skewed",
+    "log_regressors",
+    "point_prediction",
+    "regressors",
+    "skewed_columns",
+]
 
-#: What a candidate gives for the rows of a frame: one distribution a row.
+#: The least probability of a class, so that log scores are finite.
+MIN_PROBABILITY = 1e-15
+
+#: A larger skewness than this is strong; that of an exponential distribution is 2.
+STRONG_SKEWNESS = 1.0
+
+#: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
 
-#: How it comes to that, from a frame and the targets of its rows.
+#: From a frame and the targets of its rows to a `Predict`.
 Learn = Callable[[Any, np.ndarray], Predict]
-
-#: A class that a model thinks impossible still has this probability: a log score can be bad, not infinite.
-LEAST = 1e-15
 
 
 @value
 class Candidate:
-    """A model that is tried, and how it is called.
+    """A model that is compared with others.
 
     Parameters
     ----------
     name : str
     learn : callable
-        ``learn(X, y)`` gives a function from new rows to distributions of their targets. X is a frame with
+        ``learn(X, y)`` returns a function from new rows to distributions of their targets. X is a frame with
         missing entries and categories; y are numbers, or codes of classes.
     rows_each : float
-        Rows that each encoded column should have, for the model to be worth trying.
+        Rows for each encoded column that the model needs.
     """
 
     name: str
@@ -49,7 +59,7 @@ class Candidate:
 
 
 def regressors() -> tuple[Candidate, ...]:
-    """Return what is tried on a target of numbers; the first looks at no other column."""
+    """Return the candidates for a target of numbers; the first uses no other column."""
     return (
         Candidate(name="the mean alone", learn=_mean_alone),
         Candidate(name="LinearRegression", learn=_encoded(LinearRegression), rows_each=2.0),
@@ -65,7 +75,7 @@ def regressors() -> tuple[Candidate, ...]:
 
 
 def classifiers() -> tuple[Candidate, ...]:
-    """Return what is tried on a target of classes, coded 0, 1, …; the first looks at no other column."""
+    """Return the candidates for a target of classes, coded 0, 1, …; the first uses no other column."""
     return (
         Candidate(name="the base rate", learn=_base_rate),
         Candidate(name="LogisticRegression", learn=_encoded_classes(LogisticRegression)),
@@ -79,10 +89,10 @@ def classifiers() -> tuple[Candidate, ...]:
 
 
 def encoder(X: Any) -> Any:
-    """Return what makes numbers of a frame's columns, not yet fitted.
+    """Return a transformer, not yet fitted, from the columns of a frame to numbers.
 
-    Numbers are standardised, missing ones the mean, with a column that says so; a category is one column a
-    level but the first.
+    Numbers are standardised, with missing ones replaced by the mean and an indicator column; a category is
+    one column a level but the first.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -123,12 +133,12 @@ def _mean_alone(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
 
 
 def _base_rate(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
-    shares = np.bincount(y) / len(y)
-    return lambda new: _classes(np.tile(shares, (len(new), 1)))
+    rates = np.bincount(y) / len(y)
+    return lambda new: _classes(np.tile(rates, (len(new), 1)))
 
 
 def _near_numbers(X: Any, y: np.ndarray) -> Predict:
-    """Neighbours' mean, with a normal of the variance that leave-one-out leaves: (1 - R²) var y."""
+    """Predict the mean of the neighbours, with the leave-one-out residual variance (1 - R²) var y."""
     encode = encoder(X).fit(X)
     model = KNeighborsRegressor("loo").fit(encode.transform(X), y)
     r2 = float(model.loo_scores_[model.n_neighbors_ - 1])
@@ -137,28 +147,28 @@ def _near_numbers(X: Any, y: np.ndarray) -> Predict:
 
 
 def _near_classes(X: Any, y: np.ndarray) -> Predict:
-    """Votes of neighbours, and one more vote that is shared out by the base rates."""
+    """Predict by the votes of the neighbours, and one more vote split by the base rates."""
     encode = encoder(X).fit(X)
     model = KNeighborsClassifier("loo").fit(encode.transform(X), y)
-    shares, k = np.bincount(y) / len(y), model.n_neighbors_
-    return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + shares) / (k + 1))
+    rates, k = np.bincount(y) / len(y), model.n_neighbors_
+    return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + rates) / (k + 1))
 
 
 def _naive(X: Any, y: np.ndarray) -> Predict:
-    """Naive Bayes takes the table as it is, holes and all."""
+    """Predict by naive Bayes, from the table as it is."""
     model = NaiveBayes().fit(X, y)
     return lambda new: _classes(model.predict_proba(new))
 
 
 def _quadratic(X: Any, y: np.ndarray) -> Predict:
-    """Covariances of classes: of the numbers only, for a category may not vary within a class; holes stay."""
+    """Predict by quadratic discriminants of the numbers, since a category may not vary within a class."""
     numbers = [name for name in X.columns if X[name].dtype.kind == "f"]
     model = QuadraticDiscriminant().fit(X[numbers].to_numpy(), y)
     return lambda new: _classes(model.predict_proba(new[numbers].to_numpy()))
 
 
 def _joint(X: Any, y: np.ndarray) -> Predict:
-    """A mixture of all columns and the target, given what is known of a row; BIC chooses how many parts."""
+    """Predict by a mixture of all columns and the target, conditioned on the row; BIC chooses its size."""
     target = "the target"
     while target in X.columns:
         target += "'"
@@ -173,11 +183,133 @@ def _joint(X: Any, y: np.ndarray) -> Predict:
             for name in X.columns
         }
         given = model.condition({name: column.to_numpy() for name, column in rows.items()})
-        return Mixture(weights=given.weights, components=given.components.parts[0])
+        return given.as_univariate()
 
     return predict
 
 
 def _classes(proba: np.ndarray) -> Categorical:
-    proba = np.maximum(proba, LEAST)
+    proba = np.maximum(proba, MIN_PROBABILITY)
     return Categorical(probabilities=proba / proba.sum(axis=1, keepdims=True))
+
+
+@value
+class LogTransformed:
+    """The distribution of y, given that of log y: p(y) = p(log y) / y for y > 0.
+
+    It has a median but not always a mean: if log y is Student's t, the mean of y is infinite.
+
+    Parameters
+    ----------
+    base : distribution of numbers
+        Of log y, one batch entry a row.
+
+    Examples
+    --------
+    >>> from tractable import Normal
+    >>> d = OfLogarithm(base=Normal(mean=[0.0, 1.0], stddev=0.5))
+    >>> d.median.round(3), d.cdf([1.0, np.e]).round(3), d.log_prob([1.0, -1.0]).round(3)
+    (array([1.   , 2.718]), array([0.5, 0.5]), array([-0.226,   -inf]))
+    """
+
+    base: Any
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return tuple(self.base.batch_shape)
+
+    @property
+    def median(self) -> np.ndarray:
+        return _exp(self.base.icdf(0.5))
+
+    def log_prob(self, y: Any) -> np.ndarray:
+        log_y, outside = _log(y)
+        return np.where(outside, -np.inf, self.base.log_prob(log_y) - log_y)
+
+    def cdf(self, y: Any) -> np.ndarray:
+        log_y, outside = _log(y)
+        return np.where(outside, 0.0, self.base.cdf(log_y))
+
+    def icdf(self, q: Any) -> np.ndarray:
+        return _exp(self.base.icdf(q))
+
+    def interval(self, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Return the equal-tailed interval: the exponentials of the ends of that of log y."""
+        low, high = self.base.interval(coverage)
+        return _exp(low), _exp(high)
+
+
+def point_prediction(d: Any) -> np.ndarray:
+    """Return one number for each row: the mean, or the median if the logarithm was modelled."""
+    return np.asarray(d.median if isinstance(d, LogTransformed) else d.mean)
+
+
+def is_skewed(x: Any) -> bool:
+    """Return whether numbers are positive, strongly skewed to the right, and less so in logarithms.
+
+    Examples
+    --------
+    >>> is_skewed([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]), is_skewed([1.0, 2.0, 3.0, 4.0, 5.0])
+    (True, False)
+    """
+    x = np.asarray(x, dtype=np.float64)
+    x = x[~np.isnan(x)]
+    if len(x) < 3 or not (x > 0.0).all():
+        return False
+    skewness = _skewness(x)
+    return bool(skewness > STRONG_SKEWNESS and abs(_skewness(np.log(x))) < skewness)
+
+
+def skewed_columns(X: Any) -> list[str]:
+    """Return the columns of a frame that are replaced by their logarithms in models of a logarithm."""
+    return [name for name in X.columns if X[name].dtype.kind == "f" and is_skewed(X[name])]
+
+
+def log_regressors(columns: Sequence[str] = ()) -> tuple[Candidate, ...]:
+    """Return the candidates of `regressors`, each as a model of the logarithm of the target.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Columns of X that are replaced by their logarithms; entries without a logarithm are missing.
+    """
+    names = {"the mean alone": "the mean of logarithms alone"}
+    return tuple(
+        Candidate(
+            name=names.get(one.name, f"{one.name} of logarithms"),
+            learn=_of_logarithm(one, list(columns)),
+            rows_each=one.rows_each,
+        )
+        for one in regressors()
+    )
+
+
+def _of_logarithm(one: Candidate, columns: list[str]) -> Any:
+    def learn(X: Any, y: np.ndarray) -> Predict:
+        predict = one.learn(_logged(X, columns), np.log(y))
+        return lambda new: LogTransformed(base=predict(_logged(new, columns)))
+
+    return learn
+
+
+def _logged(X: Any, columns: list[str]) -> Any:
+    return X.assign(**{name: np.log(X[name].where(X[name] > 0.0)) for name in columns})
+
+
+def _log(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms, 0 for numbers that are not positive, and the mask of these."""
+    y = np.asarray(y, dtype=np.float64)
+    outside = y <= 0.0
+    return np.log(np.where(outside, 1.0, y)), outside
+
+
+def _exp(x: Any) -> np.ndarray:
+    with np.errstate(over="ignore"):  # an end of an interval may overflow to infinity
+        return np.exp(x)
+
+
+def _skewness(x: np.ndarray) -> float:
+    z = x / np.abs(x).max()  # so that cubes do not overflow
+    z = z - z.mean()
+    scale = float(np.sqrt(np.mean(z**2)))
+    return float(np.mean((z / scale) ** 3)) if scale > 0.0 else 0.0

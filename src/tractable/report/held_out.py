@@ -1,4 +1,4 @@
-"""Predictions of rows that a model has not seen, and how good they are."""
+"""Cross-validated predictions: rows for models, held-out log scores, comparisons and importances."""
 
 import warnings
 from collections.abc import Sequence
@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.names import number_of
 from tractable.report.candidates import Candidate, Predict
+from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_rows, listed
+from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["HeldOut", "Importance", "compared", "folds", "held_out", "importances"]
+__all__ = ["HeldOut", "Importance", "ModelRows", "compared", "folds", "held_out", "importances", "model_rows"]
 
+#: Folds of the cross-validation.
 N_FOLDS = 5
+
+#: Rows and classes at most; rows at least.
+MAX_ROWS, MAX_CLASSES, MIN_ROWS = 2_000, 12, 20
 
 
 @value
 class HeldOut:
-    """What a model said of each row when it was fitted to the others.
+    """The predictions of a model for each row, fitted to the rows of the other folds.
 
     Parameters
     ----------
@@ -24,7 +31,7 @@ class HeldOut:
     log_p : array (n,)
         The log predictive density (of classes: probability) of each row's target.
     parts : list of (rows, Predict, distribution)
-        By fold: the positions of the rows, the model, and what it said of them.
+        By fold: the positions of the rows, the fitted model, and its predictions.
     """
 
     name: str
@@ -40,8 +47,8 @@ class HeldOut:
         return _error(self.log_p)
 
     def gathered(self, what: Any) -> np.ndarray:
-        """Return what a function makes of each fold's distribution, in the order of the rows."""
-        found = [(rows, np.asarray(what(said, rows))) for rows, _, said in self.parts]
+        """Return ``what(distribution, rows)`` of each fold, in the order of the rows."""
+        found = [(rows, np.asarray(what(predicted, rows))) for rows, _, predicted in self.parts]
         out = np.empty((len(self.log_p), *found[0][1].shape[1:]))
         for rows, values in found:
             out[rows] = values
@@ -50,13 +57,13 @@ class HeldOut:
 
 @value
 class Importance:
-    """What a column is worth: how much log density is lost when its entries are dealt out at random.
+    """The permutation importance of a column: the log density lost when its entries are permuted.
 
     Parameters
     ----------
     column : str
     loss : float
-        On average of a row.
+        Mean over rows.
     standard_error : float
         Over rows.
     """
@@ -67,7 +74,7 @@ class Importance:
 
 
 def folds(y: np.ndarray, *, classes: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the rows to learn from and the rows to predict, five times; always the same."""
+    """Return the training and test rows of five folds, with a fixed seed."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = StratifiedKFold if classes else KFold
@@ -75,24 +82,24 @@ def folds(y: np.ndarray, *, classes: bool) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def held_out(candidate: Candidate, X: Any, y: np.ndarray, splits: Any) -> HeldOut:
-    """Return a model's predictions of rows it has not seen."""
+    """Return the cross-validated predictions of a candidate."""
     log_p, parts = np.empty(len(y)), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for train, test in splits:
             predict = candidate.learn(X.iloc[train], y[train])
-            said = predict(X.iloc[test])
-            log_p[test] = said.log_prob(y[test])
-            parts.append((test, predict, said))
+            predicted = predict(X.iloc[test])
+            log_p[test] = predicted.log_prob(y[test])
+            parts.append((test, predict, predicted))
     if not np.isfinite(log_p).all():
         raise ValueError(f"{candidate.name} gives targets no finite density")
     return HeldOut(name=candidate.name, log_p=log_p, parts=parts)
 
 
 def compared(found: Sequence[HeldOut]) -> list[tuple[HeldOut, float, float]]:
-    """Return models by their mean log density, each with its difference from the best and the paired error.
+    """Return models by their mean log density, each with its difference from the best.
 
-    Rows that are hard for one model are hard for all: what they have in common cancels in the difference.
+    The standard error is that of the paired differences, in which the difficulty of rows cancels.
     """
     order = sorted(found, key=lambda one: -one.mean)
     best = order[0]
@@ -102,20 +109,132 @@ def compared(found: Sequence[HeldOut]) -> list[tuple[HeldOut, float, float]]:
 def importances(
     found: HeldOut, X: Any, y: np.ndarray, columns: Sequence[str], rng: np.random.Generator, repeats: int = 3
 ) -> list[Importance]:
-    """Return what columns are worth to a model, the most important first, by permutations of each."""
+    """Return the permutation importance of columns to a model, the largest first."""
     out = []
     for name in columns:
         loss = np.zeros(len(y))
         for rows, predict, _ in found.parts:
             part = X.iloc[rows]
             for _ in range(repeats):
-                dealt = part.assign(**{name: part[name].to_numpy()[rng.permutation(len(rows))]})
+                permuted = part.assign(**{name: part[name].to_numpy()[rng.permutation(len(rows))]})
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    loss[rows] += (found.log_p[rows] - predict(dealt).log_prob(y[rows])) / repeats
+                    loss[rows] += (found.log_p[rows] - predict(permuted).log_prob(y[rows])) / repeats
         out.append(Importance(column=name, loss=float(loss.mean()), standard_error=_error(loss)))
     return sorted(out, key=lambda one: -one.loss)
 
 
 def _error(x: np.ndarray) -> float:
     return float(x.std(ddof=1) / np.sqrt(len(x)))
+
+
+@value
+class ModelRows:
+    """The rows and columns that models of a target are fitted to.
+
+    Parameters
+    ----------
+    X : pandas frame
+        Columns of numbers and categories, with missing entries.
+    y : array (n,)
+        Numbers, or codes of classes.
+    classes : tuple of str, optional
+        The classes in the order of their codes.
+    notes : tuple of str
+        What was left out.
+    code : str
+        Lines that compute `X` and `y` from `table`.
+    n_unused : int
+        Number of columns that are not in X, without constant ones and copies of the target.
+    reason : str
+        Why the target cannot be predicted; empty if it can.
+    """
+
+    X: Any
+    y: np.ndarray
+    classes: tuple[str, ...] | None
+    notes: tuple[str, ...]
+    code: str
+    n_unused: int = 0
+    reason: str = ""
+
+
+def model_rows(table: Table, target: str) -> ModelRows:
+    """Return the rows whose target is known, at most 2,000 of them, and the other columns."""
+    column = table.column(target)
+    if not (column.is_number or column.is_category):
+        return _nothing(f"{target} cannot be predicted: it is a column of kind {column.kind!r}.")
+    copies = _copies(table, target) if column.is_number else []
+    every = len(table.columns)
+    rows = chosen_rows(table, (target, *copies), most_numbers=every, most_categories=every)
+    rows = deduplicated_rows(rows, table)  # a copy of a test row must not be a training row
+    notes = list(rows.notes)
+    if copies:
+        notes.append(f"Left out, since they say the target outright: {listed(copies)}.")
+    if not rows.frame.shape[1]:
+        return _nothing(f"There is no other column that could tell {target}.", notes)
+    y = table.frame[target].loc[rows.frame.index]
+    known = y.dropna()
+    classes = _classes(known, notes) if column.is_category else None
+    if classes is not None:
+        known = known[known.isin(classes)]
+    if len(known) < len(y):
+        n_missing = int(y.isna().sum())
+        if n_missing:
+            notes.append(f"{number_of(n_missing, 'row')} without a target left out.")
+    if len(known) < MIN_ROWS or known.nunique() < 2:
+        why = "fewer than two different values" if known.nunique() < 2 else f"fewer than {MIN_ROWS} rows"
+        return _nothing(f"{target} cannot be predicted: {why} of it can be used.", notes)
+    if len(known) > MAX_ROWS:
+        known = known.sample(MAX_ROWS, random_state=0)
+        notes.append(f"Models are compared on {MAX_ROWS:,} rows, chosen at random.")
+    codes = known.map({name: k for k, name in enumerate(classes)}) if classes else known
+    return ModelRows(
+        X=rows.frame.loc[known.index],
+        y=codes.to_numpy(dtype=int if classes else float),
+        classes=classes,
+        notes=tuple(notes),
+        code=_code(rows, target, classes, sampled=len(known) == MAX_ROWS < len(y)),
+        n_unused=_unused(table, {target, *copies, *rows.frame.columns}),
+    )
+
+
+def _classes(known: Any, notes: list[str]) -> tuple[str, ...]:
+    counts = known.value_counts()
+    rare = list(counts.index[counts < N_FOLDS])
+    if rare:
+        notes.append(f"Classes of fewer than {N_FOLDS} rows left out: {listed(rare)}.")
+    kept = list(counts.index[counts >= N_FOLDS])
+    if len(kept) > MAX_CLASSES:
+        notes.append(f"Of {len(kept)} classes the {MAX_CLASSES} most frequent are used.")
+    return tuple(sorted(kept[:MAX_CLASSES]))
+
+
+def _copies(table: Table, target: str) -> list[str]:
+    frame = table.numbers()
+    y = frame[target]
+    others = frame.drop(columns=target)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alike = others.corrwith(y).abs()
+    return [str(name) for name in others.columns if alike[name] > SAME and others[name].notna().sum() > 2]
+
+
+def _unused(table: Table, used: set[str]) -> int:
+    left = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]
+    return len(left) + table.n_unseen
+
+
+def _code(rows: ChosenRows, target: str, classes: tuple[str, ...] | None, *, sampled: bool) -> str:
+    lines = [rows.code.rstrip(), f"y = table.frame[{target!r}].loc[rows.index].dropna()"]
+    if classes is not None:
+        lines.append(f"y = y[y.isin({list(classes)!r})]")
+    if sampled:
+        lines.append(f"y = y.sample({MAX_ROWS}, random_state=0)")
+    lines.append("X = rows.loc[y.index]")
+    if classes is not None:
+        lines.append(f"y = y.map({list(classes)!r}.index)")
+    return "\n".join([*lines, "y = y.to_numpy()", ""])
+
+
+def _nothing(why: str, notes: Any = ()) -> ModelRows:
+    return ModelRows(X=None, y=np.zeros(0), classes=None, notes=tuple(notes), code="", reason=why)

@@ -1,4 +1,4 @@
-"""A map of the rows: the plane in which they differ most."""
+"""A map of the rows: their first two principal components."""
 
 import warnings
 from typing import Any
@@ -7,37 +7,76 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
-from tractable.report.clusters import membership
-from tractable.report.grouping import grouping
-from tractable.report.map_pictures import map_picture, scree_picture
-from tractable.report.principal import PrincipalAxes, chance_variance, filled, principal_axes
-from tractable.report.repeats import imports_for, rows_once
-from tractable.report.rows import ChosenRows, beginning, chosen_rows, listed
-from tractable.report.section import Grid, Section
+from tractable.plotting.style import COLOURS, legend, legend_label
+from tractable.report.mixtures import fitted_mixtures, membership
+from tractable.report.page import (
+    MARKERS,
+    MAX_POINTS,
+    MAX_VECTOR,
+    Grid,
+    Picture,
+    Section,
+    canvas,
+    picture_of,
+    shortened,
+)
+from tractable.report.rows import (
+    ChosenRows,
+    chosen_rows,
+    code_head,
+    deduplicated_rows,
+    imports_for,
+    listed,
+    sampled,
+    unused_note,
+)
 from tractable.report.table import Table
-from tractable.report.unused import not_used
 from tractable.statistics import Moments
+from tractable.value import value
 
-__all__ = ["section"]
+__all__ = ["PrincipalAxes", "chance_variance", "filled", "principal_axes", "section", "why_not"]
 
-#: Rows and columns that the map is made of, at most.
-MOST_ROWS, MOST_COLUMNS = 5_000, 60
+#: Rows and columns of the map, at most.
+MAX_ROWS, MAX_COLUMNS = 5_000, 60
 
-#: What has no place in a map.
-NO_NUMBERS = ("category", "boolean", "date", "text", "identifier")
+#: The kinds of columns that are not used.
+UNUSED = ("category", "boolean", "date", "text", "identifier")
 
-#: Columns that are told for each direction, and directions that are told.
-MOST_TOLD, MOST_DIRECTIONS = 4, 5
+#: Columns that are named for each direction, and directions in the table.
+MAX_NAMED, MAX_DIRECTIONS = 4, 5
+
+#: Directions in the scree plot, columns with an arrow, and categories with a colour.
+MAX_BARS, MAX_ARROWS, MAX_VALUES = 20, 6, 7
+
+
+@value
+class PrincipalAxes:
+    """The eigenvectors of a covariance, the largest variance first.
+
+    Parameters
+    ----------
+    variances : array (d,)
+    directions : array (d, d)
+        One a column; of each the largest entry is positive.
+    """
+
+    variances: np.ndarray
+    directions: np.ndarray
+
+    @property
+    def explained_variance_ratio(self) -> np.ndarray:
+        """The fraction of the variance along each direction, (d,)."""
+        return self.variances / self.variances.sum()
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
-    """Return the plane in which rows differ most; None with fewer than two columns of numbers."""
-    rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
-    rows = rows_once(rows, table)
+    """Return the principal components of the rows; None with fewer than two columns of numbers."""
+    rows = chosen_rows(table, target or (), most_numbers=MAX_COLUMNS, most_categories=0)
+    rows = deduplicated_rows(rows, table)
     if len(rows.numbers) < 2 or len(rows.frame) < 3:
         return None
-    part = rows.part(MOST_ROWS)
-    z, gaps, axes = _standardised(part)
+    part = rows.part(MAX_ROWS)
+    z, n_missing, axes = _standardised(part)
     scores = z @ axes.directions[:, :2]
     names = list(rows.numbers)
     beyond = int((axes.variances > chance_variance(len(z), len(names))).sum())
@@ -45,7 +84,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     return Section(
         key="map",
         title="A map of the rows",
-        done=_done(rows, len(part), gaps),
+        done=_done(rows, len(part), n_missing),
         meaning=_meaning(axes, names, beyond),
         assumptions=(
             "Differences count in standard deviations of each column, all columns alike, and relations "
@@ -53,47 +92,47 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, rows, part),
         pictures=(
-            scree_picture(axes.shares, chance_variance(len(z), len(names)) / len(names)),
-            map_picture(scores, axes, names, colours, by, rng),
+            _scree_picture(axes.explained_variance_ratio, chance_variance(len(z), len(names)) / len(names)),
+            _map_picture(scores, axes, names, colours, by, rng),
         ),
         tables=(_directions(axes, names),),
         notes=_notes(table, rows, target),
         findings={
-            "shares": axes.shares[:MOST_DIRECTIONS].tolist(),
+            "shares": axes.explained_variance_ratio[:MAX_DIRECTIONS].tolist(),
             "n_beyond_chance": beyond,
-            "directions": [_told(axes, names, j)[:MOST_TOLD] for j in range(2)],
+            "directions": [_main_columns(axes, names, j)[:MAX_NAMED] for j in range(2)],
         },
     )
 
 
 def why_not(table: Table, target: str | None) -> str:
-    """Say why there is no map of a table."""
-    rows = chosen_rows(table, target or (), most_numbers=MOST_COLUMNS, most_categories=0)
-    if rows.numbers and len(rows_once(rows, table).frame) < 3:
+    """Return why there is no map of a table."""
+    rows = chosen_rows(table, target or (), most_numbers=MAX_COLUMNS, most_categories=0)
+    if rows.numbers and len(deduplicated_rows(rows, table).frame) < 3:
         return "No map of the rows: it takes three different rows with a number."
     there = "1" if rows.numbers else "none"
     return f"No map of the rows: it takes two columns of numbers that vary, and there is {there}."
 
 
 def _standardised(part: Any) -> tuple[np.ndarray, int, PrincipalAxes]:
-    """Return rows in standard units with their holes filled, how many holes there were, and the axes."""
+    """Return standardised rows with missing entries imputed, the number of these, and the principal axes."""
     x = part.to_numpy(dtype=np.float64)
     z = (x - np.nanmean(x, axis=0)) / np.nanstd(x, axis=0)
-    gaps = int(np.isnan(z).sum())
-    if not gaps:
+    n_missing = int(np.isnan(z).sum())
+    if not n_missing:
         return z, 0, principal_axes(Moments.of(z))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a covariance near to singular is good enough for a map
+        warnings.simplefilter("ignore")  # a nearly singular covariance is good enough for a map
         normal = GaussianDensity(tol=1e-6, max_iter=100).fit(z)
     covariance = np.asarray(normal.covariance_)
-    return filled(z, normal.distribution_.mean, covariance), gaps, principal_axes(covariance)
+    return filled(z, normal.distribution_.mean, covariance), n_missing, principal_axes(covariance)
 
 
 def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
-    """Return what rows are coloured by, and what it is called."""
+    """Return the values that rows are coloured by, and their name."""
     if target is not None:
         return table.frame[target].loc[part.index], target
-    found = grouping(table)
+    found = fitted_mixtures(table)
     if found is None:
         return None, ""
     import pandas as pd
@@ -102,46 +141,47 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
     return labels.reindex(part.index).map(lambda k: None if np.isnan(k) else str(int(k))), "cluster"
 
 
-def _done(rows: ChosenRows, n: int, gaps: int) -> str:
+def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
     whole = "" if n == len(rows.frame) else ", chosen at random"
-    holes = (
-        f" {number_of(gaps, 'missing entry was', 'missing entries were')} filled with what a normal "
+    imputed = (
+        f" {number_of(n_missing, 'missing entry was', 'missing entries were')} filled with what a normal "
         "distribution of all columns expects, given the rest of the row."
-        if gaps
+        if n_missing
         else ""
     )
     return (
         f"The {number_of(len(rows.numbers), 'column')} of numbers of {number_of(n, 'row')}{whole} were "
-        f"standardised, and their principal axes found: the directions in which rows differ most.{holes}"
+        f"standardised, and their principal axes found: the directions in which rows differ most.{imputed}"
     )
 
 
 def _meaning(axes: PrincipalAxes, names: list[str], beyond: int) -> str:
-    first, second = (float(share) for share in axes.shares[:2])
-    enough = int(np.searchsorted(np.cumsum(axes.shares), 0.9 - 1e-12)) + 1
+    first, second = (float(ratio) for ratio in axes.explained_variance_ratio[:2])
+    enough = int(np.searchsorted(np.cumsum(axes.explained_variance_ratio), 0.9 - 1e-12)) + 1
     some = f"{number_of(beyond, 'direction')} {'holds' if beyond == 1 else 'hold'}"
     return (
         f"The map shows {first + second:.0%} of the variance, {first:.0%} along its first direction, which "
-        f"is mostly {listed(_told(axes, names, 0)[:3])}; nine tenths need {number_of(enough, 'direction')} "
+        f"is mostly {listed(_main_columns(axes, names, 0)[:3])}; nine tenths need "
+        f"{number_of(enough, 'direction')} "
         f"of {len(names)}. {some if beyond else 'No direction holds'} more than columns without any relation "
         "would show."
     )
 
 
-def _told(axes: PrincipalAxes, names: list[str], j: int) -> list[str]:
-    """Return the columns that make up a direction, the most important first."""
+def _main_columns(axes: PrincipalAxes, names: list[str], j: int) -> list[str]:
+    """Return the columns of a direction, those of the largest loadings first."""
     return [names[i] for i in np.argsort(-np.abs(axes.directions[:, j]), kind="stable")]
 
 
 def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
     rows = []
-    for j in range(min(MOST_DIRECTIONS, len(names))):
-        order = np.argsort(-np.abs(axes.directions[:, j]), kind="stable")[:MOST_TOLD]
+    for j in range(min(MAX_DIRECTIONS, len(names))):
+        order = np.argsort(-np.abs(axes.directions[:, j]), kind="stable")[:MAX_NAMED]
         words = ", ".join(
             f"{names[i]} {axes.directions[i, j]:+.2f}" for i in order if abs(axes.directions[i, j]) >= 0.1
         )
-        held = axes.shares[: j + 1].sum()
-        rows.append((str(j + 1), f"{axes.shares[j]:.1%}", f"{held:.1%}", words))
+        held = axes.explained_variance_ratio[: j + 1].sum()
+        rows.append((str(j + 1), f"{axes.explained_variance_ratio[j]:.1%}", f"{held:.1%}", words))
     return Grid(
         title="The directions",
         head=("direction", "share of the variance", "so far", "made of"),
@@ -152,11 +192,11 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
 
 def _notes(table: Table, rows: ChosenRows, target: str | None) -> tuple[str, ...]:
     kept = tuple(note for note in rows.notes if "categories" not in note)
-    return (*kept, *not_used(table, *NO_NUMBERS, leave=target or ()))
+    return (*kept, *unused_note(table, *UNUSED, leave=target or ()))
 
 
 def _code(table: Table, rows: ChosenRows, part: Any) -> str:
-    sample = "" if part is rows.frame else f"rows = rows.sample({MOST_ROWS}, random_state=0)\n"
+    sample = "" if part is rows.frame else f"rows = rows.sample({MAX_ROWS}, random_state=0)\n"
     lines = f"{rows.code}{sample}z = (rows - rows.mean()) / rows.std(ddof=0)\n"
     names = "principal_axes"
     if part.isna().to_numpy().any():
@@ -168,6 +208,158 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
         )
     else:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
-    lines += "print(axes.shares)\nplaces = z @ axes.directions[:, :2]\n"
+    lines += "print(axes.explained_variance_ratio)\nscores = z @ axes.directions[:, :2]\n"
     imports = f"{imports_for(lines)}from tractable.report import {names}\n"
-    return beginning(table, imports) + lines
+    return code_head(table, imports) + lines
+
+
+def _scree_picture(ratio: np.ndarray, chance: float) -> Picture:
+    """Draw the fraction of the variance along each direction, and the largest by chance."""
+    shown = ratio[:MAX_BARS]
+    numbers = np.arange(1, len(shown) + 1)
+    with canvas() as (figure, ax):
+        ax.bar(numbers, shown, color=COLOURS[0], width=0.7, label="each")
+        ax.plot(numbers, np.cumsum(shown), ".-", color=COLOURS[1], label="so far")
+        if chance < 1.0:
+            ax.axhline(chance, color="0.4", lw=1, ls="--", label="most by chance")
+        ax.set(xlabel="direction", ylabel="share of the variance", ylim=(0, 1.02))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        legend(ax)
+        return picture_of(
+            figure,
+            alt=f"The first direction holds {ratio[0]:.0%} of the variance, the second {ratio[1]:.0%}",
+            caption="Directions above the dashed line hold more than columns without any relation would."
+            if chance < 1.0
+            else "Of so few rows chance alone may give one direction nearly all.",
+        )
+
+
+def _map_picture(
+    scores: np.ndarray, axes: PrincipalAxes, names: list[str], colours: Any, by: str, rng: np.random.Generator
+) -> Picture:
+    """Draw the rows along the first two directions, with arrows of the main columns."""
+    shown = sampled(np.arange(len(scores)), MAX_POINTS, rng)
+    with canvas(height=4.4) as (figure, ax):
+        _points(figure, ax, scores[shown], None if colours is None else colours.iloc[shown], by)
+        _arrows(ax, scores, axes.directions[:, :2] * np.sqrt(axes.variances[:2]), names)
+        ax.set(
+            xlabel=f"first direction ({axes.explained_variance_ratio[0]:.0%})",
+            ylabel=f"second direction ({axes.explained_variance_ratio[1]:.0%})",
+        )
+        return picture_of(
+            figure,
+            alt=f"Rows in the plane of the first two directions{', coloured by ' + by if by else ''}",
+            caption="Rows near each other are alike in these two directions; an arrow points to where a "
+            "column is large, and is longer the more of its variance the map shows.",
+            pixels=len(shown) > MAX_VECTOR,
+        )
+
+
+def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None:
+    style: dict[str, Any] = {"s": 14, "lw": 0, "alpha": 0.7}
+    if colours is None:
+        ax.scatter(*xy.T, color=COLOURS[0], **style)
+    elif colours.dtype.kind == "f":
+        known = colours.notna().to_numpy()
+        ax.scatter(*xy[~known].T, color="0.8", **style)
+        drawn = ax.scatter(*xy[known].T, c=colours[known], cmap="viridis", **style)
+        figure.colorbar(drawn, ax=ax, label=by, shrink=0.8)
+    else:
+        values = list(colours.value_counts().index[:MAX_VALUES])
+        if by == "cluster":
+            values = sorted(values)
+        rest = ~colours.isin(values).to_numpy()
+        if rest.any():
+            ax.scatter(*xy[rest].T, color="0.75", label="other", **style)
+        for j, level in enumerate(values):
+            mine = (colours == level).to_numpy()
+            label = legend_label(str(level)[:30])
+            ax.scatter(*xy[mine].T, color=COLOURS[j], marker=MARKERS[j], label=label, **style)
+        legend(ax, head=by[:40])
+
+
+def _arrows(ax: Any, scores: np.ndarray, loadings: np.ndarray, names: list[str]) -> None:
+    """Draw arrows of the columns of the largest loadings; an arrow of length one reaches the edge."""
+    lengths = np.sqrt((loadings**2).sum(axis=1))
+    reach = 0.95 * float(np.abs(scores).max())
+    longest = np.argsort(-lengths, kind="stable")[:MAX_ARROWS]
+    tips = {int(i): reach * loadings[i] for i in longest if lengths[i] >= 0.1}
+    for tip in tips.values():
+        style = {"arrowstyle": "->", "color": "0.25", "lw": 1.0}
+        ax.annotate("", xy=tip, xytext=(0, 0), arrowprops=style)
+    if tips:
+        ax.update_datalim(list(tips.values()))  # arrows may reach beyond the rows
+    ax.margins(0.2)
+    shown = [shortened(name, 20) for name in names]
+    widths = np.array([0.02 * len(name) * 2.0 * reach for name in shown])
+    for i, at in _label_positions(tips, widths, 0.06 * 2.0 * reach).items():
+        side = "bottom" if at[1] >= 0 else "top"
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+        ax.text(*at, shown[i], ha="center", va=side, fontsize=8, color="0.1", bbox=box)
+
+
+def _label_positions(tips: dict[int, np.ndarray], widths: np.ndarray, height: float) -> dict[int, np.ndarray]:
+    """Return positions of labels at the tips, moved outwards until none covers another."""
+    placed: dict[int, np.ndarray] = {}
+    for i, tip in sorted(tips.items(), key=lambda item: abs(item[1][1])):
+        at = np.array(tip)
+        step = height if at[1] >= 0 else -height
+        while any(
+            abs(at[0] - other[0]) < 0.5 * (widths[i] + widths[j]) and abs(at[1] - other[1]) < height
+            for j, other in placed.items()
+        ):
+            at[1] += step
+        placed[i] = at
+    return placed
+
+
+def principal_axes(covariance: Any) -> PrincipalAxes:
+    """Return the principal axes of a covariance, or of the `Moments` of rows: Σ = U diag(λ) Uᵀ, λ falling.
+
+    Examples
+    --------
+    >>> axes = principal_axes(Moments.of([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
+    >>> axes.explained_variance_ratio.round(3), axes.directions[:, 0].round(3)
+    (array([1., 0.]), array([0.707, 0.707]))
+    """
+    matrix = np.asarray(covariance.covariance() if isinstance(covariance, Moments) else covariance)
+    variances, directions = np.linalg.eigh(matrix)
+    variances, directions = np.maximum(variances[::-1], 0.0), directions[:, ::-1]
+    largest = np.argmax(np.abs(directions), axis=0)
+    signs = np.sign(directions[largest, np.arange(len(matrix))])
+    return PrincipalAxes(variances=variances, directions=directions * signs)
+
+
+def filled(x: Any, mean: Any, covariance: Any) -> np.ndarray:
+    """Return rows with missing entries replaced by their normal conditional mean given the rest of the row.
+
+    E[x_m | x_o] = μ_m + Σ_mo Σ_oo⁻¹ (x_o - μ_o), one solution for all rows with the same pattern.
+
+    Examples
+    --------
+    >>> filled([[1.0, np.nan]], mean=[0.0, 0.0], covariance=[[1.0, 0.5], [0.5, 1.0]])
+    array([[1. , 0.5]])
+    """
+    x = np.array(x, dtype=np.float64)
+    mean, covariance = np.asarray(mean), np.asarray(covariance)
+    patterns, which = np.unique(np.isnan(x), axis=0, return_inverse=True)
+    for k, m in enumerate(patterns):
+        if not m.any():
+            continue
+        rows, o = np.flatnonzero(which.ravel() == k), ~m
+        gain = np.linalg.lstsq(covariance[np.ix_(o, o)], covariance[np.ix_(o, m)], rcond=None)[0]
+        x[np.ix_(rows, m)] = mean[m] + (x[np.ix_(rows, o)] - mean[o]) @ gain
+    return x
+
+
+def chance_variance(n_rows: int, n_columns: int) -> float:
+    """Return the largest variance along a direction of uncorrelated columns, (1 + √(d/n))².
+
+    For standardised columns, of many rows and columns (Marčenko and Pastur 1967).
+
+    Examples
+    --------
+    >>> round(chance_variance(400, 4), 12)
+    1.21
+    """
+    return float((1.0 + np.sqrt(n_columns / n_rows)) ** 2)

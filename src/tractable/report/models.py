@@ -1,85 +1,116 @@
-"""Which model predicts the target best, by how much, how well it knows what it knows, and from what."""
+"""Models of the target: compared by held-out log scores, with calibration and importances."""
 
 from typing import Any
 
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.candidates import Candidate, classifiers, encoder, regressors
-from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
-from tractable.report.logarithms import OfLogarithm, is_skewed, log_regressors, middle, skewed_columns
-from tractable.report.model_code import model_code
-from tractable.report.model_pictures import class_pictures, comparison, importance_picture, number_pictures
-from tractable.report.model_rows import ModelRows, model_rows
-from tractable.report.model_words import Ranked, few_rows, is_base, is_clear, meaning, r_squared, share_right
-from tractable.report.rows import listed
-from tractable.report.section import Grid, Section
+from tractable.metrics import CalibrationCurve, class_calibration, confusion_matrix
+from tractable.plotting import plot
+from tractable.plotting.style import COLOURS, legend
+from tractable.report.candidates import (
+    Candidate,
+    LogTransformed,
+    classifiers,
+    encoder,
+    is_skewed,
+    log_regressors,
+    point_prediction,
+    regressors,
+    skewed_columns,
+)
+from tractable.report.held_out import (
+    HeldOut,
+    Importance,
+    ModelRows,
+    compared,
+    folds,
+    held_out,
+    importances,
+    model_rows,
+)
+from tractable.report.mutual_information import informative_columns
+from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
+from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.table import Table
-from tractable.report.telling import telling_columns
-from tractable.report.unused import not_used
 from tractable.value import replace
 
-__all__ = ["section"]
+__all__ = ["dominant_rows", "section"]
+
+#: Standard errors from which a difference is clear.
+CLEAR = 2.0
+
+#: An R² that speaks against "no dependence", and the importance relative to the largest that is named.
+MIN_R2, MIN_IMPORTANCE = 0.1, 0.05
+
+#: Rows whose intervals are drawn, and columns whose importances are.
+MAX_INTERVALS, MAX_COLUMNS = 200, 12
+
+#: Probabilities at which quantiles are compared with the targets.
+LEVELS = np.arange(1, 10) / 10.0
+
+#: Models with their difference from the best and its standard error, the best first.
+Ranked = list[tuple[HeldOut, float, float]]
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
-    """Return how well models predict the target; None without one."""
+    """Return how well models predict the target; None without a target."""
     if target is None:
         return None
     rows = model_rows(table, target)
-    if rows.trouble:
+    if rows.reason:
         return _nothing(table, target, rows)
     logged = skewed_columns(rows.X) if not rows.classes and is_skewed(rows.y) else None
-    found, failed = _tried(rows, logged)
-    bases = [one for one in found if is_base(one)]
+    found, failed = _compared_models(rows, logged)
+    bases = [one for one in found if _is_baseline(one)]
     if not bases:
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
-        return _nothing(table, target, replace(rows, trouble=why, notes=(*rows.notes, *failed)))
+        return _nothing(table, target, replace(rows, reason=why, notes=(*rows.notes, *failed)))
     ranked, base = compared(found), max(bases, key=lambda one: one.mean)
-    best, clear = ranked[0][0], is_clear(base, ranked)
+    best, clear = ranked[0][0], _is_clear(base, ranked)
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
-    worth = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
-    telling = [] if clear else [name for name in telling_columns(table, target) if name in columns]
-    pictures = class_pictures(best, rows) if rows.classes else number_pictures(best, rows, target, rng)
-    drawn = (importance_picture(worth, target),) if worth else ()
+    importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
+    informative = [] if clear else [name for name in informative_columns(table, target) if name in columns]
+    pictures = _class_pictures(best, rows) if rows.classes else _number_pictures(best, rows, target, rng)
+    drawn = (_importance_picture(importance, target),) if importance else ()
     return Section(
         key="models",
         title=f"Predicting {target}",
         done=_done(rows, target, found),
-        meaning=meaning(rows, target, base, ranked, worth, telling),
+        meaning=_meaning(rows, target, base, ranked, importance, informative),
         assumptions=(
             "Rows are independent, and new rows will be like these; standard errors take the folds as one "
             "set of rows. What matters to a model is what it uses, not what causes the target; columns that "
-            "say the same share what they are worth."
+            "hold the same information share their importance."
         ),
-        code=model_code(table, rows, found, best.name, logged, repeats),
-        pictures=(comparison(ranked), *pictures, *drawn),
-        tables=(_ranking(rows, ranked), *_worth(worth)),
+        code=_code(table, rows, found, best.name, logged, repeats),
+        pictures=(_comparison_picture(ranked), *pictures, *drawn),
+        tables=(_ranking(rows, ranked), *_importance_grid(importance)),
         notes=(
             *rows.notes,
-            *not_used(table, leave=target),
+            *unused_note(table, leave=target),
             *failed,
-            *_holes(rows),
-            *_too_good(rows, best),
-            *_few(rows, best),
+            *_missing_note(rows),
+            *_perfect_note(rows, best),
+            *_dominated_note(rows, best),
         ),
         findings={
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
             "differences": {one.name: [less, error] for one, less, error in ranked},
-            "what_matters": {one.column: [one.loss, one.standard_error] for one in worth},
+            "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
         },
     )
 
 
-def _tried(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], list[str]]:
-    """Return what each model said of rows it had not seen; a model that cannot be fitted is left out."""
+def _compared_models(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], list[str]]:
+    """Return the held-out predictions of each candidate, and notes on those that cannot be fitted."""
     candidates: tuple[Candidate, ...] = classifiers() if rows.classes else regressors()
     if logged is not None:
         candidates = (*candidates, *log_regressors(logged))
     splits = folds(rows.y, classes=bool(rows.classes))
-    width = _width(rows.X)
+    width = int(encoder(rows.X).fit_transform(rows.X).shape[1])
     found: list[HeldOut] = []
     failed: list[str] = []
     for candidate in candidates:
@@ -93,14 +124,9 @@ def _tried(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], li
     return found, failed
 
 
-def _width(X: Any) -> int:
-    """Return how many columns there are once categories are encoded."""
-    return int(encoder(X).fit_transform(X).shape[1])
-
-
 def _done(rows: ModelRows, target: str, found: list[HeldOut]) -> str:
     what = "probability" if rows.classes else "predictive density"
-    bases = [one.name for one in found if is_base(one)]
+    bases = [one.name for one in found if _is_baseline(one)]
     models = number_of(len(found) - len(bases), "model")
     return (
         f"{listed([models, *bases])} predicted {target} from "
@@ -113,9 +139,9 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     lines = []
     for one, less, error in ranked:
         difference = "" if one is ranked[0][0] else f"{less:.3f} ± {error:.3f}"
-        also = f"{share_right(rows, one):.1%}" if rows.classes else f"{r_squared(rows, one):.3f}"
+        also = f"{_accuracy(rows, one):.1%}" if rows.classes else f"{_r_squared(rows, one):.3f}"
         lines.append((one.name, f"{one.mean:.3f} ± {one.standard_error:.3f}", difference, also))
-    of_logs = any(isinstance(one.parts[0][2], OfLogarithm) for one, _, _ in ranked)
+    of_logs = any(isinstance(one.parts[0][2], LogTransformed) for one, _, _ in ranked)
     medians = " R² is of predictions: means, and medians of models of logarithms." if of_logs else ""
     return Grid(
         title="Models compared",
@@ -125,44 +151,46 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     )
 
 
-def _worth(worth: list[Importance]) -> tuple[Grid, ...]:
-    if not worth:
+def _importance_grid(importance: list[Importance]) -> tuple[Grid, ...]:
+    if not importance:
         return ()
-    rows = tuple((one.column, f"{one.loss:.3f} ± {one.standard_error:.3f}") for one in worth[:15])
+    rows = tuple((one.column, f"{one.loss:.3f} ± {one.standard_error:.3f}") for one in importance[:15])
     return (
         Grid(
             title="What matters",
             head=("column", "log score lost without it"),
             rows=rows,
-            note="Lost when a column's entries are dealt out to other rows at random; ± one standard error.",
+            note="Lost when the entries of a column are permuted at random; ± one standard error.",
         ),
     )
 
 
-def _holes(rows: ModelRows) -> tuple[str, ...]:
-    gaps = int(rows.X.isna().to_numpy().sum())
-    if not gaps:
+def _missing_note(rows: ModelRows) -> tuple[str, ...]:
+    n_missing = int(rows.X.isna().to_numpy().sum())
+    if not n_missing:
         return ()
-    native = "NaiveBayes and QuadraticDiscriminant leave" if rows.classes else "TableMixture leaves"
-    them = "the missing entry" if gaps == 1 else f"the {gaps:,} missing entries"
-    told = (
-        f"{native} {them} open; for other models numbers are filled with the mean, with a column that says "
-        "so, and a missing category is one of its own."
+    models = (
+        "NaiveBayes and QuadraticDiscriminant marginalise" if rows.classes else "TableMixture marginalises"
     )
-    return (told,)
+    them = "the missing entry" if n_missing == 1 else f"the {n_missing:,} missing entries"
+    note = (
+        f"{models} {them}; for other models missing numbers are replaced by the mean, with an indicator "
+        "column, and a missing category is a category of its own."
+    )
+    return (note,)
 
 
-def _too_good(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    if not rows.classes or (best.gathered(lambda said, _: said.probabilities).argmax(1) != rows.y).any():
+def _perfect_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
+    if not rows.classes or (best.gathered(lambda d, _: d.probabilities).argmax(1) != rows.y).any():
         return ()
     return ("Every row was predicted right: a column may say the target outright.",)
 
 
-def _few(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    """Say where a sum of squares is that of a few rows."""
+def _dominated_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
+    """Return a note if half of the squared error is of a few rows."""
     if rows.classes:
         return ()
-    few = few_rows((best.gathered(lambda said, _: middle(said)) - rows.y) ** 2)
+    few = dominant_rows((best.gathered(lambda d, _: point_prediction(d)) - rows.y) ** 2)
     if not few:
         return ()
     which = f"{best.name} is of {number_of(few, 'row')}"
@@ -174,9 +202,328 @@ def _nothing(table: Table, target: str, rows: ModelRows) -> Section:
         key="models",
         title=f"Predicting {target}",
         done="No models were compared.",
-        meaning=rows.trouble,
+        meaning=rows.reason,
         assumptions="None.",
         code=table.code,
         notes=rows.notes,
         findings={"best": None},
     )
+
+
+def _meaning(
+    rows: ModelRows,
+    target: str,
+    base: HeldOut,
+    ranked: Ranked,
+    importance: list[Importance],
+    informative: list[str],
+) -> str:
+    """Return which model is best, by how much, and which columns matter."""
+    if not _is_clear(base, ranked):
+        return _no_clear_model(rows, target, base, ranked, informative)
+    best = ranked[0][0]
+    gain, error = next((-less, err) for one, less, err in ranked if one is base)
+    times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
+    near = [
+        one.name
+        for one, less, err in ranked[1:]
+        if not _is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
+    ]
+    also = f" It cannot be told apart from {listed(near)}." if near else ""
+    least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
+    matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
+    most = f" What matters most: {listed(matters, 4)}." if matters else ""
+    return (
+        f"{best.name} predicts {target} best: on average the true {what} is {times:.3g} times as probable as "
+        f"under {base.name} ({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)} "
+        f"{_accuracy_text(rows, best)}{also}{most}"
+    )
+
+
+def _is_baseline(one: HeldOut) -> bool:
+    """Return whether a candidate uses no other column."""
+    return one.name.startswith("the ")
+
+
+def _is_clear(base: HeldOut, ranked: Ranked) -> bool:
+    """Return whether the best model is clearly better than the baseline."""
+    return any(one is base and -less > CLEAR * error for one, less, error in ranked)
+
+
+def _accuracy(rows: ModelRows, one: HeldOut) -> float:
+    return float((one.gathered(lambda d, _: d.probabilities).argmax(1) == rows.y).mean())
+
+
+def _r_squared(rows: ModelRows, one: HeldOut) -> float:
+    rest = one.gathered(lambda d, _: point_prediction(d)) - rows.y
+    return float(1.0 - np.mean(rest**2) / rows.y.var())
+
+
+def dominant_rows(x: np.ndarray) -> int:
+    """Return the number of rows that make half of a sum of sizes if it is below one in a hundred, else 0.
+
+    Examples
+    --------
+    >>> few_rows(np.r_[np.ones(300), 1000.0]), few_rows(np.ones(300))
+    (1, 0)
+    """
+    total = np.cumsum(np.sort(np.abs(x))[::-1])
+    half = int(np.searchsorted(total, 0.5 * total[-1])) + 1
+    return half if half < 0.01 * len(x) and total[-1] > 0.0 else 0
+
+
+def _no_clear_model(
+    rows: ModelRows, target: str, base: HeldOut, ranked: Ranked, informative: list[str]
+) -> str:
+    """Return that no model is clearly better, with signs of a dependence all the same."""
+    said = f"No model predicts {target} clearly better than {base.name}"
+    doubts = []
+    models = [one for one, _, _ in ranked if not _is_baseline(one)]
+    if models and (few := dominant_rows(models[0].log_p - base.log_p)):
+        doubts.append(f"half of what {models[0].name} differs by is of {number_of(few, 'row')}")
+    if not rows.classes and models:
+        most = max(models, key=lambda one: _r_squared(rows, one))
+        explained = _r_squared(rows, most)
+        if explained > MIN_R2:
+            doubts.append(f"{most.name} explains {explained:.0%} of the variance")
+    if informative:
+        depend = "depends" if len(informative) == 1 else "depend"
+        doubts.append(f"{listed(informative, 3)} {depend} on it by more than chance")
+    if doubts:
+        why = "; ".join(doubts)
+        return f"{said}, by the log score. That is not to say that the columns tell nothing: {why}."
+    if rows.n_unused:
+        used, say = number_of(rows.X.shape[1], "column"), "says" if rows.X.shape[1] == 1 else "say"
+        which = f"the {used} that could be used {say} little about it"
+        return f"{said}: {which}; {rows.n_unused:,} could not be used."
+    return f"{said}: the other columns say little about it."
+
+
+def _logarithm_text(rows: ModelRows, target: str, best: HeldOut) -> str:
+    if not isinstance(best.parts[0][2], LogTransformed):
+        return ""
+    columns = skewed_columns(rows.X)
+    also = f"; of {listed(columns)} the logarithm was used too" if columns else ""
+    return f" {target} was modelled by its logarithm, for it is positive and strongly skewed{also}."
+
+
+def _accuracy_text(rows: ModelRows, best: HeldOut) -> str:
+    if rows.classes:
+        right, common = _accuracy(rows, best), np.bincount(rows.y).max() / len(rows.y)
+        said = f"It finds the class of {right:.1%} of rows; the most frequent has {common:.1%}."
+        return said + _missed_classes(rows, best)
+    inside = best.gathered(lambda d, _: np.stack(d.interval(0.9), axis=-1))
+    held = np.mean((inside[:, 0] <= rows.y) & (rows.y <= inside[:, 1]))
+    centre = best.gathered(lambda d, _: point_prediction(d))
+    if isinstance(best.parts[0][2], LogTransformed):
+        factor = float(np.exp(np.median(np.abs(np.log(centre / rows.y)))))
+        errs = f"Half of its predictions are within a factor of {factor:.3g} of what is true"
+    else:
+        error = np.sqrt(np.mean((centre - rows.y) ** 2))
+        errs = f"It errs by {error:.4g} (root mean square; the standard deviation is {rows.y.std():.4g})"
+    return f"{errs}, and its intervals of 90% hold {held:.0%} of the rows."
+
+
+def _missed_classes(rows: ModelRows, best: HeldOut) -> str:
+    """Return which classes are never predicted, or how often the rarest is found."""
+    assert rows.classes is not None
+    chosen = best.gathered(lambda d, _: d.probabilities).argmax(1)
+    counts = np.bincount(rows.y, minlength=len(rows.classes))
+    never = [k for k in range(len(counts)) if not (chosen == k).any()]
+    if never:
+        names, there = listed([rows.classes[k] for k in never]), int(counts[never].sum())
+        are = "row is" if there == 1 else "rows are"
+        return (
+            f" It never says {names}, though {there:,} {are}: look at its probabilities, not at its choices."
+        )
+    rare = int(counts.argmin())
+    if counts[rare] >= 0.1 * len(rows.y):
+        return ""
+    found = int(((chosen == rare) & (rows.y == rare)).sum())
+    return f" Of the {number_of(int(counts[rare]), 'row')} of {rows.classes[rare]} it finds {found:,}."
+
+
+def _code(
+    table: Table, rows: ModelRows, found: list[HeldOut], best: str, logged: list[str] | None, repeats: int
+) -> str:
+    """Return lines that compute the section's numbers; `logged` are columns in logarithms, if tried."""
+    names = [one.name for one in found]
+    kind, tried = ("classifiers", "classifiers()") if rows.classes else ("regressors", "regressors()")
+    if logged is not None:
+        tried = f"(*regressors(), *log_regressors({logged!r}))"
+    used = [
+        "compared",
+        "folds",
+        "held_out",
+        "importances",
+        kind,
+        *(["log_regressors"] if logged is not None else []),
+    ]
+    lines = (
+        f"{rows.code}splits = folds(y, classes={bool(rows.classes)})\n"
+        f"tried = [one for one in {tried} if one.name in {names!r}]\n"
+        "found = [held_out(one, X, y, splits) for one in tried]\n"
+        "for one, less, error in compared(found):\n    print(one.name, one.mean, less, error)\n\n"
+        f"# The best: its predictions of each row, by a model that was not fitted to the row.\n"
+        f"best = next(one for one in found if one.name == {best!r})\n"
+    )
+    lines += _class_code(rows) if rows.classes else _number_code()
+    lines += (
+        "rng = np.random.default_rng(0)\n"
+        f"importance = importances(best, X, y, list(X.columns), rng, repeats={repeats})\n"
+        "for one in importance:\n    print(one.column, one.loss, one.standard_error)\n\n"
+        "# Learned from all rows, for new ones in a frame with the columns of X.\n"
+        f"predict = next(one for one in tried if one.name == {best!r}).learn(X, y)\n"
+        "predicted = predict(X.head(3))\n"
+    )
+    imports = (
+        f"import numpy as np\n{imports_for(lines)}from tractable.report import {', '.join(sorted(used))}\n"
+    )
+    return code_head(table, imports) + lines
+
+
+def _number_code() -> str:
+    return (
+        "low, high = best.gathered(lambda d, rows: np.stack(d.interval(0.9), axis=-1)).T\n"
+        'print("held by intervals of 90%:", np.mean((low <= y) & (y <= high)))\n'
+        "below = best.gathered(lambda d, rows: d.cdf(y[rows]))\n"
+        'print("below each tenth:", [float(np.mean(below <= k / 10)) for k in range(1, 10)])\n'
+    )
+
+
+def _class_code(rows: ModelRows) -> str:
+    return (
+        f"classes = np.array({list(rows.classes or ())!r})\n"
+        "proba = best.gathered(lambda d, rows: d.probabilities)\n"
+        "taken = classes[proba.argmax(axis=1)]\n"
+        "print(tractable.metrics.confusion_matrix(classes[y], taken, classes=classes))\n"
+        "print(tractable.metrics.class_calibration(classes[y], proba, classes=classes))\n"
+    )
+
+
+def _comparison_picture(ranked: Ranked) -> Picture:
+    """Draw the difference of each model from the best, with two standard errors."""
+    positions = np.arange(len(ranked))[::-1]
+    less = np.array([row[1] for row in ranked])
+    errors = np.array([row[2] for row in ranked])
+    with canvas(height=0.9 + 0.35 * len(ranked)) as (figure, ax):
+        ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+        ax.errorbar(less, positions, xerr=2.0 * errors, fmt="o", color=COLOURS[0], capsize=3)
+        ax.set_yticks(positions, [row[0].name for row in ranked])
+        long = any(len(row[0].name) > 24 for row in ranked)  # which leaves little room for the axis
+        between = "\n" if long else " "
+        ax.set(xlabel=f"log score a row, less than the best{between}(± 2 standard errors)")
+        ax.margins(y=0.12)
+        return picture_of(
+            figure,
+            alt=f"{ranked[0][0].name} is best, then {', '.join(row[0].name for row in ranked[1:])}",
+            caption="Farther right is better. A bar that reaches zero: the difference may be chance.",
+        )
+
+
+def _importance_picture(importance: list[Importance], target: str) -> Picture:
+    """Draw the permutation importances of columns, with two standard errors."""
+    shown = importance[:MAX_COLUMNS]
+    positions = np.arange(len(shown))[::-1]
+    with canvas(height=1.0 + 0.28 * len(shown)) as (figure, ax):
+        ax.barh(positions, [one.loss for one in shown], color=COLOURS[4], height=0.6)
+        errors = [2.0 * one.standard_error for one in shown]
+        style = {"fmt": "none", "color": "0.2", "capsize": 2, "lw": 1}
+        ax.errorbar([one.loss for one in shown], positions, xerr=errors, **style)
+        ax.set_yticks(positions, [shortened(one.column, 28) for one in shown])
+        ax.axvline(0.0, color="0.5", lw=0.8)
+        ax.set(xlabel="log score lost without it (± 2 standard errors)")
+        return picture_of(
+            figure,
+            alt=f"What matters for {target}: {', '.join(one.column for one in shown[:4])}",
+            caption="How much worse the best model predicts when the entries of a column are permuted.",
+        )
+
+
+def _number_pictures(
+    best: HeldOut, rows: ModelRows, target: str, rng: np.random.Generator
+) -> tuple[Picture, ...]:
+    """Draw observed against predicted targets with intervals, and the calibration of quantiles."""
+    mean = best.gathered(lambda d, _: point_prediction(d))
+    ends = best.gathered(lambda d, _: np.stack(d.interval(0.9), axis=-1))
+    pit = best.gathered(lambda d, at: d.cdf(rows.y[at]))
+    n = len(rows.y)
+    shown = np.sort(rng.permutation(n)[:MAX_INTERVALS])
+    with canvas(height=4.0) as (figure, ax):
+        ax.vlines(mean[shown], *ends[shown].T, color=COLOURS[4], lw=1, alpha=0.5, label="90% interval")
+        ax.scatter(mean[shown], rows.y[shown], s=12, color=COLOURS[0], lw=0, label="rows", zorder=3)
+        across = [float(mean[shown].min()), float(mean[shown].max())]
+        ax.plot(across, across, color="0.4", lw=1, label="predicted")
+        ax.set(xlabel=f"{target}, predicted", ylabel=target)
+        if isinstance(best.parts[0][2], LogTransformed):
+            ax.set(xscale="log", yscale="log")
+        legend(ax)
+        predicted = picture_of(
+            figure,
+            alt=f"{target} against its prediction, with intervals of 90%",
+            caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
+        )
+    observed = (pit[:, None] <= LEVELS).mean(axis=0)
+    curve = CalibrationCurve(
+        levels=LEVELS, observed=observed, standard_errors=np.sqrt(LEVELS * (1.0 - LEVELS) / n)
+    )
+    return predicted, _calibration(
+        curve, "Points in the band: the fraction of targets below a quantile is its probability."
+    )
+
+
+def _class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
+    """Draw the confusion matrix and the calibration of class probabilities."""
+    assert rows.classes is not None
+    proba = best.gathered(lambda d, _: d.probabilities)
+    names = np.array([shortened(name, 16) for name in rows.classes])
+    if len(set(names.tolist())) < len(names):
+        names = np.array([f"{k + 1}: {name}" for k, name in enumerate(names)])
+    order = np.argsort(names, kind="stable")  # scores need classes in order
+    truth, said = names[rows.y], names[proba.argmax(axis=1)]
+    matrix = confusion_matrix(truth, said, classes=names)
+    with canvas(height=4.0) as (figure, ax):
+        plot(matrix, ax=ax)
+        confusions = picture_of(
+            figure,
+            alt=f"Confusion matrix; {matrix.accuracy:.1%} of the rows are right",
+            caption=f"{best.name}, for rows it was not fitted to, relative to each class.",
+        )
+    rare, top = _rare_class(proba, rows.y)
+    curve = class_calibration(
+        truth,
+        proba[:, order],
+        classes=names[order],
+        label=None if rare is None else names[rare],
+        n_bins=10 if top == 1.0 else round(5 / top),
+    )
+    caption = "Points on the line: predicted probabilities equal observed frequencies."
+    if top < 1.0:
+        caption += f" Nearly all rows are below {top:g}, so that corner is shown."
+    return confusions, _calibration(curve, caption, top)
+
+
+def _rare_class(proba: np.ndarray, y: np.ndarray) -> tuple[int | None, float]:
+    """Return the rarer of two classes, and a bound on its probability for 99 % of the rows."""
+    if proba.shape[1] != 2:
+        return None, 1.0
+    rare = int(np.bincount(y, minlength=2).argmin())
+    reach = float(np.quantile(proba[:, rare], 0.99))
+    return rare, next((top for top in (0.02, 0.05, 0.1, 0.2, 0.5) if reach < top), 1.0)
+
+
+def _calibration(curve: Any, caption: str, top: float = 1.0) -> Picture:
+    with canvas(width=4.4, height=4.2) as (figure, ax):
+        if top < 1.0:
+            plot(curve, ax=ax, bars=False)
+            shown = curve.predicted < top
+            high = (curve.predicted + 2.0 * curve.standard_errors)[shown]
+            ax.set(
+                xlim=(0.0, top),
+                ylim=(0.0, min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))),
+                aspect="auto",
+            )
+        else:
+            plot(curve, ax=ax)
+        ax.legend(frameon=False, fontsize="small", loc="upper left")
+        return picture_of(figure, alt="Observed frequencies against predicted probabilities", caption=caption)

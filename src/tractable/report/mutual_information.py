@@ -1,42 +1,50 @@
-"""How much two columns tell of each other, whatever they hold: information of their bins."""
+"""Mutual information of pairs of columns of any kind, from their bins."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-from tractable.report.repeats import without_repeats
+from tractable.report.rows import deduplicated
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["Pair", "coded", "correlation_interval", "information", "pairs_of", "pairwise_dependence"]
+__all__ = [
+    "Pair",
+    "coded",
+    "correlation_interval",
+    "information",
+    "informative_columns",
+    "pairs_of",
+    "pairwise_dependence",
+]
 
-#: Bins of a number, and categories that count by themselves.
-MOST_BINS = 8
-MOST_LEVELS = 12
+#: Bins of a number, and categories with a bin of their own.
+MAX_BINS, MAX_LEVELS = 8, 12
 
-#: Rows that must have both entries.
-LEAST_ROWS = 10
+#: Complete rows that a pair must have.
+MIN_ROWS = 10
 
 
 @value
 class Pair:
-    """Two columns and how they depend on each other.
+    """The dependence of two columns.
 
     Parameters
     ----------
     a, b : str
     n : int
-        Rows that have both.
+        Complete rows.
     information : float
-        In nats, with what chance alone would give taken off.
+        Mutual information in nats, without the bias of independent columns.
     strength : float
-        √(1 - exp(-2 I)), from 0 to 1: two normal numbers of information I have this correlation.
+        √(1 - exp(-2 I)), from 0 to 1: the absolute correlation of two normal variables of information I.
     p_value : float
-        How often independent columns would give as much, by the likelihood ratio test.
+        Of independence, by the likelihood ratio test.
     correlation : float, optional
-        Of two columns of numbers, with the ends of its interval of 95 %.
+        Of two columns of numbers.
     low, high : float, optional
+        The ends of its interval of 95 %.
     """
 
     a: str
@@ -51,17 +59,17 @@ class Pair:
 
 
 def pairwise_dependence(table: Table) -> Any:
-    """Return every pair of columns and how they depend on each other, as a frame, the strongest first.
+    """Return the dependence of every pair of columns, as a frame, the strongest first.
 
-    Numbers and dates are cut into at most 8 bins of as many rows each, of categories the 11 most frequent
-    stand by themselves, and the information of each pair of columns is
+    Numbers and dates are cut into at most 8 bins of equal counts, of categories the 11 most frequent have a
+    bin each, and the information of a pair is
 
         I = Σ_ij p_ij log(p_ij / (p_i p_j)) - (r - 1)(c - 1) / (2 n),
 
-    less what independent columns of r and c bins have on average; the `p_value` is that of 2 n I before this
-    is taken off, χ² of (r - 1)(c - 1) degrees of freedom. Pairs of numbers have their `correlation` too, with
-    Fisher's interval tanh(artanh r ± 1.96 / √(n - 3)). Rows that lack one of the two are left out, and
-    copies of rows, where there are more equal rows than chance would make: a test takes rows as independent.
+    where the second term is the mean for independent columns of r and c bins. The `p_value` is that of 2 n
+    times the first term, χ² of (r - 1)(c - 1) degrees of freedom. Pairs of numbers have their `correlation`
+    too, with Fisher's interval tanh(artanh r ± 1.96 / √(n - 3)). Incomplete rows are left out, and so are
+    copies of rows, if there are more equal rows than by chance: the test assumes independent rows.
 
     Examples
     --------
@@ -80,7 +88,7 @@ def pairwise_dependence(table: Table) -> Any:
 
 def pairs_of(table: Table) -> list[Pair]:
     """Return the dependence of all pairs of numbers, dates, categories and truth values, strongest first."""
-    table = without_repeats(table)
+    table = deduplicated(table)
     names = table.names("number", "category", "boolean", "date")
     codes = {name: coded(table, name) for name in names}
     numbers = {name: table.frame[name].to_numpy(dtype=float) for name in table.names("number")}
@@ -94,29 +102,29 @@ def pairs_of(table: Table) -> list[Pair]:
 
 
 def coded(table: Table, name: str) -> np.ndarray:
-    """Return a column as whole numbers: the bin, or the category, and -1 where the entry is missing."""
+    """Return the bin, or the category, of each entry of a column as an integer; -1 for missing entries."""
     import pandas as pd
 
     column, series = table.column(name), table.frame[name]
     if column.is_category:
         codes, _ = pd.factorize(series)
         frequent = np.argsort(-np.bincount(codes[codes >= 0]), kind="stable")
-        place = np.full(len(frequent) + 1, MOST_LEVELS - 1)
-        place[frequent[: MOST_LEVELS - 1]] = np.arange(min(MOST_LEVELS - 1, len(frequent)))
-        place[-1] = -1
-        return place[codes]
+        bins = np.full(len(frequent) + 1, MAX_LEVELS - 1)
+        bins[frequent[: MAX_LEVELS - 1]] = np.arange(min(MAX_LEVELS - 1, len(frequent)))
+        bins[-1] = -1
+        return bins[codes]
     values = series.to_numpy(dtype=float) if column.is_number else _days(series)
     known = np.isfinite(values)
-    bins = int(np.clip(math.sqrt(known.sum() / 5), 2, MOST_BINS))
+    n_bins = int(np.clip(math.sqrt(known.sum() / 5), 2, MAX_BINS))
     codes = np.full(len(values), -1)
     if known.any():
-        edges = np.unique(np.quantile(values[known], np.arange(1, bins) / bins))
+        edges = np.unique(np.quantile(values[known], np.arange(1, n_bins) / n_bins))
         codes[known] = np.searchsorted(edges, values[known], side="right")
     return codes
 
 
 def information(a: np.ndarray, b: np.ndarray) -> tuple[float, int, int]:
-    """Return Σ p_ij log(p_ij / (p_i p_j)) of codes, its degrees of freedom, and the rows that have both."""
+    """Return Σ p_ij log(p_ij / (p_i p_j)) of codes, its degrees of freedom, and the complete rows."""
     both = (a >= 0) & (b >= 0)
     n = int(both.sum())
     if n == 0:
@@ -135,19 +143,17 @@ def correlation_interval(r: float, n: int) -> tuple[float, float]:
     """Return Fisher's interval of 95 %: tanh(artanh r ± 1.96 / √(n - 3))."""
     if n <= 3:
         return -1.0, 1.0
-    if abs(r) > 1 - 1e-12:  # on a line, as far as digits tell
+    if abs(r) > 1 - 1e-12:  # on a line, up to rounding
         return math.copysign(1.0, r), math.copysign(1.0, r)
-    z, reach = math.atanh(r), 1.959963984540054 / math.sqrt(n - 3)
-    return math.tanh(z - reach), math.tanh(z + reach)
+    z, half = math.atanh(r), 1.959963984540054 / math.sqrt(n - 3)
+    return math.tanh(z - half), math.tanh(z + half)
 
 
 def _pair(
     a: str, b: str, codes_a: np.ndarray, codes_b: np.ndarray, x: np.ndarray | None, y: np.ndarray | None
 ) -> Pair | None:
-    from scipy.special import chdtrc
-
     total, freedom, n = information(codes_a, codes_b)
-    if n < LEAST_ROWS or freedom == 0:
+    if n < MIN_ROWS or freedom == 0:
         return None
     net = max(total - freedom / (2 * n), 0.0)
     strength = math.sqrt(-math.expm1(-2 * net))
@@ -157,13 +163,20 @@ def _pair(
         if r is not None:
             low, high = correlation_interval(r, n)
             found = {"correlation": r, "low": low, "high": high}
-    p_value = float(chdtrc(freedom, 2 * n * total))
+    p_value = _p_value(total, freedom, n)
     return Pair(a=a, b=b, n=n, information=net, strength=strength, p_value=p_value, **found)
+
+
+def _p_value(information: float, freedom: int, n: int) -> float:
+    """Return the p-value of the likelihood ratio 2 n I, χ² of so many degrees of freedom."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(freedom, 2.0 * n * information))
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
     both = np.isfinite(x) & np.isfinite(y)
-    x, y = (v[both] / (np.abs(v[both]).max() or 1.0) for v in (x, y))  # squares must not overflow
+    x, y = (v[both] / (np.abs(v[both]).max() or 1.0) for v in (x, y))  # so that squares do not overflow
     x, y = x - x.mean(), y - y.mean()
     scale = math.sqrt(float(x @ x)) * math.sqrt(float(y @ y))
     return float(np.clip(x @ y / scale, -1, 1)) if scale > 0 else None
@@ -172,3 +185,25 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
 def _days(dates: Any) -> np.ndarray:
     found = dates.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
     return np.where(dates.isna().to_numpy(), np.nan, found)
+
+
+def informative_columns(table: Table, target: str, rate: float = 0.01) -> list[str]:
+    """Return the columns that depend on the target by more than chance, the most informative first.
+
+    Parameters
+    ----------
+    rate : float
+        The probability of selecting any independent column (Bonferroni). With so strict a test the same rows
+        may be used for models afterwards.
+    """
+    if target not in table.names("number", "category", "boolean"):
+        return []
+    names = table.names("number", "category", "boolean", "date", leave=target)
+    table = deduplicated(table)
+    y = coded(table, target)
+    found = []
+    for name in names:
+        total, freedom, n = information(coded(table, name), y)
+        if n >= MIN_ROWS and freedom and _p_value(total, freedom, n) < rate / len(names):
+            found.append((total - freedom / (2.0 * n), name))
+    return [name for _, name in sorted(found, key=lambda one: -one[0])]

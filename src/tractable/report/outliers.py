@@ -1,4 +1,4 @@
-"""Which rows are strange, and which of their entries make them so."""
+"""Outliers: rows of low density under a mixture, and the entries that make them so."""
 
 import warnings
 from typing import Any
@@ -7,172 +7,232 @@ import numpy as np
 from sklearn.base import clone
 
 from tractable.data.names import number_of
-from tractable.report.grouping import Grouping, grouping, too_little
-from tractable.report.outlier_pictures import pair_of_outliers, strangeness_picture
-from tractable.report.repeats import imports_for
-from tractable.report.rows import beginning, listed
-from tractable.report.section import Grid, Section
-from tractable.report.strangeness import N_DRAWS, Blame, Strangeness, blamed, strangeness
+from tractable.plotting.style import COLOURS, legend
+from tractable.report.mixtures import FittedMixtures, fitted_mixtures, why_no_mixture
+from tractable.report.page import MAX_POINTS, MAX_VECTOR, Grid, Picture, Section, canvas, picture_of
+from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
-from tractable.report.unused import not_used
+from tractable.value import value
 
-__all__ = ["section"]
+__all__ = ["N_DRAWS", "OutlierScores", "UnexpectedEntry", "outlier_scores", "section", "unexpected_entries"]
 
-#: Rows that are told, the strangest ones.
-MOST_TOLD = 8
+#: Rows in the table, those of the lowest density.
+MAX_LISTED = 8
 
-#: A component of fewer rows than this share may be made of the outliers themselves.
-LEAST_SHARE = 0.03
+#: A component of a smaller weight than this may consist of outliers.
+MIN_SHARE = 0.03
 
-#: So many rows as strange would be expected of the model, if all rows came from it.
+#: Expected number of outliers if all rows came from the model.
 EXPECTED = 0.5
+
+#: Draws from the model that rows are compared with; fewer for rare patterns of missing entries.
+N_DRAWS, FEWER_DRAWS = 20_000, 4_000
+
+#: Patterns of missing entries that are scored, and those with `N_DRAWS` draws.
+MAX_PATTERNS, COMMON = 100, 5
+
+#: An entry is unexpected below this tail probability given the rest of the row.
+UNEXPECTED = 0.01
+
+
+@value
+class OutlierScores:
+    """Tail probabilities of the log densities of rows under a model.
+
+    Parameters
+    ----------
+    tails : array (n,)
+        P(log p(X) ≤ log p(x)), by draws X of the model with the missing pattern of x; NaN if not scored.
+    below : array (n,)
+        The median of log p(X) less log p(x).
+    usual : array (m,)
+        The same of draws with the most frequent missing pattern.
+    """
+
+    tails: np.ndarray
+    below: np.ndarray
+    usual: np.ndarray
+
+    @property
+    def order(self) -> np.ndarray:
+        """The rows that were scored, those of the smallest tail first."""
+        order = np.lexsort((-self.below, self.tails))
+        return order[~np.isnan(self.tails[order])]
+
+
+@value
+class UnexpectedEntry:
+    """An entry of low probability given the rest of its row.
+
+    Parameters
+    ----------
+    column : str
+    entry : float or str
+    expected : str
+        The interval of 90 %, or the most probable category, in words.
+    tail : float
+        The probability of an entry as extreme, given the rest of the row.
+    """
+
+    column: str
+    entry: Any
+    expected: str
+    tail: float
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
-    """Return the rows of lowest density under a mixture of all columns; None where none can be fitted."""
-    del target  # an unusual target makes a row as strange as anything else
-    found = grouping(table)
+    """Return the rows of low density under a mixture of all columns; None if none can be fitted."""
+    del target  # the target is a column like any other here
+    found = fitted_mixtures(table)
     if found is None:
         return None
     frame = found.rows.frame
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
-    model, strange, left = _density(found, limit, rng)
-    flagged = strange.order[strange.tails[strange.order] <= limit]
-    told = [(i, _blame(model, found, i)) for i in strange.order[:MOST_TOLD]]
-    outlying = [(i, why) for i, why in told if strange.tails[i] <= limit]
+    model, scores, left = _density(found, limit, rng)
+    flagged = scores.order[scores.tails[scores.order] <= limit]
+    listed_rows = [(i, _unexpected(model, found, i)) for i in scores.order[:MAX_LISTED]]
+    outlying = [(i, why) for i, why in listed_rows if scores.tails[i] <= limit]
     return Section(
         key="outliers",
         title="Outliers",
         done=_done(model, left),
-        meaning=_meaning(frame, flagged, limit, told),
+        meaning=_meaning(frame, flagged, limit, listed_rows),
         assumptions=(
-            "Rows come from the mixture, whose components are normal; a row is strange where the density of "
-            "rows like it is low. A strange row is no mistake by itself: it is one to look at. Columns that "
-            "are skewed or have long tails give more of them."
+            "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
+            "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
+            "more of them."
         ),
         code=_code(table, found, model, left),
         pictures=(
-            strangeness_picture(strange, limit),
-            *pair_of_outliers(frame, found.rows.numbers, flagged, outlying, rng),
+            _score_picture(scores, limit),
+            *_scatter_picture(frame, found.rows.numbers, flagged, outlying, rng),
         ),
-        tables=(_grid(table, frame, strange, told),),
-        notes=(*_notes(found, strange), *not_used(table)),
+        tables=(_grid(table, frame, scores, listed_rows),),
+        notes=(*_notes(found, scores), *unused_note(table)),
         findings={
             "n_outliers": len(flagged),
             "n_expected": limit * len(frame),
             "positions": [int(frame.index[i]) for i in flagged[:50]],
-            "columns": [[blame.column for blame in why] for _, why in outlying],
+            "columns": [[entry.column for entry in why] for _, why in outlying],
         },
     )
 
 
 def why_not(table: Table, target: str | None) -> str:
-    """Say why no outliers are looked for."""
+    """Return why no outliers are looked for."""
     del target
-    return f"No outliers are looked for: {too_little(table)}."
+    return f"No outliers are looked for: {why_no_mixture(table)}."
 
 
-def _density(found: Grouping, limit: float, rng: np.random.Generator) -> tuple[Any, Strangeness, np.ndarray]:
-    """Return a mixture of the usual rows, how strange all are under it, and the rows it was not fitted to.
+def _density(
+    found: FittedMixtures, limit: float, rng: np.random.Generator
+) -> tuple[Any, OutlierScores, np.ndarray]:
+    """Return a mixture of the rows without outliers, the scores of all rows, and the rows left out.
 
-    What the first fit finds very strange is left out of the second, lest outliers hide themselves.
+    Outliers of one fit are left out of the next, because they would inflate the covariances (masking).
     """
     frame = found.rows.frame
-    model = _plain(found)
+    model = _robust_choice(found)
     left = np.zeros(len(frame), dtype=bool)
-    strange = strangeness(model, frame, rng)
+    scores = outlier_scores(model, frame, rng)
     for _ in range(3):
-        odd = np.nan_to_num(strange.tails, nan=1.0) <= limit
-        if np.array_equal(odd, left) or odd.mean() > 0.1:
+        outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit
+        if np.array_equal(outlying, left) or outlying.mean() > 0.1:
             break
-        again = _fitted_again(model, frame[~odd], found.n_fitted)
+        again = _refitted(model, frame[~outlying], found.n_fitted)
         if again.collapsed_.any():
             break
-        model, left = again, odd
-        strange = strangeness(model, frame, rng)
-    return model, strange, left
+        model, left = again, outlying
+        scores = outlier_scores(model, frame, rng)
+    return model, scores, left
 
 
-def _fitted_again(model: Any, usual: Any, most: int) -> Any:
+def _refitted(model: Any, rows: Any, most: int) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return clone(model).fit(usual if len(usual) <= most else usual.sample(most, random_state=0))
+        return clone(model).fit(rows if len(rows) <= most else rows.sample(most, random_state=0))
 
 
-def _plain(found: Grouping) -> Any:
-    """Return the mixture of lowest BIC among those whose components all have their share of the rows."""
+def _robust_choice(found: FittedMixtures) -> Any:
+    """Return the mixture of the least BIC among those without components of tiny weight."""
     choice, (_, best) = found.choice, found.choice.place("bic")
-    open_to = [
+    candidates = [
         (choice.scores["bic"][i, j], i, j)
         for i, fits in enumerate(choice.models)
         for j, model in enumerate(fits)
-        if j <= best and model.weights_.min() >= LEAST_SHARE and not choice.collapsed[i, j]
+        if j <= best and model.weights_.min() >= MIN_SHARE and not choice.collapsed[i, j]
     ]
-    if not open_to:
+    if not candidates:
         return choice.models[0][0]
-    _, i, j = min(open_to)
+    _, i, j = min(candidates)
     return choice.models[i][j]
 
 
-def _blame(model: Any, found: Grouping, i: int) -> list[Blame]:
+def _unexpected(model: Any, found: FittedMixtures, i: int) -> list[UnexpectedEntry]:
     row = found.rows.frame.iloc[i].dropna().to_dict()
-    return blamed(model, row, found.rows.categories)
+    return unexpected_entries(model, row, found.rows.categories)
 
 
 def _done(model: Any, left: np.ndarray) -> str:
-    again = ", fitted without the strangest rows," if left.any() else ""
+    again = ", fitted without the outliers," if left.any() else ""
     parts = number_of(int(model.n_components), "component")
     return (
         f"The log density of each row was taken under a mixture of {parts}{again} and compared with "
-        f"{N_DRAWS:,} draws from it; for the strangest rows each entry was compared with what the rest of "
-        "the row leads to expect."
+        f"{N_DRAWS:,} draws from it; for the most extreme rows each entry was compared with its distribution "
+        "given the rest of the row."
     )
 
 
-def _meaning(frame: Any, flagged: np.ndarray, limit: float, told: list[tuple[Any, list[Blame]]]) -> str:
+def _meaning(
+    frame: Any, flagged: np.ndarray, limit: float, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]
+) -> str:
     expected = limit * len(frame)
     if not len(flagged):
         return (
-            f"No row is stranger than chance allows: none is stranger than all but {_once_in(limit)} "
-            f"draws from the model, where {expected:.2g} would be expected of {len(frame):,} rows."
+            "No row is more extreme than chance allows: none has a lower density than all but "
+            f"{_once_in(limit)} draws from the model, where {expected:.2g} would be expected of "
+            f"{len(frame):,} rows."
         )
-    first, why = told[0]
-    columns = listed(dict.fromkeys(b.column for _, blames in told[: len(flagged)] for b in blames))
-    entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was to be expected"
-    are = "row is" if len(flagged) == 1 else "rows are"
+    first, why = listed_rows[0]
+    found = (entry for _, entries in listed_rows[: len(flagged)] for entry in entries)
+    columns = listed(dict.fromkeys(entry.column for entry in found))
+    entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was expected"
+    have = "row has" if len(flagged) == 1 else "rows have"
     return (
-        f"{len(flagged):,} {are} stranger than all but {_once_in(limit)} draws from the model, where "
-        f"{expected:.2g} would be expected by chance. Strangest is row {int(frame.index[first]) + 1}: "
-        f"{entry}. Columns that make rows strange: {columns}."
+        f"{len(flagged):,} {have} a lower density than all but {_once_in(limit)} draws from the model, where "
+        f"{expected:.2g} would be expected by chance. The most extreme is row {int(frame.index[first]) + 1}: "
+        f"{entry}. Columns with unexpected entries: {columns}."
     )
 
 
-def _grid(table: Table, frame: Any, strange: Strangeness, told: list[tuple[Any, list[Blame]]]) -> Grid:
+def _grid(
+    table: Table, frame: Any, scores: OutlierScores, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]
+) -> Grid:
     keys = table.names("identifier")[:1]
     rows = []
-    for i, why in told:
-        place = int(frame.index[i])
-        named = [_shown(table.frame[key].iloc[place]) for key in keys]
-        words = "; ".join(f"{b.column} {_shown(b.entry)} (expected {b.expected})" for b in why)
-        tail = strange.tails[i]
+    for i, why in listed_rows:
+        position = int(frame.index[i])
+        named = [_shown(table.frame[key].iloc[position]) for key in keys]
+        words = "; ".join(f"{e.column} {_shown(e.entry)} (expected {e.expected})" for e in why)
+        tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
-        rows.append((str(place + 1), *named, odds, f"{strange.below[i]:.1f}", words))
+        rows.append((str(position + 1), *named, odds, f"{scores.below[i]:.1f}", words))
     return Grid(
-        title="The strangest rows",
-        head=("row", *keys, "as strange or stranger", "log density below usual", "because of"),
+        title="The most extreme rows",
+        head=("row", *keys, "as extreme", "log density below the median", "because of"),
         rows=tuple(rows),
-        note="Rows are counted from 1. Expected: nine tenths of what the rest of the row leads to expect, or "
-        "the likeliest category; an entry that was blamed is not used to judge the next.",
+        note="Rows are counted from 1. Expected: the interval of 90% given the rest of the row, or the most "
+        "probable category; an unexpected entry is not used to judge the next.",
     )
 
 
-def _notes(found: Grouping, strange: Strangeness) -> tuple[str, ...]:
-    unjudged = int(np.isnan(strange.tails).sum())
+def _notes(found: FittedMixtures, scores: OutlierScores) -> tuple[str, ...]:
+    unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     return (*found.rows.notes, few) if unjudged else found.rows.notes
 
 
-def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
+def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:
     params = {"n_init": 2, "random_state": 0}
     if found.mixed:
         params["unseen"] = "missing"  # type: ignore[assignment]
@@ -181,16 +241,16 @@ def _code(table: Table, found: Grouping, model: Any, left: np.ndarray) -> str:
     options = ", ".join(f"{name}={value!r}" for name, value in params.items())
     n = found.n_fitted
     away = [int(i) for i in found.rows.frame.index[left]]
-    usual = f"rows.drop(index={away!r})" if away else "rows"
+    fitted = f"rows.drop(index={away!r})" if away else "rows"
     if n < len(found.rows.frame) - len(away):
-        usual += f".sample({n}, random_state=0)"
+        fitted += f".sample({n}, random_state=0)"
     return (
-        beginning(table, imports_for(found.code))
+        code_head(table, imports_for(found.code))
         + found.rows.code
         + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
-        + f"model.fit({usual})\n"
+        + f"model.fit({fitted})\n"
         + "log_density = model.score_samples(rows)\n"
-        + f"print(rows.assign(log_density=log_density).nsmallest({MOST_TOLD}, 'log_density'))\n"
+        + f"print(rows.assign(log_density=log_density).nsmallest({MAX_LISTED}, 'log_density'))\n"
     )
 
 
@@ -200,3 +260,154 @@ def _once_in(share: float) -> str:
 
 def _shown(entry: Any) -> str:
     return f"{entry:.4g}" if isinstance(entry, float) else str(entry)
+
+
+def _score_picture(scores: OutlierScores, limit: float) -> Picture:
+    """Draw a histogram of log densities below the median, of rows and of draws from the model."""
+    below = scores.below[~np.isnan(scores.below)]
+    threshold = float(np.quantile(scores.usual, 1.0 - limit))
+    low = min(below.min(), scores.usual.min())
+    high = max(threshold * 1.1, float(np.quantile(below, 0.999)), low + 1e-3)  # all may be equal
+    edges = np.linspace(low, high, 41)
+    with canvas() as (figure, ax):
+        ax.hist(np.minimum(below, high), bins=edges, density=True, color=COLOURS[4], alpha=0.6, label="rows")
+        style = {"histtype": "step", "color": "0.3", "lw": 1.2, "label": "expected"}
+        ax.hist(scores.usual, bins=edges, density=True, **style)
+        ax.axvline(threshold, color=COLOURS[5], lw=1.2, ls="--", label="outliers from here")
+        ax.set(xlabel="log density below the median", ylabel="share of rows", yticks=[])
+        legend(ax)
+        return picture_of(
+            figure,
+            alt="A histogram of how far the log densities of rows are below the median",
+            caption="Rows to the right of the dashed line are outliers; rows beyond the edge are counted "
+            "in the last bar.",
+        )
+
+
+def _scatter_picture(
+    frame: Any, numbers: tuple[str, ...], flagged: np.ndarray, outlying: list[Any], rng: np.random.Generator
+) -> tuple[Picture, ...]:
+    """Draw the rows over the two columns with most unexpected entries, with outliers circled and numbered."""
+    pair = _unexpected_pair(frame, numbers, outlying)
+    if pair is None:
+        return ()
+    x = frame[list(pair)].to_numpy(dtype=np.float64)
+    shown = sampled(np.flatnonzero(~np.isnan(x).any(axis=1)), MAX_POINTS, rng)
+    with canvas(height=4.0) as (figure, ax):
+        ax.scatter(*x[shown].T, s=10, lw=0, color="0.6", alpha=0.6)
+        ax.scatter(*x[flagged].T, s=60, facecolors="none", edgecolors=COLOURS[5], linewidths=1.4)
+        style = {"xytext": (6, 4), "textcoords": "offset points", "fontsize": 8}
+        for i, _ in outlying:
+            if np.isfinite(x[i]).all():
+                ax.annotate(str(int(frame.index[i]) + 1), x[i], **style)
+        ax.set(xlabel=pair[0], ylabel=pair[1])
+        picture = picture_of(
+            figure,
+            alt=f"Rows by {pair[0]} and {pair[1]}, outliers circled",
+            caption="Outliers, circled, over the two columns with most unexpected entries. A row may be an "
+            "outlier for another column.",
+            pixels=len(shown) > MAX_VECTOR,
+        )
+    return (picture,)
+
+
+def _unexpected_pair(frame: Any, numbers: tuple[str, ...], outlying: list[Any]) -> tuple[str, str] | None:
+    """Return the column with most unexpected entries, and the next one or the most correlated."""
+    counts = dict.fromkeys(numbers, 0)
+    for _, why in outlying:
+        for entry in why:
+            if entry.column in counts:
+                counts[entry.column] += 1
+    order = sorted(numbers, key=lambda name: -counts[name])
+    if len(order) < 2 or counts[order[0]] == 0:
+        return None
+    if counts[order[1]]:
+        return order[0], order[1]
+    correlations = frame[list(numbers)].corr()[order[0]].drop(order[0]).abs().fillna(0.0)
+    return order[0], str(correlations.idxmax())
+
+
+def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierScores:
+    """Return the tail probabilities of rows, compared with draws of the same missing pattern.
+
+    Rows of rare patterns are not scored.
+    """
+    log_density = np.asarray(model.score_samples(frame))
+    patterns, which, counts = np.unique(
+        frame.isna().to_numpy(), axis=0, return_inverse=True, return_counts=True
+    )
+    drawn = model.sample(N_DRAWS, random_state=rng)[0]
+    tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
+    common = np.argsort(-counts, kind="stable")[:MAX_PATTERNS]
+    usual = {}
+    for rank, k in enumerate(common):
+        some = drawn if rank < COMMON else drawn[:FEWER_DRAWS]
+        usual[k] = np.sort(np.asarray(model.score_samples(_with_pattern(some, patterns[k], frame))))
+        mine = which.ravel() == k
+        tails[mine] = np.searchsorted(usual[k], log_density[mine], side="right") / len(usual[k])
+        below[mine] = np.median(usual[k]) - log_density[mine]
+    most = usual[common[0]]
+    return OutlierScores(tails=tails, below=below, usual=np.median(most) - most)
+
+
+def unexpected_entries(
+    model: Any, row: dict[str, Any], categories: tuple[str, ...], most: int = 3
+) -> list[UnexpectedEntry]:
+    """Return the entries of a row (without missing ones) that are improbable given the others.
+
+    The most improbable entry is taken first and left out of the conditions of the others.
+    """
+    found: list[UnexpectedEntry] = []
+    known = dict(row)
+    while known and len(found) < most:
+        given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
+        name = min(known, key=lambda one: _tail(given_rest[one], known[one]))
+        tail = _tail(given_rest[name], known[name])[0]
+        if found and tail > UNEXPECTED:
+            break
+        found.append(
+            UnexpectedEntry(
+                column=name, entry=known.pop(name), expected=_expected(given_rest[name]), tail=tail
+            )
+        )
+    return found
+
+
+def _conditional(model: Any, known: dict[str, Any], name: str, category: bool) -> Any:
+    """Return the distribution of a number given the other entries, or the probability of each category."""
+    given = {other: entry for other, entry in known.items() if other != name}
+    marginal = (model.condition(given) if given else model.distribution_).marginal([name])
+    if not category:
+        return marginal.as_univariate()
+    levels = model.categories_[name]
+    probabilities = np.asarray(marginal.prob(np.arange(len(levels), dtype=np.float64)[:, None]))
+    return dict(zip(levels, probabilities.tolist(), strict=True))
+
+
+def _tail(rest: Any, entry: Any) -> tuple[float, float]:
+    """Return the probability of an entry as extreme, and minus its standard score to break ties at zero."""
+    if isinstance(rest, dict):
+        mine = rest.get(entry, 0.0)
+        return sum(p for p in rest.values() if p <= mine * (1.0 + 1e-9)), 0.0
+    tail = 2.0 * min(float(rest.cdf(entry)), float(rest.survival(entry)))
+    return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
+
+
+def _expected(rest: Any) -> str:
+    if isinstance(rest, dict):
+        best = max(rest, key=lambda level: rest[level])
+        return f"{best} ({rest[best]:.0%})"
+    low, high = (float(end) for end in rest.interval(0.9))
+    return f"{low:.4g} to {high:.4g}"
+
+
+def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:
+    """Return drawn rows as a frame with some columns missing."""
+    import pandas as pd
+
+    table = pd.DataFrame(drawn, columns=frame.columns) if isinstance(drawn, np.ndarray) else drawn
+    if not missing.any():
+        return table
+    return table.assign(
+        **{str(name): None if table[name].dtype == object else np.nan for name in frame.columns[missing]}
+    )

@@ -1,22 +1,22 @@
-"""What is in the table: what each column holds, what is missing, and how its values are spread."""
+"""Overview of a table: kinds of columns, missing entries, duplicates, and marginal distributions."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.marginals import picture_of_column, shows_density, smoothed, values_of
-from tractable.report.repeats import copied_rows, equal_rows, without_repeats
-from tractable.report.section import Grid, Section
-from tractable.report.table import Column, Table
-from tractable.report.tally import MOST_DISTINCT
+from tractable.plotting.style import COLOURS
+from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
+from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
+from tractable.report.table import MAX_DISTINCT, Column, Table
 
-__all__ = ["section"]
+__all__ = ["density_of", "section", "view_limits"]
 
-#: Columns that are pictured, and columns that are named in a sentence.
-MOST_PICTURES = 24
-FEW = 4
+#: Columns with a picture, and columns that are named in a sentence.
+MAX_PICTURES, FEW = 24, 4
 
+#: Kinds of columns in words, singular and plural.
 KIND_WORDS = {
     "number": ("column of numbers", "columns of numbers"),
     "category": ("of categories", "of categories"),
@@ -28,16 +28,26 @@ KIND_WORDS = {
     "identifier": ("that names the rows", "that name the rows"),
 }
 
+#: Categories with a bar of their own.
+MAX_BARS = 10
+
+#: Numbers with fewer values than this are drawn as bars, or as points if there are few rows.
+FEW_VALUES, MAX_DOTS = 8, 30
+
+#: From so many values on the bandwidth follows the improved Sheather-Jones rule.
+MANY_VALUES = 100
+
+#: The normal quantile of bands and intervals of 90 %.
+Z = 1.6448536269514722
+
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section:  # noqa: ARG001
     """Describe each column, the target first."""
     shown = sorted(table.columns, key=lambda column: column.name != target)
     drawable = [column for column in shown if column.is_number or column.is_category]
-    pictured = sorted(drawable, key=lambda column: (column.name != target, column.is_category))[
-        :MOST_PICTURES
-    ]
-    once = without_repeats(table)  # copies look like sharp peaks to a bandwidth
-    pictures = [picture_of_column(once, column) for column in pictured]
+    pictured = sorted(drawable, key=lambda column: (column.name != target, column.is_category))[:MAX_PICTURES]
+    once = deduplicated(table)  # copies would make the bandwidth too small
+    pictures = [_column_picture(once, column) for column in pictured]
     drawn = [picture for picture in pictures if picture is not None]
     return Section(
         key="overview",
@@ -46,8 +56,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         meaning=_meaning(table) + _repeats(table),
         assumptions=(
             "Rows are independent draws, so that bands and intervals show what chance alone would change; "
-            "densities are smooth at the scale of the bandwidth; what a column holds is judged by its "
-            "entries and may be judged wrongly."
+            "densities are smooth at the scale of the bandwidth; the kind of a column is inferred from its "
+            "entries and may be wrong."
         ),
         code=_code(once, pictured),
         pictures=tuple(drawn),
@@ -58,11 +68,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
 
 
 def _done(table: Table, once: Table, pictured: list[Column]) -> str:
-    counted = "Every entry of the file was counted and its kind told from what is written. "
+    counted = "All entries were counted, and the kind of each column was inferred from them. "
     which = "different rows" if once is not table else "rows that are kept"
     sampled = f" (of the {len(once.frame):,} {which})" if once.is_sample else ""
     numbers = [column for column in pictured if column.is_number]
-    smooth = [column for column in numbers if shows_density(once, column)]
+    smooth = [column for column in numbers if _shows_density(once, column)]
     if smooth:
         counted += (
             f"Numbers{sampled} are smoothed by a kernel density, whose bandwidth is chosen by the improved "
@@ -80,23 +90,23 @@ def _done(table: Table, once: Table, pictured: list[Column]) -> str:
 def _meaning(table: Table) -> str:
     by_kind = {kind: table.names(kind) for kind in KIND_WORDS}
     parts = [f"{len(names)} {KIND_WORDS[kind][len(names) > 1]}" for kind, names in by_kind.items() if names]
-    sentences = [f"{number_of(table.n_rows, 'row')}; {_listed(parts)}."]
+    sentences = [f"{number_of(table.n_rows, 'row')}; {listed(parts, len(parts))}."]
     gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
     if gaps:
         shown = FEW if len(gaps) > FEW + 1 else FEW + 1
         worst = [f"{c.name} ({c.n_missing / table.n_rows:.1%})" for c in gaps[:shown]]
         more = [f"{len(gaps) - shown} more"] if len(gaps) > shown else []
-        sentences.append(f"Entries are missing in {_listed([*worst, *more])}.")
+        sentences.append(f"Entries are missing in {listed([*worst, *more], FEW + 1)}.")
     else:
         sentences.append("No entry is missing.")
     useless = [*by_kind["constant"], *by_kind["empty"]]
     if useless:
-        sentences.append(f"Nothing can be learned from {_some(useless)}.")
+        sentences.append(f"Nothing can be learned from {listed(useless, FEW)}.")
     return " ".join(sentences)
 
 
 def _repeats(table: Table) -> str:
-    """Say how many rows have the same entries as an earlier one, and warn of them where they are copies."""
+    """Return how many rows have the same entries as an earlier one, with a warning if they are copies."""
     equal, copies = int(equal_rows(table).sum()), int(copied_rows(table).sum())
     if not equal:
         return ""
@@ -109,9 +119,9 @@ def _repeats(table: Table) -> str:
         return f" {said}, as may be by chance where there are few different values."
     more = " In the whole table there will be more." if table.is_sample else ""
     return (
-        f"\nBeware of copies. {said}, more than chance would make.{more} Sections that suppose independent "
-        "rows take each once and say so; if the rows are no copies, something that tells them apart is not "
-        "in the table."
+        f"\nBeware of copies. {said}, more than chance would make.{more} Sections that assume independent "
+        "rows use each once and say so; if the rows are not copies, what distinguishes them is not in the "
+        "table."
     )
 
 
@@ -121,7 +131,7 @@ def _columns_grid(table: Table, shown: list[Column]) -> Grid:
             column.name,
             column.kind,
             _missing(column, table.n_rows),
-            f">{MOST_DISTINCT:,}" if column.n_distinct > MOST_DISTINCT else f"{column.n_distinct:,}",
+            f">{MAX_DISTINCT:,}" if column.n_distinct > MAX_DISTINCT else f"{column.n_distinct:,}",
             _values(table, column),
             column.note if column.kind != "constant" else "",
         )
@@ -135,13 +145,13 @@ def _missing(column: Column, n_rows: int) -> str:
 
 
 def _values(table: Table, column: Column) -> str:
-    """Return the spread of numbers, the most frequent categories, or the one value there is."""
+    """Return the range and median of numbers, the most frequent categories, or the constant value."""
     if column.is_number:
         median = float(np.nanmedian(table.frame[column.name]))
         return f"{column.low:.6g} to {column.high:.6g}, half of them below {median:.6g}"
     if column.is_category:
-        listed = ", ".join(f"{_short(name)} ({count:,})" for name, count in column.counts[:FEW])
-        return listed + (", …" if len(column.counts) > FEW else "")
+        some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
+        return some + (", …" if len(column.counts) > FEW else "")
     return column.note if column.kind == "constant" else ""
 
 
@@ -154,10 +164,10 @@ def _left_out(table: Table, pictured: list[Column]) -> tuple[str, ...]:
 
 def _code(table: Table, pictured: list[Column]) -> str:
     lines = ["for column in table.columns:", "    print(column.name, column.kind, column.n_missing)"]
-    number = next((c for c in pictured if c.is_number and shows_density(table, c)), None)
+    number = next((c for c in pictured if c.is_number and _shows_density(table, c)), None)
     category = next((c for c in pictured if c.is_category), None)
     if number is not None:
-        model = smoothed(values_of(table, number.name), number.low)
+        model = _smoothed(_values_of(table, number.name), number.low)
         bounds = "" if model.bounds is None else f", bounds={model.bounds!r}"
         lines += [
             "",
@@ -179,14 +189,165 @@ def _findings(table: Table) -> dict[str, Any]:
     }
 
 
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+def _column_picture(table: Table, column: Column) -> Picture | None:
+    """Draw the marginal distribution of a column; None if it has no values."""
+    if column.is_category:
+        return _bars(column.name, list(column.counts), table.n_rows - column.n_missing)
+    values = _values_of(table, column.name)
+    if len(values) == 0 or not _is_drawable(values):
+        return None
+    if _shows_density(table, column):
+        return _curve(column, values)
+    if len(values) <= MAX_DOTS:
+        return _dots(column.name, values)
+    shown, counts = np.unique(values, return_counts=True)
+    bars = [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)]
+    return _bars(column.name, bars, len(values), "different values")
 
 
-def _some(names: list[str]) -> str:
-    more = len(names) - FEW
-    return _listed([*names[:FEW], *([number_of(more, "other")] if more > 0 else [])])
+def _shows_density(table: Table, column: Column) -> bool:
+    """Return whether a column has numbers of enough values for a density."""
+    if not column.is_number:
+        return False
+    values = _values_of(table, column.name)
+    return _is_drawable(values) and len(np.unique(values)) >= FEW_VALUES
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 24 else f"{text[:23]}…"
+def _is_drawable(values: np.ndarray) -> bool:
+    """Return whether the squares of numbers neither overflow nor underflow."""
+    largest = np.abs(values).max(initial=0.0)
+    return bool(1e-150 < largest < 1e150 or largest == 0)
+
+
+def _smoothed(values: np.ndarray, low: float | None = None) -> Any:
+    """Return a kernel density of numbers by the improved Sheather-Jones rule, not below the rounding step.
+
+    Silverman's rule is used for fewer than 100 values. If the least number is between 0 and two bandwidths,
+    0 is a bound of the support.
+    """
+    from tractable.density import KernelDensity
+
+    rows, rule = values[:, None], "isj" if len(values) >= MANY_VALUES else "silverman"
+    h = float(KernelDensity(bandwidth=rule).fit(rows).bandwidth_[0])
+    h = max(h, _step(values))
+    bounds = (0.0, None) if low is not None and 0.0 <= low < 2.0 * h else None
+    return KernelDensity(bandwidth=h, bounds=bounds).fit(rows)
+
+
+def density_of(values: np.ndarray, low: float | None, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the density at x and its standard error, √(p(x) R(K) / (n h)) with R(K) = 1 / (2 √π)."""
+    model = _smoothed(values, low)
+    height = np.exp(model.score_samples(x[:, None]))
+    error = np.sqrt(height / (2.0 * math.sqrt(math.pi) * len(values) * float(model.bandwidth_[0])))
+    return height, error
+
+
+def _values_of(table: Table, name: str) -> np.ndarray:
+    """Return the finite numbers of a column."""
+    values = table.frame[name].to_numpy(dtype=float)
+    return values[np.isfinite(values)]
+
+
+def _step(values: np.ndarray) -> float:
+    """Return the step between rounded numbers, 0 if most are different."""
+    shown = np.unique(values)
+    if len(shown) > 0.7 * len(values) or len(shown) < 2:
+        return 0.0
+    return float(np.quantile(np.diff(shown), 0.25))
+
+
+def _curve(column: Column, values: np.ndarray) -> Picture:
+    low, high, outside = view_limits(values)
+    margin = 0.08 * (high - low)
+    start = max(low - margin, 0.0) if low >= 0 else low - margin
+    x = np.linspace(start, high + margin, 240)
+    height, error = density_of(values, column.low, x)
+    inside = values[(values >= low) & (values <= high)]
+    with canvas(width=3.6, height=2.3) as (figure, ax):
+        counts, edges = np.histogram(inside, bins=_bins(inside), range=(low, high))
+        heights = counts / (len(values) * np.diff(edges))
+        ax.stairs(heights, edges, fill=True, color="0.88")
+        lower, upper = np.maximum(height - Z * error, 0), height + Z * error
+        ax.fill_between(x, lower, upper, color=COLOURS[0], alpha=0.25, lw=0)
+        ax.plot(x, height, color=COLOURS[0], lw=1.5)
+        ax.set_title(shortened(column.name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_ylim(bottom=0)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+        ax.locator_params(axis="x", nbins=6)
+        mean, spread = float(values.mean()), float(values.std(ddof=1))
+        caption = f"mean {mean:.4g}, standard deviation {spread:.4g}, n = {len(values):,}"
+        if outside:
+            caption += f"; {number_of(outside, 'far value is', 'far values are')} beyond the picture"
+        return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
+
+
+def view_limits(values: np.ndarray) -> tuple[float, float, int]:
+    """Return the range to draw, two middle 98 % ranges beyond them at most, and the values outside it."""
+    low, high = float(values.min()), float(values.max())
+    a, b = np.quantile(values, [0.01, 0.99])
+    if b > a:
+        low, high = max(low, a - 2.0 * (b - a)), min(high, b + 2.0 * (b - a))
+    return low, high, int(((values < low) | (values > high)).sum())
+
+
+def _bins(values: np.ndarray) -> int:
+    return int(np.clip(math.ceil(2.0 * len(values) ** (1.0 / 3.0)), 6, 40))
+
+
+def _dots(name: str, values: np.ndarray) -> Picture:
+    """Draw each number as a point, equal ones stacked."""
+    shown, counts = np.unique(values, return_counts=True)
+    x, height = np.repeat(shown, counts), np.concatenate([np.arange(count) for count in counts])
+    with canvas(width=3.6, height=min(1.1 + 0.12 * counts.max(), 2.6)) as (figure, ax):
+        ax.plot(x, height, "o", ms=6, mew=0, alpha=0.8, color=COLOURS[0])
+        ax.set_title(shortened(name), fontsize=10, loc="left", fontweight="bold")
+        ax.set_yticks([])
+        ax.set_ylim(-0.8, max(counts.max(), 1.8) - 0.2)
+        ax.spines["left"].set_visible(False)
+        ax.margins(x=0.08)
+        ax.locator_params(axis="x", nbins=6)
+        caption = number_of(len(values), "value")
+        if len(shown) < len(values):
+            caption += f", {len(shown)} of them different"
+        words = ", ".join(f"{v:.4g}" for v in values[:5]) + (", …" if len(values) > 5 else "")
+        return picture_of(figure, alt=f"points of {name}: {words}", caption=caption)
+
+
+def _bars(name: str, counts: list[tuple[str, int]], n: int, things: str = "categories") -> Picture:
+    """Draw the frequencies of categories, or of few numbers, with Wilson intervals of 90 %."""
+    shown, rest = _in_order(counts[:MAX_BARS]), sum(count for _, count in counts[MAX_BARS:])
+    labels = [shortened(label) for label, _ in shown]
+    numbers = np.array([count for _, count in shown], dtype=float)
+    if rest:
+        labels.append(f"{len(counts) - MAX_BARS} others")
+        numbers = np.append(numbers, rest)
+    low, high = _wilson(numbers, n)
+    positions, share = np.arange(len(labels))[::-1], numbers / n
+    with canvas(width=3.6, height=max(1.3, 0.75 + 0.2 * len(labels))) as (figure, ax):
+        ax.barh(positions, share, color=COLOURS[4], height=0.72)
+        ax.hlines(positions, low, high, color=COLOURS[7], lw=1.2)
+        ax.set_yticks(positions, labels)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+        ax.locator_params(axis="x", nbins=5)
+        ax.set_title(shortened(name), fontsize=10, loc="left", fontweight="bold")
+        words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))
+        caption = f"{len(counts)} {things}, n = {n:,}"
+        return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
+
+
+def _in_order(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return categories that are numbers in their order, others as they are."""
+    try:
+        return sorted(counts, key=lambda pair: float(pair[0]))
+    except ValueError:
+        return counts
+
+
+def _wilson(counts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of frequencies: those p for which |p̂ - p| ≤ z √(p (1 - p) / n)."""
+    p, z2 = counts / n, Z * Z
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return centre - half, centre + half

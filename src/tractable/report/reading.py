@@ -1,27 +1,33 @@
-"""Tables from files and from frames."""
+"""Reading of tables: from CSV and Parquet files of any size, and from frames."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.random import as_generator
-from tractable.data.csv import UnclosedError, text_blocks
-from tractable.data.names import nearest_file, number_of
-from tractable.data.text import Dialect, sniffed
-from tractable.report.arrow_table import arrow_of, parquet_blocks, parquet_names
-from tractable.report.blocks import gathered
-from tractable.report.column_choice import chosen_columns
-from tractable.report.table import Table, TableError
+from tractable.data.names import clean_names, nearest_file, number_of
+from tractable.data.text import Dialect, is_text, sniffed
+from tractable.data.text_table import UnclosedError, text_blocks
+from tractable.report.mutual_information import informative_columns
+from tractable.report.rows import listed
+from tractable.report.table import ColumnCounts, Table, TableError, classified_column, unknown_column
 from tractable.value import replace
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "read_table", "table_of"]
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "RowSample", "collect_table", "read_table", "table_of"]
 
-#: Rows that are kept in memory, and columns that are looked at.
-MAX_ROWS = 20_000
-MAX_COLUMNS = 100
+#: Rows in memory and columns, at most.
+MAX_ROWS, MAX_COLUMNS = 20_000, 100
 
-#: Told what is going on, and how much of it is done (from 0 to 1, None where that is not known).
+#: Rows and blocks at the beginning of a table by which columns are chosen if there are too many.
+HEAD_ROWS, HEAD_BLOCKS = 2_000, 20
+
+#: Entries of a Parquet file that are read at a time.
+BLOCK_ENTRIES = 2**20
+
+#: Called with a text and the fraction that is done (0 to 1, None if unknown).
 Progress = Callable[[str, float | None], None]
 
 
@@ -34,24 +40,23 @@ def read_table(
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Read a CSV or Parquet file of any size: all rows are counted, some are kept.
+    """Read a CSV or Parquet file of any size: all rows are counted, a sample is held in memory.
 
-    Of text files the delimiter (comma, semicolon, tab, bar), the encoding and the sign before fractions are
-    found out, and compressed ones (.gz, .bz2, .zst) are unpacked on the way. Memory does not grow with the
-    file.
+    The delimiter of text files (comma, semicolon, tab, bar), their encoding and their decimal sign are
+    detected; compressed files (.gz, .bz2, .zst) are decompressed. Memory does not grow with the file.
 
     Parameters
     ----------
     path : str or path
     max_rows : int
-        How many rows are kept, chosen at random where there are more.
+        Rows in memory, a uniform random sample if there are more.
     max_columns : int
-        How many columns are looked at: those that clearly tell of the target, and the first ones.
+        Columns that are read: those that depend on the target, and the first ones.
     target : str, optional
-        A column that is looked at wherever it stands; it must exist.
+        A column that is always read; it must exist.
     random_state : None, int or Generator
     progress : callable, optional
-        Called with a text, and with how much is done (0 to 1, or None).
+        Called with a text and the fraction that is done (0 to 1, or None).
 
     Returns
     -------
@@ -60,7 +65,7 @@ def read_table(
     Raises
     ------
     TableError
-        With one sentence, where there is no file, or no table in it.
+        With a one-sentence message if there is no file, or no table in it.
 
     Examples
     --------
@@ -76,17 +81,17 @@ def read_table(
         "max_columns": (max_columns, MAX_COLUMNS),
         "target": (target, None),
     }
-    told = "".join(f", {name}={value!r}" for name, (value, usual) in given.items() if value != usual)
-    options["source"] = f"read_table({str(path)!r}{told})"
+    arguments = "".join(f", {name}={value!r}" for name, (value, usual) in given.items() if value != usual)
+    options["source"] = f"read_table({str(path)!r}{arguments})"
     if not _is_parquet(file):
         return _of_text(file, target, max_columns, progress, options)
-    names, n_rows = parquet_names(file)
-    every = range(len(names))
-    chosen, notes = chosen_columns(
-        names, target, max_columns, str(path), lambda: parquet_blocks(file, list(every))
+    names, n_rows = _parquet_names(file)
+    every = list(range(len(names)))
+    chosen, notes = _chosen_columns(
+        names, target, max_columns, str(path), lambda: _parquet_blocks(file, every)
     )
-    blocks = _told(parquet_blocks(file, chosen), progress, file.name, n_rows)
-    table = gathered(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
+    blocks = _with_progress(_parquet_blocks(file, chosen), progress, file.name, n_rows)
+    table = collect_table(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
     return replace(table, n_unseen=len(names) - len(chosen))
 
 
@@ -111,11 +116,11 @@ def table_of(
     """
     if not (hasattr(frame, "iloc") or hasattr(frame, "to_arrow") or hasattr(frame, "column_names")):
         raise TableError(f"data must be a path or a frame, got {type(frame).__name__}")
-    block, names = arrow_of(frame)
+    block, names = _arrow_of(frame)
     if not names:
         raise TableError(f"{name} has no columns")
-    chosen, notes = chosen_columns(names, target, max_columns, name, lambda: iter([block]))
-    table = gathered(
+    chosen, notes = _chosen_columns(names, target, max_columns, name, lambda: iter([block]))
+    table = collect_table(
         [block.select(chosen)],
         [names[j] for j in chosen],
         max_rows=max_rows,
@@ -130,14 +135,14 @@ def table_of(
 def _of_text(
     file: Path, target: str | None, max_columns: int, progress: Progress | None, options: Any
 ) -> Table:
-    """Read a text file, a second and a third time where its first part told too little of the rest."""
+    """Read a text file, again with another encoding or without quotes if its first part was misleading."""
     encoding, quoted = None, True
     while True:
         dialect = sniffed(file, encoding, quoted=quoted)
         try:
             return _of_csv(file, dialect, target, max_columns, progress, options)
         except UnicodeError:
-            encoding = "latin-1"  # which has a letter for every byte
+            encoding = "latin-1"  # which decodes every byte
         except UnclosedError:
             quoted = False
 
@@ -151,7 +156,7 @@ def _of_csv(
     options: Any,
 ) -> Table:
     every = list(range(len(dialect.names)))
-    chosen, notes = chosen_columns(
+    chosen, notes = _chosen_columns(
         dialect.names,
         target,
         max_columns,
@@ -160,9 +165,9 @@ def _of_csv(
         decimal=dialect.decimal,
     )
     bad: Counter[str] = Counter()
-    blocks = _told(text_blocks(file, dialect, chosen, bad), progress, file.name, None)
+    blocks = _with_progress(text_blocks(file, dialect, chosen, bad), progress, file.name, None)
     try:
-        table = gathered(
+        table = collect_table(
             blocks,
             [dialect.names[j] for j in chosen],
             decimal=dialect.decimal,
@@ -207,10 +212,270 @@ def _is_parquet(file: Path) -> bool:
         return opened.read(4) == b"PAR1" or file.suffix.lower() in (".parquet", ".pq")
 
 
-def _told(blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: int | None) -> Iterator[Any]:
+def _with_progress(
+    blocks: Iterator[Any], progress: Progress | None, name: str, n_rows: int | None
+) -> Iterator[Any]:
     seen = 0
     for block in blocks:
         seen += block.num_rows
         if progress is not None:
             progress(f"reading {name}: {seen:,} rows", min(1.0, seen / n_rows) if n_rows else None)
         yield block
+
+
+def _chosen_columns(
+    names: Sequence[Any],
+    target: str | None,
+    max_columns: int,
+    path: str,
+    blocks: Callable[[], Iterator[Any]],
+    *,
+    decimal: str = ".",
+) -> tuple[list[int], list[str]]:
+    """Return the positions of the columns to read, and a note on the others.
+
+    Parameters
+    ----------
+    names : sequence
+        As in the file.
+    blocks : callable
+        Returns blocks of rows with all columns; called if there are too many columns and a target.
+    """
+    clean = clean_names(names)[0]
+    if target is not None and target not in clean:
+        raise unknown_column(target, clean, path)
+    if len(names) <= max_columns:
+        return list(range(len(names))), []
+    informative: list[str] = []
+    if target is not None:
+        informative = _informative(names, target, blocks, decimal)[: max_columns - 1]
+    first = [clean.index(name) for name in ([] if target is None else [target, *informative])]
+    chosen = sorted(list(dict.fromkeys([*first, *range(len(names))]))[:max_columns])
+    later = [name for name in informative if clean.index(name) >= max_columns]
+    which = [f"those that tell most of {target} ({listed(later)})"] if later else []
+    if target is not None and clean.index(target) >= max_columns:
+        which.append("the target")
+    words = listed(["the first ones", *which])
+    return chosen, [f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {words}."]
+
+
+def _informative(
+    names: Sequence[Any], target: str, blocks: Callable[[], Iterator[Any]], decimal: str
+) -> list[str]:
+    """Return the columns that depend on the target in the first rows; none if these cannot be read."""
+    import pyarrow as pa
+
+    head, n = [], 0
+    try:
+        for block in blocks():
+            head.append(block.slice(0, HEAD_ROWS - n))
+            n += head[-1].num_rows
+            if n >= HEAD_ROWS or len(head) == HEAD_BLOCKS:
+                break
+        rng = np.random.default_rng(0)
+        table = collect_table(
+            head, list(names), max_rows=HEAD_ROWS, rng=rng, decimal=decimal, path="", source=""
+        )
+    except (pa.ArrowException, OSError, TableError):
+        return []  # reading the whole file raises the error
+    return informative_columns(table, target)
+
+
+def _parquet_names(path: Path) -> tuple[list[str], int]:
+    """Return the names of a file's columns, and the number of its rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            return list(file.schema_arrow.names), file.metadata.num_rows
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+
+
+def _parquet_blocks(path: Path, kept: list[int]) -> Iterator[Any]:
+    """Iterate over blocks of the columns at positions `kept`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        names = [file.schema_arrow.names[j] for j in kept]
+        rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
+        for batch in file.iter_batches(batch_size=rows, columns=names):
+            arrays = [batch.column(name) for name in names]
+            yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in kept])
+
+
+def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
+    """Return a frame (pandas, polars, Arrow) as one Arrow record batch, and the names of its columns."""
+    import pyarrow as pa
+
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        frame = frame.to_frame()  # a series
+    if hasattr(frame, "iloc"):
+        names = list(frame.columns)
+        arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    else:
+        table = frame if isinstance(frame, pa.Table) else frame.to_arrow()
+        names, arrays = (
+            list(table.column_names),
+            [_combined(table.column(j)) for j in range(table.num_columns)],
+        )
+    arrays = [_plain(a) for a in arrays]
+    return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names
+
+
+def _plain(entries: Any) -> Any:
+    """Return entries as numbers (null for NaN), truth values, dates or text.
+
+    Integers stay integers, because keys of rows may have more digits than floats.
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    kind = entries.type
+    if pa.types.is_dictionary(kind):
+        return _plain(entries.dictionary_decode())
+    unchanged = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp)
+    if any(fits(kind) for fits in unchanged):
+        return entries
+    if is_text(kind) or pa.types.is_null(kind):
+        return pc.cast(entries, pa.large_string())
+    numbers = _numbers(entries)
+    if numbers is not None:
+        return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+    return pa.array([None if v is None else _text(v) for v in entries.to_pylist()], pa.large_string())
+
+
+def _numbers(entries: Any) -> Any:
+    """Return numbers as floats and durations in seconds; None if entries are neither."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    kind = entries.type
+    if pa.types.is_duration(kind):
+        thousandths = pc.cast(pc.cast(entries, pa.duration("ms"), safe=False), pa.int64())
+        return pc.divide(pc.cast(thousandths, pa.float64()), 1000.0)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pc.cast(entries, pa.float64(), safe=False)
+    return None
+
+
+def _of_series(series: Any) -> Any:
+    """Return a column of a pandas frame; values of several types, and intervals, as text."""
+    import pyarrow as pa
+
+    if str(series.dtype).startswith("period"):
+        series = series.dt.to_timestamp()
+    try:
+        if str(series.dtype).startswith("interval") or hasattr(series.dtype, "categories"):
+            raise TypeError  # noqa: TRY301  (read as text)
+        return _combined(pa.array(series, from_pandas=True))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        missing = series.isna()
+        texts = [None if null else _text(v) for v, null in zip(series, missing, strict=True)]
+        return pa.array(texts, pa.large_string())
+
+
+def _text(entry: Any) -> str:
+    """Return an entry as text that UTF-8 can encode."""
+    return str(entry)[:200].encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _combined(entries: Any) -> Any:
+    import pyarrow as pa
+
+    return entries.combine_chunks() if isinstance(entries, pa.ChunkedArray) else entries
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:200]
+
+
+class RowSample:
+    """A uniform sample of streamed rows, in their order: those with the smallest random keys."""
+
+    def __init__(self, max_rows: int, rng: np.random.Generator) -> None:
+        self.max_rows, self.rng = max_rows, rng
+        self.blocks: list[Any] = []
+        self.keys: list[np.ndarray] = []
+        self.n_kept = self.n_seen = 0
+        self.limit = 1.0  # rows with larger keys are not in the sample
+
+    def add(self, block: Any) -> None:
+        keys = self.rng.random(block.num_rows)
+        chosen = np.flatnonzero(keys < self.limit)
+        self.n_seen += block.num_rows
+        if len(chosen):
+            self.blocks.append(block if len(chosen) == block.num_rows else block.take(chosen))
+            self.keys.append(keys[chosen])
+            self.n_kept += len(chosen)
+        if self.n_kept > 2 * self.max_rows:
+            self._thin()
+
+    def table(self) -> Any:
+        """Return the sample as an Arrow table."""
+        import pyarrow as pa
+
+        if self.n_kept > self.max_rows:
+            self._thin()
+        return pa.Table.from_batches(self.blocks)
+
+    def _thin(self) -> None:
+        import pyarrow as pa
+
+        keys = np.concatenate(self.keys)
+        self.limit = float(np.partition(keys, self.max_rows - 1)[self.max_rows - 1])
+        chosen = np.flatnonzero(keys <= self.limit)
+        rows = pa.Table.from_batches(self.blocks).take(chosen).combine_chunks()
+        self.blocks, self.keys, self.n_kept = rows.to_batches(), [keys[chosen]], len(chosen)
+
+
+def collect_table(
+    blocks: Iterable[Any],
+    names: list[Any],
+    *,
+    max_rows: int,
+    rng: np.random.Generator,
+    decimal: str = ".",
+    path: str,
+    notes: tuple[str, ...] = (),
+    source: str,
+) -> Table:
+    """Return the table of blocks (Arrow record batches of one schema); `names` are those of the file."""
+    import pandas as pd
+
+    kept = RowSample(max_rows, rng)
+    counts_of_columns: list[ColumnCounts] = []
+    for block in blocks:
+        counts_of_columns = counts_of_columns or [
+            ColumnCounts(text=is_text(field.type)) for field in block.schema
+        ]
+        for counted, entries in zip(counts_of_columns, block.columns, strict=True):
+            counted.add(entries, decimal)
+        kept.add(block)
+    if kept.n_seen == 0:
+        raise TableError(f"{path} has no rows")
+    clean, changed = clean_names(names)
+    rows, columns, series = kept.table(), [], {}
+    for j, (name, counted) in enumerate(zip(clean, counts_of_columns, strict=True)):
+        column, values = classified_column(name, counted, rows.column(j).combine_chunks(), decimal)
+        columns.append(column)
+        series[name] = values
+    return Table(
+        columns=tuple(columns),
+        frame=pd.DataFrame(series),
+        n_rows=kept.n_seen,
+        path=path,
+        notes=(*notes, *changed, *_sample_note(kept)),
+        source=source,
+    )
+
+
+def _sample_note(kept: RowSample) -> list[str]:
+    if kept.n_kept == kept.n_seen:
+        return []
+    counted = (
+        f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over all"
+    )
+    return [f"{counted} of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]

@@ -1,4 +1,4 @@
-"""A report on a table, from the file to the page."""
+"""`make_report`: from a table to the page."""
 
 import time
 from importlib import import_module
@@ -10,50 +10,48 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
-from tractable.report.page import page
+from tractable.report.page import Section, page
 from tractable.report.reading import Progress, read_table, table_of
-from tractable.report.section import Section
 from tractable.report.table import Table, TableError
 from tractable.value import value
 
 __all__ = ["SECTIONS", "ReportSummary", "make_report"]
 
-#: The sections in their order: each is a module here with `section(table, *, target=None, rng)`, which gives
-#: a Section, or None where it has too little to go by; `why_not(table, target)` then says why. The words say
-#: what is going on meanwhile.
+#: The sections in order, with the text of the progress: each is a module with `section(table, *, target=None,
+#: rng)`, which returns a Section, or None if there is too little data; `why_not(table, target)` says why.
 SECTIONS = (
     ("overview", "looking at each column"),
     ("dependence", "comparing pairs of columns"),
     ("clusters", "looking for clusters"),
-    ("map", "drawing a map"),
-    ("outliers", "looking for strange rows"),
+    ("map", "computing principal components"),
+    ("outliers", "looking for outliers"),
     ("models", "comparing models of the target"),
 )
 
-#: The table that is shown where none is given.
+#: The table of the report when none is given.
 BUNDLED = "penguins"
 
 
 @value
 class ReportSummary:
-    """What a report came to, for programs.
+    """The summary of a report, for programs.
 
     Parameters
     ----------
     path : str
-        Where the page is.
+        The path of the page.
     title : str
     rows, columns : int
         Of the table.
     target : str, optional
-        The column that was to be predicted, where that could be done.
+        The column that was predicted.
     sections : tuple of str
-        The keys of the sections that were made.
+        The keys of the sections.
     seconds : float
     findings : dict
         By section: its main numbers.
     notes : tuple of str
-        What the reader should know of the table, and what was left out.
+        How the table was read, and what was left out.
     """
 
     path: str
@@ -67,7 +65,7 @@ class ReportSummary:
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain text, numbers, lists and dicts, as JSON has them."""
+        """Return the summary as text, numbers, lists and dicts, as in JSON."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return as_json(found)
 
@@ -80,21 +78,21 @@ def make_report(
     progress: Progress | None = None,
     random_state: Any = 0,
 ) -> ReportSummary:
-    """Write a report on a table: one HTML file that needs nothing else.
+    """Write a report on a table: one HTML file without scripts or network.
 
     Parameters
     ----------
     data : path, frame or Table, optional
-        A CSV or Parquet file of any size, a frame (pandas, polars, Arrow), or what `read_table` gave; a
-        bundled table when not given.
+        A CSV or Parquet file of any size, a frame (pandas, polars, Arrow), or the result of
+        `read_table`; a bundled table when not given.
     target : str, optional
         The column to predict from the others.
     path : str or path
         Where to write the page.
     progress : callable, optional
-        Called with a text and how much is done (0 to 1, or None) as the work goes on.
+        Called with a text and the fraction that is done (0 to 1, or None).
     random_state : None, int or Generator
-        The same number gives the same page.
+        The same seed gives the same page.
 
     Returns
     -------
@@ -103,7 +101,7 @@ def make_report(
     Raises
     ------
     TableError
-        With one sentence, where there is no table or no such target.
+        With a one-sentence message if there is no table or no such target.
 
     Examples
     --------
@@ -115,17 +113,17 @@ def make_report(
     (20, 2, ('overview', 'dependence'))
     """
     started = time.perf_counter()
-    tell = progress or _silent
+    report_progress = progress or _no_progress
     _check_path(path, data)
-    tell("reading the table", 0.0)
+    report_progress("reading the table", 0.0)
     rng = as_generator(random_state)
     table = _table(data, target, rng, progress)
-    target, warned = _usable(table, target)
-    sections, failed = _sections(table, target, rng, tell)
+    target, warned = _predictable(table, target)
+    sections, failed = _sections(table, target, rng, report_progress)
     notes = (*table.notes, *warned, *failed)
     title = f"Report on {Path(table.path).name}"
     text = page(title, sections, notes, lead=_lead(table, target))
-    tell("writing the page", 0.99)
+    report_progress("writing the page", 0.99)
     _write(path, text)
     return ReportSummary(
         path=str(path),
@@ -141,7 +139,7 @@ def make_report(
 
 
 def _check_path(path: Any, data: Any) -> None:
-    """Refuse a place where no page can be written, before any work."""
+    """Refuse a path that cannot be written, before any work."""
     page_file = Path(path)
     if page_file.is_dir():
         raise TableError(f"the report cannot be written to {path}: it is a folder")
@@ -164,8 +162,8 @@ def _table(data: Any, target: str | None, rng: np.random.Generator, progress: Pr
     return table_of(data, target=target, random_state=rng)
 
 
-def _usable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
-    """Return the target where it can be predicted; else say why not, and the report is of the rest."""
+def _predictable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
+    """Return the target if it can be predicted, else None and a note that says why."""
     if target is None:
         return None, []
     column = table.column(target)
@@ -184,17 +182,17 @@ def _usable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
 
 
 def _sections(
-    table: Table, target: str | None, rng: np.random.Generator, tell: Progress
+    table: Table, target: str | None, rng: np.random.Generator, progress: Progress
 ) -> tuple[list[Section], list[str]]:
-    """Make every section; of one that fails, or has too little to go by, the page says why it is missing."""
+    """Return the sections, and notes on those that failed or had too little data."""
     made: list[Section] = []
     failed: list[str] = []
     for i, (name, words) in enumerate(SECTIONS):
-        tell(words, 0.1 + 0.9 * i / len(SECTIONS))
+        progress(words, 0.1 + 0.9 * i / len(SECTIONS))
         module = import_module(f"tractable.report.{name}")
         try:
             section = module.section(table, target=target, rng=rng.spawn(1)[0])
-        except Exception as error:  # noqa: BLE001  (odd data must not cost the reader the rest of the report)
+        except Exception as error:  # noqa: BLE001  (one failing section must not prevent the report)
             reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
             failed.append(f"The section {name!r} could not be made of this table and is left out: {reason}")
             continue
@@ -223,5 +221,5 @@ def _write(path: Any, text: str) -> None:
         raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
 
 
-def _silent(text: str, done: float | None) -> None:
+def _no_progress(text: str, done: float | None) -> None:
     pass

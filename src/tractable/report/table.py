@@ -1,38 +1,73 @@
-"""What a report knows of a table: its columns, what each holds, and the rows that are kept."""
+"""A table of a report: its columns with their kinds and counts, and the rows in memory."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tractable.data.columns import no_column
-from tractable.data.text import TableError
+from tractable.data.names import number_of
+from tractable.data.text import TableError, dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.value import value
 
-__all__ = ["KINDS", "Column", "Table", "TableError", "unknown_column"]
+__all__ = [
+    "KINDS",
+    "MAX_DISTINCT",
+    "Column",
+    "ColumnCounts",
+    "Table",
+    "TableError",
+    "classified_column",
+    "unknown_column",
+]
 
-#: What a column may hold.
+#: The kinds of columns.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
+
+#: Whole numbers with at most so many values, each of them frequent, are categories.
+FEW_CODES = 10
+
+#: Texts with more values than this are not categories.
+MAX_CATEGORIES = 100
+
+#: Invisible characters and those that change the direction of text or end a line.
+INVISIBLE = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+
+#: The translation of characters that no page can show.
+CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), *INVISIBLE], "\ufffd")
+
+#: Pairs of truth values.
+TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {"on", "off"})
+
+#: Names of columns that identify rows.
+KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
+
+#: Different values are counted up to this number.
+MAX_DISTINCT = 10_000
 
 
 @value
 class Column:
-    """One column: what it is called, what it holds, and what was counted of it over all rows.
+    """One column: its name, its kind, and counts over all rows.
 
     Parameters
     ----------
     name : str
-        Unique and not blank; as the file has it otherwise, so it is to be escaped where it is written.
+        Unique and not blank, otherwise as in the file; it must be escaped in HTML.
     kind : str
         One of `KINDS`.
     n_missing : int
         Of all rows of the table.
     n_distinct : int
-        How many different values there are; counted up to `most_distinct`.
+        Number of different values, counted up to a limit.
     note : str
-        What a reader should know of how the column was taken; empty where there is nothing.
+        How the column was interpreted; may be empty.
     low, high : float, optional
         The smallest and the largest number.
     counts : tuple of (str, int)
-        Of categories and truth values: how often each occurs, the most frequent first.
+        Categories and truth values with their counts, the most frequent first.
 
     Examples
     --------
@@ -55,13 +90,13 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether it holds categories; truth values are two of them."""
+        """Whether it holds categories or truth values."""
         return self.kind in ("category", "boolean")
 
 
 @value
 class Table:
-    """The columns of a table and the rows of it that are in memory.
+    """The columns of a table and its rows in memory.
 
     Parameters
     ----------
@@ -70,15 +105,15 @@ class Table:
         All rows, or a uniform sample of them in the order of the file, with the columns' names. Numbers are
         floats (NaN where one is missing), dates are dates, all others text (None where it is missing).
     n_rows : int
-        How many rows the table has, kept or not.
+        Number of rows of the whole table.
     path : str
-        What the table is called: the path of its file.
+        The path of its file, or another name.
     notes : tuple of str
-        What a reader of the report should know of how the table was read.
+        How the table was read, for the report.
     source : str
-        The Python expression that gives this table again.
+        The Python expression that reads this table.
     n_unseen : int
-        Columns of the file that were not looked at.
+        Number of columns of the file that were not read.
 
     Examples
     --------
@@ -100,7 +135,7 @@ class Table:
     n_unseen: int = 0
 
     def numbers(self, leave: Any = ()) -> Any:
-        """Return the columns of numbers, as floats, but for those to `leave` (a name, or several)."""
+        """Return the columns of numbers, as floats, without those in `leave` (a name, or several)."""
         return self.frame[self.names("number", leave=leave)]
 
     def categories(self, leave: Any = ()) -> Any:
@@ -108,12 +143,12 @@ class Table:
         return self.frame[self.names("category", "boolean", leave=leave)]
 
     def names(self, *kinds: str, leave: Any = ()) -> list[str]:
-        """Return the names of the columns of some kinds, of all when no kind is given."""
-        gone = {leave} if isinstance(leave, str) else set(leave or ())
-        return [c.name for c in self.columns if (not kinds or c.kind in kinds) and c.name not in gone]
+        """Return the names of the columns of some kinds, or of all columns when no kind is given."""
+        left = {leave} if isinstance(leave, str) else set(leave or ())
+        return [c.name for c in self.columns if (not kinds or c.kind in kinds) and c.name not in left]
 
     def column(self, name: str, argument: str = "target") -> Column:
-        """Return what is known of a column; a name that no column has is told with the nearest one."""
+        """Return a column by name; the error for an unknown name suggests the nearest one."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -121,16 +156,204 @@ class Table:
 
     @property
     def is_sample(self) -> bool:
-        """Whether the rows kept are some of many."""
+        """Whether the rows in memory are a sample."""
         return len(self.frame) < self.n_rows
 
     @property
     def code(self) -> str:
-        """The lines that read this table again: every section's code begins with them."""
+        """The lines that read this table, with which the code of every section begins."""
         reader = self.source.partition("(")[0]
         return f"import tractable\nfrom tractable.report import {reader}\n\ntable = {self.source}\n"
 
 
 def unknown_column(name: str, names: Sequence[str], path: str, argument: str = "target") -> TableError:
-    """Return what to raise where no column has a name: it says which one is nearest."""
+    """Return the error for an unknown column, which suggests the nearest name."""
     return TableError(no_column(name, names, argument, path))
+
+
+class ColumnCounts:
+    """Counts of one column: rows, missing entries, numbers and their range, different values.
+
+    Columns of text are read as numbers too; entries that are no numbers are counted.
+    """
+
+    def __init__(self, *, text: bool) -> None:
+        self.text = text  # whether the entries are text, which may be numbers
+        self.n_rows = self.n_missing = self.n_numbers = self.n_infinite = 0
+        self.low, self.high = np.inf, -np.inf
+        self.whole = self.stepping = True
+        self.last: float | None = None
+        self.counts: Counter[Any] = Counter()
+        self.odd: Counter[str] = Counter()
+
+    def add(self, entries: Any, decimal: str = ".") -> None:
+        """Count one block: an Arrow array of numbers, or of text."""
+        numbers = numbers_of(entries, decimal)
+        readable = ~np.isnan(numbers)
+        if self.text and int(readable.sum()) < len(entries) - entries.null_count:
+            entries = trimmed(entries)
+            numbers = numbers_of(entries, decimal)
+            readable = ~np.isnan(numbers)
+        self.n_rows += len(entries)
+        self.n_missing += entries.null_count
+        self.n_numbers += int(readable.sum())
+        self._range(numbers)
+        self._values(entries)
+        if self.text and len(self.odd) < 20:
+            self._odd(entries, readable)
+
+    @property
+    def n_valid(self) -> int:
+        return self.n_rows - self.n_missing
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of different values, at most `MAX_DISTINCT` + 1."""
+        return len(self.counts)
+
+    @property
+    def n_unreadable(self) -> int:
+        return self.n_valid - self.n_numbers
+
+    def _range(self, numbers: np.ndarray) -> None:
+        finite = numbers[np.isfinite(numbers)]
+        self.n_infinite += int(np.isinf(numbers).sum())
+        if len(finite):
+            self.low, self.high = min(self.low, float(finite.min())), max(self.high, float(finite.max()))
+            self.whole = self.whole and bool((finite == np.floor(finite)).all())
+        if self.stepping and len(numbers):
+            before = numbers[:1] - 1 if self.last is None else np.array([self.last])
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.stepping = bool((np.diff(np.concatenate([before, numbers])) == 1).all())
+            self.last = float(numbers[-1])
+
+    def _values(self, entries: Any) -> None:
+        from pyarrow import compute as pc
+
+        if len(self.counts) > MAX_DISTINCT:
+            return
+        for pair in pc.value_counts(entries.drop_null()):
+            self.counts[pair["values"].as_py()] += pair["counts"].as_py()
+            if len(self.counts) > MAX_DISTINCT:
+                return
+
+    def _odd(self, entries: Any, readable: np.ndarray) -> None:
+        import pyarrow as pa
+
+        rest = entries.filter(pa.array(~readable)).drop_null()
+        self.odd.update(str(entry)[:40] for entry in rest.slice(0, 20).to_pylist())
+
+
+def classified_column(name: str, counted: ColumnCounts, kept: Any, decimal: str = ".") -> tuple[Column, Any]:
+    """Return a column with its kind, and its entries as a pandas series of the type of that kind.
+
+    `kept` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
+    """
+    import pandas as pd
+    from pyarrow import types
+
+    texts = trimmed(kept) if is_text(kept.type) else kept
+    if types.is_temporal(kept.type) and not types.is_duration(kept.type):
+        dates = pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce", utc=True)
+        return _date(name, counted, dates.dt.tz_localize(None))
+    kind, note = _kind(name, counted, texts)
+    if kind == "number":
+        numbers = numbers_of(texts, decimal)
+        return _column(name, kind, counted, note, extra=_lost(counted)), pd.Series(
+            np.where(np.isfinite(numbers), numbers, np.nan)
+        )
+    if kind in ("text", "category", "identifier"):
+        dates = dates_of(texts)
+        if dates is not None:
+            return _date(name, counted, dates)
+    return _column(name, kind, counted, note), _texts(texts)
+
+
+def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
+    """Return the kind of a column of numbers or text, and a note."""
+    if counted.n_valid == 0:
+        return "empty", "no entry"
+    if counted.n_distinct == 1:
+        return "constant", f"always {_shown(next(iter(counted.counts)))}"
+    if {_shown(v).casefold() for v in counted.counts} in TRUTH:
+        return "boolean", ""
+    if _holds_numbers(counted):
+        return _kind_of_numbers(name, counted)
+    return _kind_of_texts(counted, texts)
+
+
+def _holds_numbers(counted: ColumnCounts) -> bool:
+    if counted.text:
+        return holds_numbers(counted.n_numbers, counted.n_valid)
+    return counted.n_numbers >= counted.n_valid
+
+
+def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
+    n, different = counted.n_numbers, counted.n_distinct
+    if counted.whole and counted.stepping and n >= 5:
+        return "identifier", f"the numbers {counted.low:.0f} to {counted.high:.0f} in order"
+    every = different >= min(n, MAX_DISTINCT)
+    if counted.whole and every and KEY.search(name):
+        return "identifier", "whole numbers, all different, named like a key"
+    if counted.whole and different <= FEW_CODES and n >= 5 * different and not _lost(counted):
+        return "category", "whole numbers of few values: taken as categories"
+    lost = []
+    if counted.n_unreadable:
+        odd = ", ".join(repr(entry) for entry in list(counted.odd)[:3])
+        lost.append(f"{number_of(counted.n_unreadable, 'entry', 'entries')} not a number ({odd})")
+    if counted.n_infinite:
+        lost.append(f"{number_of(counted.n_infinite, 'infinite entry', 'infinite entries')}")
+    note = f"{' and '.join(lost)} taken as missing" if lost else ""
+    return "number", note
+
+
+def _kind_of_texts(counted: ColumnCounts, texts: Any) -> tuple[str, str]:
+    n, different = counted.n_valid, counted.n_distinct
+    if different <= MAX_CATEGORIES and (different <= n / 2 or different < n <= 20):
+        return "category", ""
+    lengths = [len(str(text)) for text in texts.slice(0, 200).drop_null().to_pylist()]
+    if different >= min(n, MAX_DISTINCT) and np.mean(lengths or [0]) <= 40:
+        return "identifier", "texts that are all different"
+    return "text", "texts with too many values for categories"
+
+
+def _date(name: str, counted: ColumnCounts, dates: Any) -> tuple[Column, Any]:
+    if counted.n_valid == 0:
+        return _column(name, "empty", counted, "no entry"), dates
+    note = f"{dates.min():%Y-%m-%d} to {dates.max():%Y-%m-%d}"
+    kind = "constant" if counted.n_distinct == 1 else "date"
+    return _column(name, kind, counted, note), dates
+
+
+def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int = 0) -> Column:
+    number = kind == "number"
+    counts = counted.counts.most_common() if kind in ("category", "boolean") else []
+    return Column(
+        name=name,
+        kind=kind,
+        n_missing=counted.n_missing + extra,
+        n_distinct=counted.n_distinct,
+        note=note,
+        low=counted.low if number else None,
+        high=counted.high if number else None,
+        counts=tuple((_shown(v), n) for v, n in counts),
+    )
+
+
+def _lost(counted: ColumnCounts) -> int:
+    """Return the number of entries of a column of numbers that are not finite numbers."""
+    return counted.n_unreadable + counted.n_infinite
+
+
+def _texts(entries: Any) -> Any:
+    """Return entries as a series of text, None for missing ones."""
+    import pandas as pd
+
+    return pd.Series([None if v is None else _shown(v) for v in entries.to_pylist()], dtype=object)
+
+
+def _shown(entry: Any) -> str:
+    """Return an entry as text: integers without a point, at most 200 printable characters."""
+    if isinstance(entry, float) and entry.is_integer() and abs(entry) < 1e15:
+        return str(int(entry))
+    return str(entry)[:200].translate(CONTROLS)

@@ -105,7 +105,7 @@ class _InnerGrid:
     high: float
     step: float
     size: int
-    places: np.ndarray  # (n,), which of them are those asked for
+    positions: np.ndarray  # (n,), which of them are those asked for
 
 
 def _inner_grid(least: float, most: float, h: float, low: float, high: float, n: int) -> _InnerGrid | None:
@@ -125,7 +125,7 @@ def _inner_grid(least: float, most: float, h: float, low: float, high: float, n:
         high=start + (size - 1) * step,
         step=step,
         size=int(size),
-        places=int(before) + finer * np.arange(n),
+        positions=int(before) + finer * np.arange(n),
     )
 
 
@@ -142,8 +142,8 @@ def _convolved(masses: np.ndarray, inner: _InnerGrid, h: float, total: float) ->
     both = irfft(rfft(rows, length) * rfft(masses, length), length)
     scale = 1.0 / (total * h * math.sqrt(2.0 * math.pi))
     rounding = 8.0 * np.finfo(float).eps * math.log2(length) * scale * float(np.abs(both[0]).max())
-    curved = float(both[1, reach + inner.places].max()) * scale * fine**2 / 8.0
-    return np.maximum(both[0, reach + inner.places], 0.0) * scale, curved + rounding
+    curved = float(both[1, reach + inner.positions].max()) * scale * fine**2 / 8.0
+    return np.maximum(both[0, reach + inner.positions], 0.0) * scale, curved + rounding
 
 
 def _exactly(

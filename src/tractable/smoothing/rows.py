@@ -65,13 +65,13 @@ def _as_numbers(name: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         found = None
     if found is None:
-        told = repr(given) if np.ndim(given) == 0 else f"an array of {np.asarray(given).dtype}"
-        raise ValueError(f"{name} must be real numbers, got {told}")
+        shown = repr(given) if np.ndim(given) == 0 else f"an array of {np.asarray(given).dtype}"
+        raise ValueError(f"{name} must be real numbers, got {shown}")
     return found
 
 
 def unrolled(X: Any, period: Any, weights: Any = None) -> np.ndarray:
-    """Return rows of periods as rows of a line: turned into one period and cut where they leave most room.
+    """Return rows of periods as rows of a line: wrapped into one period and cut where they leave most room.
 
     Distances across the cut are lost, and all others are what they are on the circle, so that rules see how
     wide the rows are, not where the period happens to begin, and left-out rows see their neighbours.
@@ -96,12 +96,12 @@ def unrolled(X: Any, period: Any, weights: Any = None) -> np.ndarray:
 
 
 def _cut(x: np.ndarray, period: float, weights: np.ndarray | None) -> np.ndarray:
-    """Return numbers turned into the period that begins after the widest gap."""
+    """Return numbers wrapped into the period that begins after the widest gap."""
     first = x.min()
-    turned = first + np.mod(x - first, period)  # from a row on: a remainder of the origin would cost digits
-    places = np.unique(turned if weights is None else turned[weights > 0])
-    gaps = np.diff(places, append=places[0] + period)
+    wrapped = first + np.mod(x - first, period)  # from a row on: a remainder of the origin would cost digits
+    positions = np.unique(wrapped if weights is None else wrapped[weights > 0])
+    gaps = np.diff(positions, append=positions[0] + period)
     widest = int(np.argmax(gaps))
-    if widest == len(places) - 1:
-        return turned
-    return np.where(turned <= places[widest], turned + period, turned)
+    if widest == len(positions) - 1:
+        return wrapped
+    return np.where(wrapped <= positions[widest], wrapped + period, wrapped)

@@ -147,8 +147,8 @@ def _fixed_point(t: float, total: float, orders: np.ndarray, squares: np.ndarray
     norm = _derivative_norm(_STAGES, t, orders, squares)
     for s in range(_STAGES - 1, 1, -1):
         odd = math.prod(range(1, 2 * s, 2)) / math.sqrt(2.0 * math.pi)
-        share = (1.0 + 0.5 ** (s + 0.5)) / 3.0
-        t = (2.0 * share * odd / (total * norm)) ** (2.0 / (3.0 + 2.0 * s))
+        factor = (1.0 + 0.5 ** (s + 0.5)) / 3.0
+        t = (2.0 * factor * odd / (total * norm)) ** (2.0 / (3.0 + 2.0 * s))
         norm = _derivative_norm(s, t, orders, squares)
     return float((2.0 * total * math.sqrt(math.pi) * norm) ** -0.4)
 

@@ -147,15 +147,15 @@ def _in_units(found: BandwidthSearch, method: str, unit: np.ndarray) -> Bandwidt
     """Return what was found in units of a bandwidth, in those of the data."""
     shift = float(np.sum(np.log(unit)))
     with np.errstate(over="ignore"):
-        told = [
+        scaled = [
             c + shift if method == "loo" else c * np.exp(-shift) for c in (found.criterion, found.criteria)
         ]
     return replace(
         found,
         bandwidth=found.bandwidth * unit,
         candidates=found.candidates * unit,
-        criterion=float(told[0]),
-        criteria=np.asarray(told[1]),
+        criterion=float(scaled[0]),
+        criteria=np.asarray(scaled[1]),
     )
 
 
@@ -174,23 +174,6 @@ def _chosen(method: str, criteria: np.ndarray) -> int:
     """
     inner = np.flatnonzero((criteria[1:-1] <= criteria[:-2]) & (criteria[1:-1] < criteria[2:])) + 1
     return int(inner[-1]) if method == "lscv" and len(inner) else int(np.argmin(criteria))
-
-
-def _golden(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return a minimum by golden section; infinite values are as good as any that are too high."""
-    share = 0.5 * (math.sqrt(5.0) - 1.0)
-    inner = [high - share * (high - low), low + share * (high - low)]
-    values = [function(t) for t in inner]
-    while high - low > 1e-8:
-        if values[0] <= values[1]:
-            high, inner[1], values[1] = inner[1], inner[0], values[0]
-            inner[0] = high - share * (high - low)
-            values[0] = function(inner[0])
-        else:
-            low, inner[0], values[0] = inner[0], inner[1], values[1]
-            inner[1] = low + share * (high - low)
-            values[1] = function(inner[1])
-    return 0.5 * (low + high)
 
 
 def _curve(rows: Prepared, method: str, factors: np.ndarray) -> np.ndarray:
@@ -253,23 +236,28 @@ def _criterion(rows: Prepared, method: str, h: np.ndarray) -> float:
 
 def _refined(rows: Prepared, method: str, found: BandwidthSearch) -> BandwidthSearch:
     """Return the minimum between the neighbours of the best candidate."""
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq, minimize_scalar
 
     best = _chosen(method, found.criteria)
     if not (0 < best < len(found.criteria) - 1 and math.isfinite(found.criterion)):
         return found
     middle = found.candidates[best]
     low, high = (float(np.log(found.candidates[k] / middle)[0]) for k in (best - 1, best + 1))
+    factor = 1.0
     if rows.window is GAUSSIAN:
         slope: Callable[..., Any] = loo_slope if method == "loo" else lscv_slope
         ends = [slope(rows, middle * math.exp(t)).slope for t in (low, high)]
         if ends[0] < 0 < ends[1]:
-            t = brentq(lambda t: slope(rows, middle * math.exp(t)).slope, low, high, xtol=1e-10)
-        else:
-            t = 0.0
-    else:
-        t = _golden(lambda t: _criterion(rows, method, middle * math.exp(t)), low, high)
-    h = middle * math.exp(float(t))
+            factor = math.exp(
+                brentq(lambda t: slope(rows, middle * math.exp(t)).slope, low, high, xtol=1e-10)
+            )
+    elif found.criterion < min(found.criteria[best - 1], found.criteria[best + 1]):
+        bracket = (math.exp(low), 1.0, math.exp(high))
+        search = minimize_scalar(
+            lambda s: _criterion(rows, method, middle * s), bracket=bracket, method="golden", tol=1e-8
+        )
+        factor = float(search.x)
+    h = middle * factor
     value = _criterion(rows, method, h)
     if not value <= found.criterion:
         return found

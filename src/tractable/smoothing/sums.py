@@ -38,7 +38,7 @@ _DENSE = 2**21
 #: A tree is tried from so many rows on, by the sums of some of them; kept where it adds few enough terms.
 _TREE_ROWS, _TREE_TRIALS, _TREE_SHARE = 2048, 16, 0.4
 
-#: What each way of summing may miss of a sum, as a share of it.
+#: What each way of summing may miss of a sum, as a part of it.
 _TOLERANCES = {
     "fast Gauss transform": 1e-12,
     "running totals": 1e-11,
@@ -82,7 +82,7 @@ class WindowSums:
 
     @property
     def tolerance(self) -> float:
-        """What a sum may miss, as a share of it."""
+        """What a sum may miss, as a part of it."""
         return _TOLERANCES[self.path]
 
     def log_sums(self, queries: Array) -> Array:
@@ -126,7 +126,7 @@ class WindowSums:
         return self._unsorted(_blocks(self._line_block(line, left), len(line.x), _LINE_QUERIES))
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² under each sum's shares."""
+        """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² weighted by its terms."""
         line = self.line
         if line is not None:
             own = left[line.order]

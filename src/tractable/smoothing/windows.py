@@ -386,7 +386,7 @@ def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
 
 
 def _end_of(kernel: Callable[[Any], Any]) -> float:
-    """Return the radius beyond which a window is zero, by halving; infinity where it only underflows."""
+    """Return the radius beyond which a window is zero, by bisection; infinity where it only underflows."""
     u = np.geomspace(1e-4, 1e8, 2401)
     with np.errstate(all="ignore"):
         some = np.flatnonzero(np.asarray(kernel(u), dtype=np.float64) > 0.0)

@@ -1,9 +1,8 @@
 """Neighbour indexes: one interface over exact and approximate searches, and the metrics they serve."""
 
 from tractable.spatial.brute import Brute
-from tractable.spatial.choose import as_index, choose_index
-from tractable.spatial.graph import neighbor_graph
-from tractable.spatial.index import Index
+from tractable.spatial.choose import as_index, choose_index, recall
+from tractable.spatial.index import Index, Neighbors, SearchReport, neighbor_graph
 from tractable.spatial.kd_tree import KDTree
 from tractable.spatial.metrics import (
     Chebyshev,
@@ -15,9 +14,7 @@ from tractable.spatial.metrics import (
     Minkowski,
     minkowski,
 )
-from tractable.spatial.neighbors import Neighbors, SearchReport
 from tractable.spatial.randomized_forest import RandomizedForest
-from tractable.spatial.recall import recall
 from tractable.spatial.spill_tree import SpillTree
 from tractable.spatial.tsvq_tree import TSVQTree
 

@@ -15,7 +15,7 @@ from tractable.primitives.neighbors import (
     within,
 )
 from tractable.spatial.index import Index
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["Brute"]

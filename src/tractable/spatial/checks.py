@@ -7,7 +7,19 @@ import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array
 
-__all__ = ["as_array", "as_count", "as_excluded", "as_radii", "as_rows", "as_threads"]
+__all__ = [
+    "LARGEST",
+    "as_array",
+    "as_count",
+    "as_excluded",
+    "as_radii",
+    "as_rows",
+    "as_threads",
+    "check_size",
+]
+
+#: Squares of larger numbers overflow.
+LARGEST = 1e150
 
 
 def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
@@ -24,6 +36,13 @@ def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
     if not np.isfinite(rows).all():
         raise ValueError(f"{name} must be finite: it contains NaN or infinity")
+    return check_size(name, rows)
+
+
+def check_size(name: str, rows: np.ndarray) -> np.ndarray:
+    """Return the rows, none of whose entries is too large to square."""
+    if rows.size and not np.abs(rows).max() <= LARGEST:
+        raise ValueError(f"{name} must not exceed {LARGEST:g}: squared distances would overflow")
     return rows
 
 

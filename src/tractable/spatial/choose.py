@@ -11,13 +11,12 @@ from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows
 from tractable.spatial.index import Index
 from tractable.spatial.kd_tree import KDTree
-from tractable.spatial.metric import Metric
-from tractable.spatial.metrics import as_metric
+from tractable.spatial.metrics import Metric, as_metric
 from tractable.spatial.randomized_forest import RandomizedForest
 from tractable.spatial.spill_tree import SpillTree
 from tractable.spatial.tsvq_tree import TSVQTree
 
-__all__ = ["INDEXES", "as_index", "choose_index"]
+__all__ = ["INDEXES", "as_index", "choose_index", "recall"]
 
 #: Indexes by name; the first two are exact.
 INDEXES: dict[str, type[Index]] = {
@@ -130,3 +129,44 @@ def _seed(random_state: Any) -> Any:
             f"got {random_state!r}"
         ) from None
     return generator if isinstance(random_state, np.random.RandomState) else random_state
+
+
+def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads: int | None = None) -> float:
+    """Return the share of the k nearest neighbours of rows, or of a graph, that an index finds.
+
+    1 for an exact index.
+
+    A neighbour counts that is no farther than the k-th of the exact search, so that ties do not.
+
+    Parameters
+    ----------
+    index : Index
+    points : array (m, d) or None
+        Rows to search for. None asks for the recall of ``index.graph(k)``: that of every point's neighbours.
+    k : int
+    exclude, n_threads
+        Those of `Index.query`; a graph leaves out each point itself.
+
+    Examples
+    --------
+    >>> index = Brute([[0.0], [1.0], [3.0]])
+    >>> recall(index, [[0.4], [2.0]], k=2)
+    1.0
+    >>> recall(index, None, k=1)
+    1.0
+    """
+    exact = Brute(index.points, index.metric)
+    if points is None:
+        if exclude is not None:
+            raise ValueError("exclude must not be given for a graph, which leaves out each point itself")
+        found, true = (one.graph(k, n_threads=n_threads)[0] for one in (index, exact))
+        return _share(found, true)
+    options: dict[str, Any] = {"exclude": exclude, "n_threads": n_threads}
+    found, _ = index.query(points, k, **options)
+    if not len(found):
+        raise ValueError("points must hold at least one row to search for")
+    return _share(found, exact.query(points, k, **options)[0])
+
+
+def _share(found: np.ndarray, true: np.ndarray) -> float:
+    return float(np.mean(found <= true[:, -1:]))

@@ -1,20 +1,86 @@
-"""The interface of neighbour indexes."""
+"""Neighbour indexes: the interface, what a search returns, and the graph of neighbours."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
 from tractable.primitives.threads import ordered_map, single_threaded_blas
-from tractable.spatial.checks import as_array, as_count, as_excluded, as_radii, as_rows, as_threads
-from tractable.spatial.kept import LARGEST, mean_of, never_changed, unit_of
-from tractable.spatial.metric import Metric
-from tractable.spatial.metrics import as_metric
-from tractable.spatial.neighbors import Neighbors, SearchReport
+from tractable.spatial.checks import (
+    LARGEST,
+    as_array,
+    as_count,
+    as_excluded,
+    as_radii,
+    as_rows,
+    as_threads,
+    check_size,
+)
+from tractable.spatial.metrics import Metric, as_metric
+from tractable.value import value
 
-__all__ = ["Index"]
+__all__ = [
+    "Index",
+    "Neighbors",
+    "SearchReport",
+    "neighbor_graph",
+    "read_only",
+]
+
+
+@value
+class Neighbors:
+    """The neighbours of each row within a radius, as the three arrays of a sparse matrix (CSR).
+
+    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, the nearest first and of equals the
+    smaller index.
+
+    Examples
+    --------
+    >>> found = Neighbors(indptr=np.array([0, 2]), indices=np.array([4, 1]), distances=np.array([0.0, 0.5]))
+    >>> len(found), found.counts.tolist(), found[0]
+    (1, [2], (array([0. , 0.5]), array([4, 1])))
+    """
+
+    indptr: np.ndarray  # (m + 1,)
+    indices: np.ndarray
+    distances: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distances and indices of one row."""
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        part = slice(self.indptr[row % len(self)], self.indptr[row % len(self) + 1])
+        return self.distances[part], self.indices[part]
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return (self[row] for row in range(len(self)))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many neighbours each row has, (m,)."""
+        return np.diff(self.indptr)
+
+
+@value
+class SearchReport:
+    """What a search cost.
+
+    Examples
+    --------
+    >>> SearchReport(visited=np.array([3, 5]), measured=np.array([20, 40]), n_nodes=9, memory=4096).visited
+    array([3, 5])
+    """
+
+    visited: np.ndarray  # (m,), nodes opened for each row; a scan opens one
+    measured: np.ndarray  # (m,), points whose distance from each row was looked at
+    n_nodes: int  # of the index
+    memory: int  # bytes the index holds beside its points
 
 
 class Index(ABC):
@@ -45,8 +111,7 @@ class Index(ABC):
     points: np.ndarray  # (n, d)
     metric: Metric
     _rows: np.ndarray  # as the metric's elementary distance wants them
-    _origin: np.ndarray | None
-    _unit: float  # a power of two by which rows are multiplied
+    _origin: np.ndarray | None  # subtracted first
 
     def _prepare(self, points: Any, metric: Metric | str) -> np.ndarray:
         """Set points, metric and what rows are measured by; return the rows to arrange."""
@@ -59,17 +124,15 @@ class Index(ABC):
                 f"metric {metric!r} is not served by {type(self).__name__}, which searches by"
                 f" {', '.join(self.forms)} distances, not by {metric.form} ones"
             )
-        rows = never_changed(rows, points)
-        origin = mean_of(rows) if metric.about_mean else None
-        ready = self._measurable(metric, "points", rows, origin)
-        if not np.isfinite(ready).all():
-            raise ValueError("points must not lie so far apart that their differences overflow")
-        unit = unit_of(ready)
-        ready = ready if unit == 1.0 else ready * unit
-        ready.setflags(write=False)
-        given = {"points": rows, "metric": metric, "_rows": ready, "_origin": origin, "_unit": unit}
-        for name, what in given.items():
+        rows = read_only(rows, points)
+        origin = rows.mean(axis=0) if metric.about_mean else None
+        for name, what in {"points": rows, "metric": metric, "_origin": origin}.items():
             object.__setattr__(self, name, what)
+        ready = self._ready(rows, "points")
+        if 0.0 < np.abs(ready).max() < 1.0 / LARGEST:
+            raise ValueError(f"points must not all be below {1.0 / LARGEST:g}: squared distances underflow")
+        ready.setflags(write=False)
+        object.__setattr__(self, "_rows", ready)
         return ready
 
     @classmethod
@@ -158,7 +221,7 @@ class Index(ABC):
 
         self._blocks(search, len(x), n_threads)
         distances, indices = out if left_out is None else _without(*out, left_out)
-        distances = self.metric.outer(distances / self._unit)
+        distances = self.metric.outer(distances)
         return (distances, indices, self._report(*cost)) if report else (distances, indices)
 
     @overload
@@ -198,14 +261,13 @@ class Index(ABC):
         radii = as_radii(r, len(x))
         left_out = as_excluded(exclude, len(x), len(self))
         ready = self._ready(x)
-        with np.errstate(over="ignore"):
-            inner = self.metric.inner(radii) * self._unit
+        inner = self.metric.inner(radii)
         found: dict[int, tuple[np.ndarray, ...]] = {}
         cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
 
         def search(part: slice) -> None:
             rows, indices, distances, cost[0][part], cost[1][part] = self._within(ready[part], inner[part])
-            found[part.start] = rows + part.start, indices, self.metric.outer(distances / self._unit)
+            found[part.start] = rows + part.start, indices, self.metric.outer(distances)
 
         self._blocks(search, len(x), n_threads)
         near = _ragged([found[start] for start in sorted(found)], radii, left_out)
@@ -235,17 +297,10 @@ class Index(ABC):
         """Return the points measured for one row that is ready: all, unless the index has a choice."""
         return np.arange(len(self))
 
-    def _ready(self, x: np.ndarray) -> np.ndarray:
-        """Return rows as the points are kept."""
-        ready = self._measurable(self.metric, "x", x, self._origin)
-        if ready.size and not np.abs(ready).max() < 2.0**100 * LARGEST / self._unit:
-            raise ValueError("x must not lie so far from the points that squared distances overflow")
-        return ready if self._unit == 1.0 else ready * self._unit
-
-    @staticmethod
-    def _measurable(metric: Metric, name: str, x: np.ndarray, origin: np.ndarray | None) -> np.ndarray:
+    def _ready(self, x: np.ndarray, name: str = "x") -> np.ndarray:
+        """Return rows as the elementary distance of the metric wants them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return metric.rows(name, x if origin is None else x - origin)
+            return check_size(name, self.metric.rows(name, x if self._origin is None else x - self._origin))
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)
@@ -281,3 +336,60 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
     rows, indices, distances = rows[keep], indices[keep], distances[keep]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(radii)))])
     return Neighbors(indptr=indptr, indices=indices, distances=distances)
+
+
+def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
+    """Return the distances and indices of the k nearest other points of every point.
+
+    This is `Index.graph` as a function.
+
+    Parameters
+    ----------
+    index : Index
+    k : int
+        From 1 to n - 1.
+    options
+        `report` and `n_threads`, those of `Index.graph`.
+
+    Examples
+    --------
+    >>> from tractable.spatial import Brute
+    >>> neighbor_graph(Brute([[0.0], [1.0], [3.0]]), k=1)[1].ravel().tolist()
+    [1, 0, 1]
+    """
+    return index.graph(k, **options)
+
+
+def read_only(rows: np.ndarray, given: Any) -> np.ndarray:
+    """Return read-only rows: copied where the memory they lie in can be written to.
+
+    Examples
+    --------
+    >>> base = np.zeros((3, 2))
+    >>> view = base.view()
+    >>> view.setflags(write=False)
+    >>> stored = read_only(view, view)
+    >>> base[0] = 5.0
+    >>> float(stored.max())
+    0.0
+    """
+    if rows.flags.writeable and not np.may_share_memory(rows, np.asarray(given)):
+        rows.setflags(write=False)  # they were made from what was given
+    if not _is_frozen(rows):
+        rows = rows.copy()
+        rows.setflags(write=False)
+    return rows
+
+
+def _is_frozen(owner: Any) -> bool:
+    """Whether an array is read-only, and all that own its memory are."""
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    if owner is None:
+        return True
+    try:
+        return memoryview(owner).readonly
+    except TypeError:
+        return False

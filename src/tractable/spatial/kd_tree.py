@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.primitives.neighbors import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
 from tractable.spatial.index import Index
-from tractable.spatial.metric import Metric
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["KDTree"]
@@ -88,7 +88,7 @@ class KDTree(Index):
             lower, upper = box.copy(), box.copy()
             lower[1, dim] = upper[0, dim] = 0.5 * self.tree.lows[node] + 0.5 * self.tree.highs[node]
             todo += [(right, upper), (node + 1, lower)]
-        return np.stack(found) / self._unit
+        return np.stack(found)
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return kd_nearest(x, self.tree, k, self.metric.form, self.metric.order)

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.primitives.neighbors import (
+    HyperplaneTrees,
     NeighbourLists,
-    PlaneTrees,
     finish_lists,
     grow,
     halve,
@@ -14,8 +14,8 @@ from tractable.primitives.neighbors import (
     mend_lists,
 )
 from tractable.spatial.checks import as_count, as_threads
-from tractable.spatial.metric import Metric
-from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
+from tractable.spatial.hyperplane_index import HyperplaneIndex, as_seed, as_whole
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["RandomizedForest"]
@@ -25,7 +25,7 @@ EXTRA = 3
 
 
 @value
-class RandomizedForest(PlaneIndex):
+class RandomizedForest(HyperplaneIndex):
     """Random trees of medians: a search looks at all points of its leaf in every tree; approximate.
 
     A node is parted at the median of its projections on the direction between two of its points, drawn at
@@ -69,7 +69,7 @@ class RandomizedForest(PlaneIndex):
     leaf_size: int
     repair: int
     random_state: int
-    trees: PlaneTrees
+    trees: HyperplaneTrees
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class RandomizedForest(PlaneIndex):
         local = self._arrange(first)
         self._keep(first, *(self._tree(local, t) for t in range(1, n_trees)))
 
-    def _tree(self, rows: np.ndarray, number: int) -> PlaneTrees:
+    def _tree(self, rows: np.ndarray, number: int) -> HyperplaneTrees:
         rng = np.random.default_rng([self.random_state, number])
         return grow(
             rows,
@@ -109,7 +109,7 @@ class RandomizedForest(PlaneIndex):
         for _ in range(self.repair):
             mend_lists(self._local, lists, n_threads)
         distances, indices = finish_lists(self._local, self._order, lists, k, n_threads)
-        distances = self.metric.outer(distances / self._unit)
+        distances = self.metric.outer(distances)
         if not report:
             return distances, indices
         visited, measured = np.empty(len(self), np.int64), np.empty(len(self), np.int64)

@@ -5,16 +5,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tractable.primitives.neighbors import PlaneTrees, Split, grow, halve, halved_sizes
-from tractable.spatial.metric import Metric
-from tractable.spatial.plane_index import PlaneIndex, as_real, as_seed, as_whole
+from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, halve, halved_sizes
+from tractable.spatial.hyperplane_index import HyperplaneIndex, as_real, as_seed, as_whole
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["SpillTree", "spilled_levels"]
 
 
 @value
-class SpillTree(PlaneIndex):
+class SpillTree(HyperplaneIndex):
     """A tree of medians in which points within a margin of a plane go to both of its sides; approximate.
 
     A search goes down to one leaf and never looks back (defeatist): it opens at most ``depth + 1`` nodes,
@@ -64,7 +64,7 @@ class SpillTree(PlaneIndex):
     search: str
     max_copies: float
     random_state: int
-    trees: PlaneTrees
+    trees: HyperplaneTrees
 
     def __init__(
         self,

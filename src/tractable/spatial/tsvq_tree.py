@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.primitives.kmeans import n_trials
-from tractable.primitives.neighbors import PlaneTrees, Split, grow, two_means
+from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, two_means
 from tractable.spatial.checks import as_rows
-from tractable.spatial.metric import Metric
-from tractable.spatial.plane_index import PlaneIndex, as_seed, as_whole
+from tractable.spatial.hyperplane_index import HyperplaneIndex, as_seed, as_whole
+from tractable.spatial.metrics import Metric
 from tractable.value import value
 
 __all__ = ["TSVQTree"]
 
 
 @value
-class TSVQTree(PlaneIndex):
+class TSVQTree(HyperplaneIndex):
     """A tree whose nodes part their points by k-means with two centres, in any direction; approximate.
 
     Planes follow the clusters of the data, so that few neighbours are cut off. A search goes to one leaf.
@@ -51,7 +51,7 @@ class TSVQTree(PlaneIndex):
     leaf_size: int
     max_depth: int
     random_state: int
-    trees: PlaneTrees
+    trees: HyperplaneTrees
 
     def __init__(
         self,

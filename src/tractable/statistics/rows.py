@@ -38,7 +38,7 @@ class Statistic:
     @classmethod
     def empty(cls, dim: int) -> Self:
         """Return the statistic of no rows of `dim` columns."""
-        return cls.of(np.zeros((0, dim)))  # type: ignore[no-any-return]
+        return cls.of(np.zeros((0, dim)))
 
     def discount(self, rate: float) -> Self:
         """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""

@@ -1,21 +1,27 @@
-"""What laws share: refusals of bad input, statistical comparisons, and the parts of events."""
+"""What laws have in common: refusals of bad input, comparisons to rounding and sampling error, events."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tractable.value import parameters
+
 __all__ = [
     "SIGMAS",
     "Law",
+    "assert_frozen",
     "assert_mean",
+    "assert_same_matrix",
     "at",
+    "correlations",
     "each",
     "flat",
     "largest_ks_distance",
     "length",
     "parts",
     "refused",
+    "rounding_error",
     "shapes",
     "standardized",
 ]
@@ -36,6 +42,36 @@ Law = Callable[[Any, np.random.Generator], None]
 
 #: How many standard errors away counts as wrong: one chance in two million.
 SIGMAS = 5.0
+
+
+def assert_frozen(record: Any) -> None:
+    """Raise unless no parameter of a value can be set, nor its arrays be written to."""
+    for name, x in parameters(record).items():
+        assert not (isinstance(x, np.ndarray) and x.flags.writeable), f"{name} can be written"
+        try:
+            setattr(record, name, x)
+        except AttributeError:
+            continue
+        raise AssertionError(f"{name} can be set")
+
+
+def correlations(covariance: np.ndarray) -> np.ndarray:
+    """Return covariance matrices divided by the standard deviations of their rows and columns."""
+    scale = np.sqrt(np.einsum("...ii->...i", covariance))
+    return covariance / scale[..., :, None] / scale[..., None, :]
+
+
+def rounding_error(covariance: np.ndarray) -> float:
+    """Return a bound on relative rounding errors: machine epsilon times the condition of the correlations."""
+    condition = np.max(np.linalg.cond(correlations(covariance)))
+    return float(100.0 * covariance.shape[-1] * np.finfo(np.float64).eps * condition)
+
+
+def assert_same_matrix(found: np.ndarray, expected: np.ndarray, within: float = 1e-13) -> None:
+    """Raise unless covariance matrices agree, relative to the standard deviations of rows and columns."""
+    scale = np.sqrt(np.einsum("...ii->...i", expected))
+    error = np.abs(found - expected)
+    assert np.all(error <= within * scale[..., :, None] * scale[..., None, :]), f"{found} is not {expected}"
 
 
 def assert_mean(draws: np.ndarray, expected: Any, what: str) -> None:
@@ -93,6 +129,8 @@ def at(x: Any, index: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
+
+    from tractable.value import parameters
     >>> at((np.arange(3), np.ones((3, 2))), 1)
     (np.int64(1), array([1., 1.]))
     """
@@ -110,6 +148,8 @@ def flat(d: Any, x: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
+
+    from tractable.value import parameters
     >>> import tractable
     >>> d = tractable.Normal(mean=0.0, variance=1.0)
     >>> flat(d, d.sample(5, rng=0)).shape

@@ -1,4 +1,4 @@
-"""Laws of classifiers: probabilities, decisions and labels tell one story."""
+"""Laws of classifiers: probabilities, decisions, scores and labels are consistent."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def _rows(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple
 
 
 def _most(estimator: Any) -> int:
-    """Return how many classes to ask about: three, of a model for more than two."""
+    """Return the largest number of classes to fit: three, or two of a binary model."""
     return 3 if estimator.__sklearn_tags__().classifier_tags.multi_class else 2
 
 
@@ -40,8 +40,8 @@ def _fitted(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tup
     return learn(estimator, X, WORDS[codes]), X
 
 
-def probabilities_are_shares(estimator: Any, rng: np.random.Generator) -> None:
-    """p(C_k | x) is not negative and one in sum, and its logarithm is what it says it is."""
+def probabilities_sum_to_one(estimator: Any, rng: np.random.Generator) -> None:
+    """p(C_k | x) is not negative and sums to one; `predict_log_proba` is its logarithm."""
     for n_classes in range(2, _most(estimator) + 1):
         fitted, X = _fitted(estimator, rng, n_classes)
         if not hasattr(fitted, "predict_proba"):
@@ -66,16 +66,16 @@ def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generato
             np.testing.assert_array_equal(said, fitted.classes_[best])
         if hasattr(fitted, "predict_proba"):
             p = fitted.predict_proba(X)
-            np.testing.assert_allclose(p[np.arange(len(X)), _places(fitted, said)], p.max(axis=1), rtol=1e-12)
+            np.testing.assert_allclose(p[np.arange(len(X)), _codes(fitted, said)], p.max(axis=1), rtol=1e-12)
             np.testing.assert_array_equal(fitted.predict_dist(X).probabilities, p)
             np.testing.assert_array_equal(fitted.decide(X), fitted.classes_[p.argmax(axis=1)])
 
 
 def every_finite_row_is_answered(estimator: Any, rng: np.random.Generator) -> None:
-    """However far away a row is: probabilities are shares, scores are no NaN, and all tell one story.
+    """However far away a row is, probabilities sum to one, scores are not NaN, and all are consistent.
 
     Where no class explains it, classes are as probable as before it was seen, or the nearest is. Beyond
-    1e150, where squares are no numbers, a ValueError that says so is an answer too.
+    1e150, where squares are no numbers, a ValueError that says so is allowed.
     """
     takes = estimator.__sklearn_tags__().input_tags
     if takes.categorical:
@@ -92,11 +92,11 @@ def every_finite_row_is_answered(estimator: Any, rng: np.random.Generator) -> No
                 except ValueError as error:
                     assert size > 1e150 and "overflow" in str(error), error  # noqa: PT018
                 else:
-                    _tells_one_story(fitted, towards * size)
+                    _is_consistent(fitted, towards * size)
 
 
-def _tells_one_story(fitted: Any, rows: np.ndarray) -> None:
-    said = _places(fitted, fitted.predict(rows))
+def _is_consistent(fitted: Any, rows: np.ndarray) -> None:
+    said = _codes(fitted, fitted.predict(rows))
     if hasattr(fitted, "decision_function"):
         scores = fitted.decision_function(rows)
         assert not np.isnan(scores).any(), f"decision_function is NaN at {rows[0]}"
@@ -115,7 +115,7 @@ def _tells_one_story(fitted: Any, rows: np.ndarray) -> None:
         assert not np.isnan(fitted.score_samples(rows)).any()
         if np.ptp(fitted.class_prior_) > 0.1:
             unexplained = p[joint.max(axis=1) == -np.inf]
-            assert np.all(np.ptp(unexplained, axis=1) > 0.1), "a row that says nothing changed the prior"
+            assert np.all(np.ptp(unexplained, axis=1) > 0.1), "a row that no class explains changed the prior"
 
 
 def decisions_follow_their_losses(estimator: Any, rng: np.random.Generator) -> None:
@@ -163,7 +163,7 @@ def _names(n: int) -> Iterator[np.ndarray]:
 
 
 def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
-    """Missing labels, numbers that are none, labels of two kinds: refused alike, by whatever way they come.
+    """Missing labels, numbers that are no labels and mixed kinds are refused, however rows are given.
 
     The ValueError names y, and nothing changes.
     """
@@ -212,7 +212,7 @@ def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Gene
 
 
 def what_converged_is_optimal(estimator: Any, rng: np.random.Generator) -> None:
-    """A search that says it converged satisfies the conditions of optimality."""
+    """A search that converged satisfies the conditions of optimality."""
     for n_classes in range(2, _most(estimator) + 1):
         fitted, _ = _fitted(estimator, rng, n_classes)
         if getattr(fitted, "converged_", False) and hasattr(fitted, "kkt_"):
@@ -236,7 +236,7 @@ def generative_models_obey_bayes(estimator: Any, rng: np.random.Generator) -> No
 
 
 def samples_are_of_their_classes(estimator: Any, rng: np.random.Generator) -> None:
-    """Of rows drawn, as many have a class as its prior says, and their labels are as probable as is said.
+    """Of rows drawn, classes have the frequencies of their prior and of their predicted probabilities.
 
     Under the model, y = k less p(C_k | x) is zero on average, whatever it is multiplied by that x decides.
     """
@@ -250,13 +250,13 @@ def samples_are_of_their_classes(estimator: Any, rng: np.random.Generator) -> No
     is_class = (labels[:, None] == fitted.classes_).astype(float)
     np.testing.assert_array_equal(is_class.sum(axis=1), 1.0)
     p = fitted.predict_proba(drawn)
-    for surprise in (is_class - fitted.class_prior_, is_class - p, (is_class - p) * p):
-        error = 5.0 * surprise.std(axis=0) / np.sqrt(len(labels)) + 1e-9
-        assert np.all(np.abs(surprise.mean(axis=0)) <= error), "labels drawn are not those of the rows"
+    for residual in (is_class - fitted.class_prior_, is_class - p, (is_class - p) * p):
+        error = 5.0 * residual.std(axis=0) / np.sqrt(len(labels)) + 1e-9
+        assert np.all(np.abs(residual.mean(axis=0)) <= error), "labels drawn are not those of the rows"
 
 
 def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
-    """A stream sorted by class is learned as any other, with the classes told or not."""
+    """A stream sorted by class is learned as any other, with the classes declared or not."""
     if not hasattr(estimator, "partial_fit"):
         return
     X, codes = _rows(estimator, rng)
@@ -273,13 +273,13 @@ def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(streamed.predict(X), whole.predict(X))
 
 
-def _places(fitted: Any, labels: np.ndarray) -> np.ndarray:
+def _codes(fitted: Any, labels: np.ndarray) -> np.ndarray:
     return np.searchsorted(fitted.classes_, labels)
 
 
 #: Laws of every classifier.
 CLASSIFIER_LAWS: tuple[Law, ...] = (
-    probabilities_are_shares,
+    probabilities_sum_to_one,
     the_most_probable_class_is_predicted,
     every_finite_row_is_answered,
     decisions_follow_their_losses,

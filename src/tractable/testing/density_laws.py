@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.testing.assertions import SIGMAS, assert_mean, flat
 
-__all__ = ["DENSITY_LAWS", "just_below", "total_mass"]
+__all__ = ["DENSITY_LAWS", "just_below", "survival_falls_by_prob", "total_mass"]
 
 
 def density_integrates_to_one(d: Any, rng: np.random.Generator) -> None:
@@ -35,7 +35,7 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
     low, middle, high = np.quantile(draws, [0.25, 0.5, 0.75])
     scale = high - low
     least, greatest = ((np.min(bound) - middle) / scale for bound in d.support)
-    # Hills lie between quantiles of the draws, however narrow they are.
+    # Cuts at quantiles of the draws resolve modes of any width.
     inner = [-20.0, *(np.quantile(draws, np.linspace(0.0, 1.0, 21)) - middle) / scale, 20.0]
     inner += [(point - middle) / scale for point in _breaks(d)]
     cuts = [least, *(c for c in np.unique(inner) if least < c < greatest), greatest]
@@ -64,14 +64,14 @@ def _line_integral(d: Any, draws: np.ndarray) -> float:
 
 
 def _breaks(d: Any) -> np.ndarray:
-    """Return where a density jumps, if it says so in `breaks`."""
+    """Return where a density jumps: its `breaks`, where it has them."""
     return np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
 
 
 def _plane_integral(d: Any, draws: np.ndarray) -> float:
-    """Quadrature in coordinates in which the draws are round: for long tails, for many hills, for a cusp.
+    """Quadrature in coordinates in which the draws are round: for long tails, for many modes, for a cusp.
 
-    Of the three rules, the one is believed that changes least when its step is doubled.
+    Of the three rules, that is taken which changes least when its step is doubled.
     """
     size = draws.std(axis=0)
     root = np.linalg.cholesky(np.cov((draws / size).T)) * size[:, None]
@@ -110,7 +110,7 @@ def _over_plane(d: Any, centre: Any, root: np.ndarray, t: np.ndarray, weight: np
 
 
 def mode_has_the_greatest_density(d: Any, rng: np.random.Generator) -> None:
-    """No draw is denser than the mode; where there is none, it says so by NaN."""
+    """No draw is denser than the mode; where there is none, the mode is NaN."""
     best = d.log_prob(d.mode)
     some = np.isfinite(flat(d, d.mode)).all(axis=-1)
     bound = np.where(some, best + 1e-9 * (1.0 + np.abs(best)), np.inf)
@@ -190,7 +190,7 @@ def _width(d: Any) -> np.ndarray:
 
 
 def intervals_hold_their_coverage(d: Any, rng: np.random.Generator) -> None:
-    """Each entry falls within its interval with probability `coverage`, and beyond either end alike."""
+    """Each entry falls within its interval with probability `coverage`, and beyond each end equally often."""
     if not hasattr(d, "interval"):
         return
     x = flat(d, d.sample(20_000, rng=rng))
@@ -203,8 +203,8 @@ def intervals_hold_their_coverage(d: Any, rng: np.random.Generator) -> None:
             _assert_at_most(x < low, tail)
             _assert_at_most(x > high, tail)
         else:
-            assert_mean(x < low, tail, f"share of draws below the interval of {coverage}")
-            assert_mean(x > high, tail, f"share of draws above the interval of {coverage}")
+            assert_mean(x < low, tail, f"fraction of draws below the interval of {coverage}")
+            assert_mean(x > high, tail, f"fraction of draws above the interval of {coverage}")
         if hasattr(d, "cdf") and d.discrete:
             assert np.all(d.cdf(just_below(ends[0])) <= tail * (1.0 + 1e-10))
             assert np.all(d.cdf(ends[1]) >= (1.0 - tail) * (1.0 - 1e-10))
@@ -298,5 +298,4 @@ DENSITY_LAWS = (
     icdf_inverts_cdf,
     cdf_is_the_integral_of_prob,
     intervals_hold_their_coverage,
-    survival_falls_by_prob,
 )

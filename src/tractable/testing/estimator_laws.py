@@ -50,10 +50,10 @@ def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 
 
 def answers(estimator: Any, X: Any) -> np.ndarray:
-    """Return what a fitted estimator says about rows, one line a row."""
+    """Return the predictions of a fitted estimator for rows, one line a row."""
     asked = ("score_samples", "predict_proba", "predict", "transform")
     found = [getattr(estimator, name)(X) for name in asked if hasattr(estimator, name)]
-    found = found or [estimator.kneighbors(X)[0]]  # a search says how far neighbours are
+    found = found or [estimator.kneighbors(X)[0]]  # a neighbour search
     return np.column_stack([np.asarray(part, dtype=float) for part in found])
 
 
@@ -189,7 +189,7 @@ def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Gener
         assert np.all(np.isfinite(answers(fitted, rows))), "a silent NaN"
 
 
-def asking_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
+def predicting_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
     """Predicting, scoring, sampling and transforming set no attributes and are repeatable."""
     X, y = example(estimator, rng)
     fitted = learn(estimator, X, y)
@@ -204,7 +204,7 @@ def asking_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
 
 
 def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> None:
-    """A model fitted on a frame knows its columns, and refuses others."""
+    """A model fitted on a frame stores the names of its columns, and refuses others."""
     import pandas as pd
 
     X, y = example(estimator, rng)
@@ -217,7 +217,7 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
 
 
 def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
-    """`score`, `outlier_scores`, `sample` and `distribution_` tell one story."""
+    """`score`, `outlier_scores`, `sample` and `distribution_` are consistent."""
     X, y = example(estimator, rng)
     fitted = learn(estimator, X, y)
     if not hasattr(fitted, "distribution_"):
@@ -227,6 +227,8 @@ def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(fitted.score(X), np.mean(scores))
     if hasattr(fitted, "outlier_scores"):
         np.testing.assert_allclose(fitted.outlier_scores(X), -scores)
+        if not hasattr(fitted, "classes_"):  # the score of a classifier is its accuracy
+            np.testing.assert_allclose(fitted.score(X), np.mean(scores))
     # Some models read rows as events of another kind: numbers above a threshold as ones, say.
     events = getattr(fitted, "_events", np.asarray)(X)
     np.testing.assert_allclose(fitted.distribution_.log_prob(events), scores)
@@ -307,7 +309,7 @@ def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
 
 
 def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
-    """`summarize` of pieces adds up to an E-step of the whole; `from_statistic` is an M-step that climbs."""
+    """`summarize` of pieces adds up to the E-step; `from_statistic`, an M-step, raises the objective."""
     X, y = example(estimator, rng)
     fitted = learn(estimator, X, y)
     if not hasattr(fitted, "summarize"):
@@ -386,7 +388,7 @@ ESTIMATOR_LAWS: tuple[Law, ...] = (
     weights_are_repetitions,
     extreme_scales_change_units_alone,
     degenerate_rows_are_answered_or_refused,
-    asking_changes_nothing,
+    predicting_changes_nothing,
     column_names_are_remembered,
     density_questions_agree,
 )

@@ -1,4 +1,4 @@
-"""Laws of neighbour indexes: what is found is true, in order, and the same however it is asked for.
+"""Laws of neighbour indexes: what is found is right, sorted, and the same however the search is called.
 
 A law is given a maker of indexes, a class or a partial of one: ``law(Brute, rng)`` makes ``Brute(points)``.
 """
@@ -17,13 +17,13 @@ __all__ = [
     "APPROXIMATE_INDEX_LAWS",
     "EXACT_INDEX_LAWS",
     "INDEX_LAWS",
+    "assert_identical",
     "check_approximate_index",
     "check_index",
     "lattice",
-    "settled",
 ]
 
-Maker = Callable[[Any], Index]
+Maker = Callable[[Any], Any]
 
 
 def distances_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> None:
@@ -57,14 +57,14 @@ def rows_are_searched_alone(make: Maker, rng: np.random.Generator) -> None:
     index = make(points)
     whole, reach = index.query(x, 4, n_threads=1), index.query_radius(x, 0.5, n_threads=1)
     for n_threads in (2, 3):
-        settled(index.query(x, 4, n_threads=n_threads), whole)
+        assert_identical(index.query(x, 4, n_threads=n_threads), whole)
         again = index.query_radius(x, 0.5, n_threads=n_threads)
-        settled(
+        assert_identical(
             (again.indptr, again.indices, again.distances), (reach.indptr, reach.indices, reach.distances)
         )
     for row in (0, 255, 256, 384, 699):
-        settled(index.query(x[row : row + 1], 4), tuple(a[row : row + 1] for a in whole))
-        settled(index.query_radius(x[row : row + 1], 0.5)[0], reach[row])
+        assert_identical(index.query(x[row : row + 1], 4), tuple(a[row : row + 1] for a in whole))
+        assert_identical(index.query_radius(x[row : row + 1], 0.5)[0], reach[row])
 
 
 def an_empty_query_has_an_empty_answer(make: Maker, rng: np.random.Generator) -> None:
@@ -85,15 +85,15 @@ def an_index_is_a_value(make: Maker, rng: np.random.Generator) -> None:
     index = make(given)
     before = index.query(x, 4)
     given[...] = 0.0
-    settled(index.query(x, 4), before)
+    assert_identical(index.query(x, 4), before)
     np.testing.assert_array_equal(index.points, points)
     assert not index.points.flags.writeable, "the points can be changed"
     frozen = (base := points.copy()).view()
     frozen.setflags(write=False)
     index = make(frozen)
     base[...] = 0.0
-    settled(index.query(x, 4), before)
-    settled(type(index)(**parameters(index)).query(x, 4), before)
+    assert_identical(index.query(x, 4), before)
+    assert_identical(type(index)(**parameters(index)).query(x, 4), before)
 
 
 def a_point_left_out_is_not_found(make: Maker, rng: np.random.Generator) -> None:
@@ -106,7 +106,7 @@ def a_point_left_out_is_not_found(make: Maker, rng: np.random.Generator) -> None
     assert np.all(distances[:, 0] <= 1e-12), "a duplicate was lost with the point itself"
     near = index.query_radius(points, 0.1, exclude=own[:, 0])
     assert not np.any(near.indices == np.repeat(own, near.counts)), "a point is within its own radius"
-    settled(index.query(points, 3, exclude=np.full(80, -1)), index.query(points, 3))
+    assert_identical(index.query(points, 3, exclude=np.full(80, -1)), index.query(points, 3))
 
 
 def radii_hold_what_they_should(make: Maker, rng: np.random.Generator) -> None:
@@ -123,7 +123,7 @@ def radii_hold_what_they_should(make: Maker, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(near, every[row, ids], rtol=1e-12, atol=1e-14)
 
 
-def every_kind_of_array_will_do(make: Maker, rng: np.random.Generator) -> None:
+def every_kind_of_array_is_taken(make: Maker, rng: np.random.Generator) -> None:
     """Single precision, integers, read-only, strided arrays and lists of the same numbers give the same."""
     points, x = lattice(rng, 90), lattice(rng, 9)
     before = make(points).query(x, 5)
@@ -139,9 +139,9 @@ def every_kind_of_array_will_do(make: Maker, rng: np.random.Generator) -> None:
         np.asfortranarray(points),
     ]
     for same in [*alike, points.tolist()]:
-        settled(make(same).query(x, 5), before)
+        assert_identical(make(same).query(x, 5), before)
     for same in (x.astype(np.float32), x.astype(int), np.asfortranarray(x), x.tolist()):
-        settled(make(points).query(same, 5), before)
+        assert_identical(make(points).query(same, 5), before)
 
 
 def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> None:
@@ -149,7 +149,7 @@ def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> Non
     points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
     index = make(points)
     *found, report = index.query(x, 4, report=True)
-    settled(tuple(found), index.query(x, 4))
+    assert_identical(tuple(found), index.query(x, 4))
     assert report.n_nodes == index.n_nodes >= 1
     assert report.memory == index.memory >= 0
     assert np.all((report.visited >= 1) & (report.visited <= report.n_nodes)), "nodes are miscounted"
@@ -173,7 +173,7 @@ def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> No
     refused(lambda: index.candidates(x[0], 0), "k")
 
 
-def recall_is_a_share(make: Maker, rng: np.random.Generator) -> None:
+def recall_is_a_fraction(make: Maker, rng: np.random.Generator) -> None:
     """From 0 to 1, and 1 for an exact index."""
     points = rng.standard_normal((300, 3))
     index = make(points)
@@ -216,7 +216,7 @@ def lattice(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.integers(-2, 4, (n, 3)) * 1.0 + 10.0
 
 
-def settled(found: Any, expected: Any) -> None:
+def assert_identical(found: Any, expected: Any) -> None:
     """Raise AssertionError unless two answers are equal to the bit."""
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -228,8 +228,8 @@ def nothing_nearer_is_missed(make: Maker, rng: np.random.Generator) -> None:
     for points, x in (draws, (lattice(rng, 400), lattice(rng, 30))):
         index = make(points)
         for k in (1, 2, 10, 399):
-            _is_true(index, x, k)
-            settled(index.query(x, k), Brute(points, index.metric).query(x, k))
+            _is_right(index, x, k)
+            assert_identical(index.query(x, k), Brute(points, index.metric).query(x, k))
 
 
 def nothing_within_is_missed(make: Maker, rng: np.random.Generator) -> None:
@@ -278,22 +278,22 @@ def units_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
     """Points and rows 1e100 or 1e-100 times as large are found as well."""
     points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
     for scale in (1e100, 1e-100):
-        _is_true(make(points * scale), x * scale, 6)
+        _is_right(make(points * scale), x * scale, 6)
     _, indices = make(points).query(x, 6)
     for scale in (2.0**600, 2.0**-600):
         np.testing.assert_array_equal(make(points * scale).query(x * scale, 6)[1], indices)
 
 
-def places_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
+def location_does_not_matter(make: Maker, rng: np.random.Generator) -> None:
     """Far from the origin, and for rows far outside, neighbours keep their digits."""
     points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
-    for place in (1e8, -1e8):
-        _is_true(make(points + place), x + place, 6)
-    _is_true(make(points), 1e6 * x, 6)
-    _is_true(make(np.vstack([points, 1e9 * points[:1]])), x, 6)
+    for shift in (1e8, -1e8):
+        _is_right(make(points + shift), x + shift, 6)
+    _is_right(make(points), 1e6 * x, 6)
+    _is_right(make(np.vstack([points, 1e9 * points[:1]])), x, 6)
 
 
-def _is_true(index: Index, x: np.ndarray, k: int) -> None:
+def _is_right(index: Index, x: np.ndarray, k: int) -> None:
     """Compare with the metric's distances from all points."""
     distances, indices = index.query(x, k)
     every = index.metric(x, index.points)
@@ -317,10 +317,10 @@ def one_leaf_is_exact(make: Maker, rng: np.random.Generator) -> None:
     points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
     index = replace(make(points), leaf_size=200)
     exact = Brute(points, index.metric)
-    settled(index.query(x, 200), exact.query(x, 200))
+    assert_identical(index.query(x, 200), exact.query(x, 200))
     found, every = index.query_radius(x, 0.5), exact.query_radius(x, 0.5)
-    settled((found.indptr, found.indices), (every.indptr, every.indices))
-    settled(neighbor_graph(index, 6), neighbor_graph(exact, 6))
+    assert_identical((found.indptr, found.indices), (every.indptr, every.indices))
+    assert_identical(neighbor_graph(index, 6), neighbor_graph(exact, 6))
 
 
 def neighbours_along_a_curve_are_found(make: Maker, rng: np.random.Generator) -> None:
@@ -384,7 +384,7 @@ def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
     assert np.all(near <= far), "a search that looks back loses a neighbour"
     assert np.any(near < far), "looking back finds nothing"
     share = np.mean(near <= Brute(points, index.metric).query(x, 4)[0])
-    assert share == 1.0 or not back.exact, "a tree that says so is not exact"
+    assert share == 1.0 or not back.exact, "a tree that is marked exact is not"
 
 
 def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -> None:
@@ -393,9 +393,9 @@ def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -
     index, again = make(points), make(points)
     assert index.memory == again.memory
     assert index.n_nodes == again.n_nodes
-    settled(index.query(points, 4), again.query(points, 4))
+    assert_identical(index.query(points, 4), again.query(points, 4))
     for n_threads in (1, 3):
-        settled(neighbor_graph(index, 4, n_threads=n_threads), neighbor_graph(again, 4))
+        assert_identical(neighbor_graph(index, 4, n_threads=n_threads), neighbor_graph(again, 4))
 
 
 def powers_of_two_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
@@ -418,10 +418,10 @@ INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
     an_index_is_a_value,
     a_point_left_out_is_not_found,
     radii_hold_what_they_should,
-    every_kind_of_array_will_do,
+    every_kind_of_array_is_taken,
     what_a_search_costs_is_counted,
     candidates_are_what_is_measured,
-    recall_is_a_share,
+    recall_is_a_fraction,
     bad_input_is_refused_in_words,
 )
 
@@ -433,7 +433,7 @@ EXACT_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
     points_that_coincide_are_all_found,
     another_order_of_points_is_another_name,
     units_do_not_matter,
-    places_do_not_matter,
+    location_does_not_matter,
 )
 
 
@@ -450,7 +450,7 @@ APPROXIMATE_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...]
 
 
 def check_index(make: Maker, rng: int | np.random.Generator | None = 0) -> None:
-    """Run every law of indexes, and those of exact ones if it says it is exact.
+    """Run every law of indexes, and those of exact ones if it is exact.
 
     Parameters
     ----------

@@ -19,27 +19,27 @@ def density_is_the_weighted_sum(d: Any, rng: np.random.Generator) -> None:
 
 
 def responsibilities_are_bayes_rule(d: Any, rng: np.random.Generator) -> None:
-    """Bayes' rule p(k | x) p(x) = π_k p_k(x): shares that add up to one."""
+    """Bayes' rule p(k | x) p(x) = π_k p_k(x): they sum to one."""
     x = d.sample(6, rng=rng)
-    shares = d.responsibilities(x)
-    np.testing.assert_allclose(shares.sum(axis=-1), 1.0, rtol=1e-13)
+    responsibilities = d.responsibilities(x)
+    np.testing.assert_allclose(responsibilities.sum(axis=-1), 1.0, rtol=1e-13)
     for k in range(d.n_components):
         joint = d.weights[..., k] * d.components[..., k].prob(x)
-        np.testing.assert_allclose(shares[..., k] * d.prob(x), joint, rtol=1e-11, atol=1e-300)
+        np.testing.assert_allclose(responsibilities[..., k] * d.prob(x), joint, rtol=1e-11, atol=1e-300)
 
 
 def order_of_components_is_immaterial(d: Any, rng: np.random.Generator) -> None:
     """Components in another order are the same mixture."""
     order = np.arange(d.n_components)[::-1]
-    turned = replace(d, weights=d.weights[..., order], components=d.components[..., order])
+    reordered = replace(d, weights=d.weights[..., order], components=d.components[..., order])
     x = d.sample(6, rng=rng)
-    np.testing.assert_allclose(turned.log_prob(x), d.log_prob(x), rtol=1e-12)
-    np.testing.assert_allclose(turned.mean, d.mean, rtol=1e-12, atol=1e-12 * np.max(d.stddev))
-    np.testing.assert_allclose(turned.variance, d.variance, rtol=1e-12)
+    np.testing.assert_allclose(reordered.log_prob(x), d.log_prob(x), rtol=1e-12)
+    np.testing.assert_allclose(reordered.mean, d.mean, rtol=1e-12, atol=1e-12 * np.max(d.stddev))
+    np.testing.assert_allclose(reordered.variance, d.variance, rtol=1e-12)
 
 
 def absent_components_change_nothing(d: Any, rng: np.random.Generator) -> None:
-    """A component of weight zero is never drawn and says nothing."""
+    """A component of weight zero is never drawn and changes no density."""
     more = np.append(np.arange(d.n_components), 0)
     none = np.zeros((*d.batch_shape, 1))
     wider = replace(d, weights=np.concatenate([d.weights, none], axis=-1), components=d.components[..., more])
@@ -51,7 +51,7 @@ def absent_components_change_nothing(d: Any, rng: np.random.Generator) -> None:
 
 
 def splitting_a_component_changes_nothing(d: Any, rng: np.random.Generator) -> None:
-    """Two components that are alike are one, of the sum of their weights."""
+    """Two equal components are one, of the sum of their weights."""
     twice = np.append(np.arange(d.n_components), 0)
     weights = np.concatenate([d.weights, 0.25 * d.weights[..., :1]], axis=-1)
     weights[..., 0] *= 0.75
@@ -68,14 +68,14 @@ def labels_follow_the_weights(d: Any, rng: np.random.Generator) -> None:
     assert labels.shape == (20_000, *d.batch_shape)
     for k in range(d.n_components):
         chosen = labels == k
-        assert_mean(chosen, d.weights[..., k], f"share of component {k}")
+        assert_mean(chosen, d.weights[..., k], f"frequency of component {k}")
         one = d.components[..., k]
         z = standardized(x, one.mean, one.stddev)
         here = chosen.reshape(chosen.shape + (1,) * len(d.event_shape))
         assert_mean(np.where(here, z, 0.0), 0.0, f"draws of component {k}")
 
 
-def modes_are_summits(d: Any, rng: np.random.Generator) -> None:
+def modes_are_local_maxima(d: Any, rng: np.random.Generator) -> None:
     """No point near a mode is denser; modes come highest first, and the first is the mode."""
     for i in np.ndindex(d.batch_shape):
         one = d[i] if d.batch_shape else d
@@ -89,17 +89,17 @@ def modes_are_summits(d: Any, rng: np.random.Generator) -> None:
             assert np.all(one.log_prob(near) <= heights + 1e-9), f"{modes} are not all modes"
 
 
-def modes_on_a_line_are_the_hills_of_a_grid(d: Any, rng: np.random.Generator) -> None:
+def modes_on_a_line_are_the_maxima_on_a_grid(d: Any, rng: np.random.Generator) -> None:
     """The modes of numbers are the local maxima on a grid fine beside every component: all, and no others."""
     if d.event_shape:
         return
     for i in np.ndindex(d.batch_shape):
         one = d[i] if d.batch_shape else d
         grid = _fine_grid(one)
-        hills = _hills(one.log_prob(grid))
+        maxima = _local_maxima(one.log_prob(grid))
         modes = np.sort(one.modes())
-        assert len(modes) == len(hills), f"{modes} for hills at {[float(grid[a]) for a, _ in hills]}"
-        for mode, (first, last) in zip(modes, hills, strict=True):
+        assert len(modes) == len(maxima), f"{modes} for maxima at {[float(grid[a]) for a, _ in maxima]}"
+        for mode, (first, last) in zip(modes, maxima, strict=True):
             assert grid[max(first - 1, 0)] <= mode <= grid[min(last + 1, len(grid) - 1)]
 
 
@@ -115,8 +115,8 @@ def _fine_grid(d: Any) -> np.ndarray:
     return np.unique(np.concatenate([grid, 0.5 * (grid[1:] + grid[:-1])]))
 
 
-def _hills(heights: np.ndarray, least: float = 1e-9) -> list[tuple[int, int]]:
-    """Return the first and last index of each summit that stands out by `least` from both its valleys."""
+def _local_maxima(heights: np.ndarray, least: float = 1e-9) -> list[tuple[int, int]]:
+    """Return the first and last index of each maximum that exceeds both adjacent minima by `least`."""
     found, top, low, rising = [], 0, np.inf, True
     for i, h in enumerate([*heights, -np.inf]):
         if rising and i < len(heights) and h >= heights[top]:
@@ -135,7 +135,7 @@ def _hills(heights: np.ndarray, least: float = 1e-9) -> list[tuple[int, int]]:
     return found
 
 
-def distinct_hills_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
+def separate_components_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
     """Components moved apart, whatever their family, have one mode each, near their own."""
     centre = next((name for name in ("location", "mean") if name in parameters(d.components)), None)
     if d.batch_shape or centre is None or not (np.all(d.weights > 0) and np.all(np.isfinite(d.stddev))):
@@ -143,12 +143,12 @@ def distinct_hills_have_a_mode_each(d: Any, rng: np.random.Generator) -> None:
     size = np.max(d.components.stddev)
     order = np.arange(d.n_components).reshape(-1, *(1,) * len(d.event_shape))
     for apart, atol in ((1e3, 1e-6), (40.0, 0.02)):
-        places = apart * size * order * np.ones((d.n_components, *d.event_shape))
-        moved = replace(d, components=replace(d.components, **{centre: places}))
+        centres = apart * size * order * np.ones((d.n_components, *d.event_shape))
+        moved = replace(d, components=replace(d.components, **{centre: centres}))
         found = moved.modes()
-        assert found.shape == places.shape, f"{found} for components at {places}"
+        assert found.shape == centres.shape, f"{found} for components at {centres}"
         found = found[np.argsort(found.reshape(d.n_components, -1)[:, 0])]
-        np.testing.assert_allclose(found, places, rtol=1e-9, atol=atol * size)
+        np.testing.assert_allclose(found, centres, rtol=1e-9, atol=atol * size)
 
 
 MIXTURE_LAWS: tuple[Law, ...] = (
@@ -158,9 +158,9 @@ MIXTURE_LAWS: tuple[Law, ...] = (
     absent_components_change_nothing,
     splitting_a_component_changes_nothing,
     labels_follow_the_weights,
-    modes_are_summits,
-    modes_on_a_line_are_the_hills_of_a_grid,
-    distinct_hills_have_a_mode_each,
+    modes_are_local_maxima,
+    modes_on_a_line_are_the_maxima_on_a_grid,
+    separate_components_have_a_mode_each,
 )
 
 

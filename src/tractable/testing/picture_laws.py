@@ -1,4 +1,4 @@
-"""Laws of pictures: they go where they are told, show something, and say what it is."""
+"""Laws of pictures: drawn on the axes given, not empty, labelled, repeatable."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
 
 
 def axes_are_labelled(picture: Picture, rng: np.random.Generator) -> None:
-    """Both axes say what they show."""
+    """Both axes have labels."""
     with _figures():
         ax = plot(picture.shows, **picture.options)
         assert ax.get_xlabel(), "the horizontal axis has no label"
@@ -79,11 +79,11 @@ def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
 
 
 def unknown_options_are_refused(picture: Picture, rng: np.random.Generator) -> None:
-    """A misspelt option is an error that names it and those there are, not a picture without it."""
+    """A misspelt option is an error that names it and the known options."""
     with _figures():
-        said = _refusal(picture)
-        assert "'colour_of_nothing'" in said, f"the option is not named: {said}"
-        assert "takes ax" in said, f"the options there are are not named: {said}"
+        message = _refusal(picture)
+        assert "'colour_of_nothing'" in message, f"the option is not named: {message}"
+        assert "takes ax" in message, f"the options there are are not named: {message}"
 
 
 def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None:
@@ -95,7 +95,7 @@ def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None
 
 
 def _refusal(picture: Picture) -> str:
-    """Return what is said of an option that there is not."""
+    """Return the message about an unknown option."""
     try:
         plot(picture.shows, **picture.options, colour_of_nothing="red")
     except TypeError as error:

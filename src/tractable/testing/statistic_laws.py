@@ -1,4 +1,4 @@
-"""Laws of sufficient statistics: a commutative monoid that does not care where the data are."""
+"""Laws of sufficient statistics: a commutative monoid, exact wherever the data lie."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -20,7 +20,7 @@ def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray
 
 @value
 class StatisticOfRows:
-    """A statistic under examination that is not for rows of any numbers: it says how to draw its own.
+    """A statistic under examination with a way to draw rows that it is for.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def operands_are_left_alone(statistic: Any, rng: np.random.Generator) -> None:
     assert_same_statistic(a, again, rtol=0, atol=0)
 
 
-def discount_shrinks_belief_alone(statistic: Any, rng: np.random.Generator) -> None:
-    """Forgetting half of twice the rows is remembering them once."""
+def discount_scales_weights_alone(statistic: Any, rng: np.random.Generator) -> None:
+    """Half of the rows counted twice are the rows counted once."""
     x = _blocks(statistic, rng)[0]
     a = statistic.of(x)
     assert_same_statistic((a + a).discount(0.5), a)
@@ -164,7 +164,7 @@ STATISTIC_LAWS: tuple[Law, ...] = (
     weights_are_repetitions,
     row_order_does_not_matter,
     operands_are_left_alone,
-    discount_shrinks_belief_alone,
+    discount_scales_weights_alone,
     weights_are_checked,
     other_widths_do_not_merge,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.classification.discriminant.moments import overall_mean
 from tractable.conjugate import MultivariateNormalModel
-from tractable.conjugate.wishart import seen_scale, wishart_rise
+from tractable.conjugate.wishart import seen_scale, wishart_increment
 from tractable.covariance import Diagonal, Full
 from tractable.covariance.shapes import constant_columns
 from tractable.distributions import MultivariateStudentT, NormalWishart
@@ -91,7 +91,7 @@ def shared_posteriors(prior: NormalWishart, moments: Moments) -> ClassPosteriors
     location = prior.location + (n / strength)[:, None] * step
     rest = dof + 1.0 - dim
     structure = Full.from_precision(scale).scaled((strength + 1.0) / (strength * rest))
-    increment = wishart_rise(prior.dof, n.sum(), prior.scale, growth)
+    increment = wishart_increment(prior.dof, n.sum(), prior.scale, growth)
     return ClassPosteriors(
         posterior=NormalWishart(mean=location, strength=strength, dof=dof, scale=scale),
         predictive=MultivariateStudentT(dof=rest, location=location, scale=structure),

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.data import ArraySource, Batch, Source
-from tractable.data.sample import sample_rows
-from tractable.engines import NewtonResult, fold
+from tractable.data import Batch, Source
+from tractable.data.arrays import ArraySource
+from tractable.data.dispatch import sample_rows
+from tractable.engines.fold import fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
+from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value

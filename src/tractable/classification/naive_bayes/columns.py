@@ -1,4 +1,4 @@
-"""What naive Bayes takes each column of a table for."""
+"""The likelihood of each column of a table, as declared or by the column's type."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -11,14 +11,21 @@ import numpy as np
 from tractable import distributions
 from tractable.conjugate import ConjugateModel
 from tractable.data import TableColumns, is_frame
-from tractable.data.table_columns import column_names, columns_of, learn_columns, told_of
+from tractable.data.table_columns import (
+    binarized,
+    column_names,
+    columns_of,
+    declared_of,
+    learn_columns,
+)
 from tractable.distributions.distribution import Univariate
+from tractable.distributions.independent_columns import some_columns
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 
-__all__ = ["LIKELIHOODS", "NaiveColumns", "family_of", "learn_naive_columns", "some_columns"]
+__all__ = ["LIKELIHOODS", "ColumnLikelihoods", "family_of", "learn_likelihoods"]
 
-#: Likelihoods by name, and what kind of column each is read as.
+#: Likelihoods by name, and the kind of column that each reads.
 LIKELIHOODS = {
     "normal": "normal",
     "categorical": "categorical",
@@ -30,49 +37,42 @@ LIKELIHOODS = {
 
 
 @value
-class NaiveColumns:
-    """The columns of a table, and the likelihood of each.
+class ColumnLikelihoods:
+    """The columns of a table and the likelihood of each.
 
     Parameters
     ----------
     columns : TableColumns
     likelihoods : tuple
         One of `LIKELIHOODS`, a family of `tractable.distributions` by name, a family or a conjugate model.
-    preparation : str, optional
-        What was done to entries before they were counted.
+    binarize : float, optional
+        Entries above are ones and others zeros; as they are when not given.
     """
 
     columns: TableColumns
     likelihoods: tuple[Any, ...]
-    preparation: str | None = None
+    binarize: float | None = None
 
-    def __add__(self, other: "NaiveColumns") -> "NaiveColumns":
+    def __add__(self, other: "ColumnLikelihoods") -> "ColumnLikelihoods":
         """Return the columns of both, the same but for categories: those of the other come after."""
-        if not isinstance(other, NaiveColumns):
+        if not isinstance(other, ColumnLikelihoods):
             return NotImplemented
-        mine, theirs = self.columns, other.columns
-        if (mine.names, mine.kinds) != (theirs.names, theirs.kinds) or not _alike(self, other):
+        if (self.columns.names, self.columns.kinds) != (other.columns.names, other.columns.kinds) or not all(
+            _equal(a, b) for a, b in zip(self.likelihoods, other.likelihoods, strict=True)
+        ):
             raise ValueError("statistics must be of the same columns, with the same likelihoods")
-        if self.preparation != other.preparation:
+        if self.binarize != other.binarize:
             raise ValueError(
-                f"statistics of entries with {self.preparation} and with {other.preparation} do not add up"
+                f"statistics of entries with binarize={self.binarize} and with binarize={other.binarize} "
+                "do not add up"
             )
-        tables = []
-        for j, (a, b) in enumerate(zip(mine.categories, theirs.categories, strict=True)):
-            if (a is None) != (b is None):
-                raise ValueError(
-                    f"the column {mine.label(j)!r} holds codes in one statistic, values in the other"
-                )
-            known = set(a or ())
-            tables.append(None if a is None or b is None else (*a, *(v for v in b if v not in known)))
-        if tuple(tables) == mine.categories:
-            return self
-        return replace(self, columns=replace(mine, categories=tuple(tables)))
+        columns = self.columns.with_categories_of(other.columns)
+        return self if columns is self.columns else replace(self, columns=columns)
 
     def recoded(self, statistic: SideBySide) -> SideBySide:
-        """Return a statistic whose categories have the codes that they have here."""
+        """Return a statistic with its category counts at the codes that the categories have here."""
         where, before = self.where("categorical", "bernoulli"), statistic.about.columns.categories
-        at = int(len(self.where("normal")) > 0)  # after the normal columns, if there are any
+        at = int(len(self.where("normal")) > 0)  # the counts come after the moments of normal columns
         counts = None if not len(where) else statistic.parts[at]
         if counts is None or before == self.columns.categories:
             return replace(statistic, about=self)
@@ -82,78 +82,83 @@ class NaiveColumns:
         for i, (old, new) in enumerate(tables):
             if old is not None and new is not None:
                 found[i], code = 0.0, {v: k for k, v in enumerate(new)}
-                places = [code[v] for v in old][: counts.n_classes]
-                found[i, places] = counts.counts[i, : len(places)]
+                codes = [code[v] for v in old][: counts.n_classes]
+                found[i, codes] = counts.counts[i, : len(codes)]
         parts = (*statistic.parts[:at], Counts(counts=found), *statistic.parts[at + 1 :])
         return replace(statistic, parts=parts, about=self)
 
     def where(self, *kinds: str) -> np.ndarray:
-        """Return the positions of the columns of some likelihoods."""
-        found = [self._places[kind] for kind in kinds if kind in self._places]
+        """Return the positions of the columns of some likelihoods, in order."""
+        found = [self._positions[kind] for kind in kinds if kind in self._positions]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def _places(self) -> dict[str, np.ndarray]:
+    def _positions(self) -> dict[str, np.ndarray]:
         found: dict[str, list[int]] = {}
         for j, kind in enumerate(self.likelihoods):
             if isinstance(kind, str):
                 found.setdefault(kind, []).append(j)
-        return {kind: np.array(places, dtype=np.int64) for kind, places in found.items()}
+        return {kind: np.array(positions, dtype=np.int64) for kind, positions in found.items()}
 
     def of_families(self) -> list[int]:
-        """Return the positions of the columns whose likelihood is a family or a model of the user's."""
+        """Return the positions of the columns whose likelihood is a family or a conjugate model."""
         return [j for j, kind in enumerate(self.likelihoods) if not _is_kind(kind)]
 
+    def prepare(self, x: np.ndarray) -> np.ndarray:
+        """Return entries as they are counted: zeros and ones where there is a threshold."""
+        return binarized(x, self.binarize)
 
-def learn_naive_columns(
+    def check(self, where: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Refuse discrete columns with entries that their likelihood excludes; return the largest of each.
+
+        Counts of multinomial columns may be fractions. The largest entry of an empty column is NaN.
+        """
+        return self.columns.check_entries(where, x, [self.likelihoods[j] for j in where])
+
+    def check_events(self, x: np.ndarray) -> None:
+        """Refuse rows with counts, or zeros and ones, that the likelihoods exclude."""
+        where = self.where("bernoulli", "poisson", "multinomial")
+        if len(where):
+            self.check(where, some_columns(x, where))
+
+
+def learn_likelihoods(
     likelihoods: Any, default: str, *, frame: Any = None, leave: Any = (), names: Any = None, width: int = 0
-) -> NaiveColumns:
-    """Return what the columns of a frame, or of rows of numbers, are: as told, or else by their types."""
+) -> ColumnLikelihoods:
+    """Return the likelihoods of the columns of a frame, or of an array: as declared, or by their types."""
     if is_frame(frame):
         names = column_names(frame, leave)
         width = len(names)
     names = None if names is None else tuple(names)
-    told = _told(likelihoods, names, width)
-    kinds = {j: LIKELIHOODS[kind] if _is_kind(kind) else "normal" for j, kind in enumerate(told) if kind}
+    declared = _declared(likelihoods, names, width)
+    kinds = {
+        j: LIKELIHOODS[kind] if _is_kind(kind) else "normal"
+        for j, kind in enumerate(declared)
+        if kind is not None
+    }
     if is_frame(frame):
         columns = learn_columns(frame, kinds, leave, codes=default == "categorical", argument="likelihoods")
     else:
         columns = columns_of(names, width, kinds, default)
-    whole = tuple(kind or columns.kinds[j] for j, kind in enumerate(told))
-    return NaiveColumns(columns=columns, likelihoods=whole)
-
-
-def _alike(a: NaiveColumns, b: NaiveColumns) -> bool:
-    """Whether likelihoods are the same, the priors of conjugate models among them."""
-    return all(_equal(x, y) for x, y in zip(a.likelihoods, b.likelihoods, strict=True))
-
-
-def _equal(x: Any, y: Any) -> bool:
-    """Whether two values are the same, field by field."""
-    if x is y:
-        return True
-    if type(x) is not type(y):
-        return False
-    if is_dataclass(x):
-        return all(_equal(getattr(x, f.name), getattr(y, f.name)) for f in fields(x))
-    return bool(np.array_equal(x, y))
-
-
-def some_columns(x: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """Return columns by their positions; of all of them no copy is made."""
-    return x if len(where) == x.shape[1] else x[:, where]
+    return ColumnLikelihoods(
+        columns=columns,
+        likelihoods=tuple(columns.kinds[j] if kind is None else kind for j, kind in enumerate(declared)),
+    )
 
 
 def family_of(kind: Any) -> Any:
-    """Return the family that a name stands for, or what was given."""
+    """Return the family of a name; what is no name is returned as it is."""
     return getattr(distributions, kind) if isinstance(kind, str) else kind
 
 
-def _told(likelihoods: Any, names: Any, width: int) -> list[Any]:
+def _declared(likelihoods: Any, names: Any, width: int) -> list[Any]:
+    """Return the likelihood that the user declares of each column, None where there is none."""
     several = isinstance(likelihoods, (Mapping, Sequence)) and not isinstance(likelihoods, str)
-    one = not (likelihoods is None or several)
-    told = [likelihoods] * width if one else told_of(likelihoods, names, width, "likelihoods")
-    return [None if kind is None else _checked(kind) for kind in told]
+    if likelihoods is None or several:
+        declared = declared_of(likelihoods, names, width, "likelihoods")
+    else:
+        declared = [likelihoods] * width
+    return [None if kind is None else _checked(kind) for kind in declared]
 
 
 def _checked(kind: Any) -> Any:
@@ -172,16 +177,27 @@ def _checked(kind: Any) -> Any:
 
 
 def _check_family(family: Any) -> None:
-    """Refuse a family that a column alone does not determine."""
+    """Refuse a family whose parameters one column does not determine."""
     if not issubclass(family, Univariate):
         raise ValueError(f"likelihoods must be of single columns, and {family.__name__} is of vectors")
     asked = signature(family.fit).parameters.values()
     needed = [p.name for p in asked if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     if needed:
         raise ValueError(
-            f"likelihoods must be fitted to a column alone, and {family.__name__} must be told {needed[0]}"
+            f"likelihoods must be fitted to a column alone, and {family.__name__} needs {needed[0]} as well"
         )
 
 
 def _is_kind(kind: Any) -> bool:
     return isinstance(kind, str) and kind in LIKELIHOODS
+
+
+def _equal(x: Any, y: Any) -> bool:
+    """Whether two likelihoods are the same, priors of conjugate models field by field."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if is_dataclass(x):
+        return all(_equal(getattr(x, f.name), getattr(y, f.name)) for f in fields(x))
+    return bool(np.array_equal(x, y))

@@ -1,251 +1,629 @@
-"""What naive Bayes has learned of its columns."""
+"""Naive Bayes as functions of statistics: what each class has of its columns, estimates, evidence, warnings.
+
+Columns with likelihoods of one kind form a group. A group summarises the rows of each class, estimates the
+parameters of all classes from these statistics, and integrates them out under conjugate priors.
+"""
 
 from collections.abc import Iterator
+from functools import reduce
+from numbers import Real
+from operator import add
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
-from tractable.base import NotYetDetermined
-from tractable.classification.naive_bayes.columns import NaiveColumns, some_columns
-from tractable.classification.naive_bayes.likelihoods import (
-    Estimation,
-    Tallies,
-    check_counted,
-    counts_of_classes,
-    family_evidence,
-    family_part,
-    kept_of_classes,
-    kernel_part,
-    moments_of_classes,
-    multinomial_rates,
-    normal_estimates,
-    normal_evidence,
-    normal_predictives,
-    poisson_evidence,
-    poisson_parts,
-    with_factorials,
+from tractable.arrays.special import gammaln
+from tractable.base import NotYetDetermined, check_choice
+from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
+from tractable.conjugate import ConjugateModel, NormalModel
+from tractable.conjugate.increments import dirichlet_increment, gamma_increment
+from tractable.data.table_columns import MOST_CATEGORIES, many_categories
+from tractable.distributions import NegativeBinomial, NormalGamma, SmoothedEmpirical, Stacked, StudentT
+from tractable.distributions.independent_columns import (
+    Categories,
+    IndependentColumns,
+    smoothed_rates,
+    some_columns,
 )
-from tractable.distributions import Bernoulli, Normal, Poisson, Product
-from tractable.statistics import ByClass, Counts, DiagonalMoments, SideBySide
+from tractable.primitives.naive_bayes import class_moments
+from tractable.smoothing import check_window, select_bandwidth
+from tractable.smoothing.rules import window_factor
+from tractable.statistics import (
+    ByClass,
+    Counts,
+    DiagonalMoments,
+    KeptValues,
+    Moments,
+    SideBySide,
+    Standardizer,
+    column_varies,
+)
 from tractable.statistics.by_class import label_codes
+from tractable.statistics.rows import check_squares
 from tractable.value import value
 
 __all__ = [
-    "FittedColumns",
-    "columns_by_class",
+    "ClassStatistics",
+    "Estimation",
+    "check_rule",
+    "column_variance",
     "fitted_columns",
     "log_evidence",
+    "multinomial_probabilities",
+    "pooled",
     "statistics_of_classes",
     "warnings_of",
 ]
 
+#: Below, a sum of squares may have been lost.
+SMALL = 1e-290
+
+#: The least variance of a column that varies.
+TINY = float(np.finfo(np.float64).tiny)
+
 
 @value
-class FittedColumns:
-    """The likelihoods of all columns: arrays where many are of one family, distributions elsewhere.
-
-    Tables of thousands of columns are learned and asked without making a distribution of each.
+class Estimation:
+    """How statistics become distributions.
 
     Parameters
     ----------
-    parts : tuple
-        The distribution of each column, a batch of K classes; None where the arrays say it.
-    normal, counted, binary : arrays of int
-        Positions of the normal columns that are estimated, of those that share a row's total, and of those of
-        zeros and ones.
-    mean, variance : arrays (K, number of `normal`)
-    rate : array (K, number of `counted`)
-        Of the Poisson distributions that shares of totals are.
-    probability : array (K, number of `binary`)
-        Of ones.
-    log_unseen : array (K, d)
-        What a category has that was not declared; NaN of other columns.
+    bayes : bool
+        Whether parameters are integrated out rather than estimated.
+    pseudocounts : float
+        Strength of the priors, in observations.
+    var_smoothing : float
+        Added to variances, as a fraction of the variance of the column, or `of_largest` of them.
+    shared_variance : bool
+        Whether a column has one variance in all classes.
+    variance : float or array (d,), optional
+        Known variances.
+    bandwidth, kernel
+        Of kernel density estimates.
+    min_categories : int or array (d,), optional
+        Least number of categories of a column of codes.
     """
 
-    parts: tuple[Any, ...]
-    normal: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
-    counted: np.ndarray
-    rate: np.ndarray
-    binary: np.ndarray
-    probability: np.ndarray
-    log_unseen: np.ndarray
-
-    def product(self, names: tuple[Any, ...] | None) -> Product:
-        """Return p(x | C_k) as a batch of products."""
-        parts = list(self.parts)
-        for i, j in enumerate(self.normal):
-            parts[j] = Normal(mean=self.mean[:, i], variance=self.variance[:, i])
-        for i, j in enumerate(self.counted):
-            parts[j] = Poisson(rate=self.rate[:, i])
-        for i, j in enumerate(self.binary):
-            parts[j] = Bernoulli(probability=self.probability[:, i])
-        named = names is not None and all(isinstance(name, str) for name in names)
-        return Product(parts=parts, names=names if named else None)
+    bayes: bool = False
+    pseudocounts: float = 1.0
+    var_smoothing: float = 1e-9
+    of_largest: bool = False
+    shared_variance: bool = False
+    variance: Any = None
+    bandwidth: Any = "silverman"
+    kernel: Any = "gaussian"
+    min_categories: Any = None
 
 
-#: Kinds whose columns share one statistic, in the order of a statistic's parts.
-TOGETHER = (("normal",), ("categorical", "bernoulli"), ("poisson",), ("multinomial",))
+@value
+class ClassStatistics:
+    """The statistic of each class in a block of rows: ``of(rows, labels, weights=w)`` for `fold`."""
 
+    layout: ColumnLikelihoods
 
-def columns_by_class(
-    x: np.ndarray, labels: np.ndarray, weights: Any = None, *, layout: NaiveColumns
-) -> ByClass:
-    """Return what is known of the columns of a block of rows, class by class."""
-    x, labels = np.asarray(x), np.asarray(labels)
-    w = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if w is not None and not np.all(w > 0.0):
-        some = w > 0.0
-        x, labels, w = x[some], labels[some], w[some]
-    found, codes = label_codes(labels)
-    K = len(found)
-    total = np.bincount(codes, w, K).astype(np.float64)
-    columns = []
-    for kinds, where in _blocks(layout):
-        columns.append(_tally(kinds, where, some_columns(x, where), codes, K, w, layout))
-    parts = tuple(
-        SideBySide(parts=tuple(column[k] for column in columns), total=total[k], dim=x.shape[1], about=layout)
-        for k in range(K)
-    )
-    return ByClass(labels=found, parts=parts, dim=int(x.shape[1]))
+    def __call__(self, x: Any, labels: Any, weights: Any = None) -> ByClass:
+        """Summarise rows; those of weight zero have no class."""
+        x, labels = self.layout.prepare(np.asarray(x)), np.asarray(labels)
+        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if w is not None and not np.all(w > 0.0):
+            some = w > 0.0
+            x, labels, w = x[some], labels[some], w[some]
+        found, codes = label_codes(labels)
+        K, dim = len(found), int(x.shape[1])
+        total = np.bincount(codes, w, K).astype(np.float64)
+        groups = [
+            group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
+        ]
+        parts = tuple(
+            SideBySide(parts=tuple(group[k] for group in groups), total=total[k], dim=dim, about=self.layout)
+            for k in range(K)
+        )
+        return ByClass(labels=found, parts=parts, dim=dim)
 
 
 def statistics_of_classes(statistic: ByClass, classes: np.ndarray) -> list[SideBySide | None]:
-    """Return the statistic of each class; None of one that was promised and not seen."""
+    """Return the statistic of each class; None of a class without rows."""
     known = dict(statistic)
     return [known.get(label) for label in classes.tolist()]
 
 
 def fitted_columns(
-    statistic: ByClass, classes: np.ndarray, layout: NaiveColumns, how: Estimation
-) -> FittedColumns:
+    statistic: ByClass, classes: np.ndarray, layout: ColumnLikelihoods, how: Estimation
+) -> IndependentColumns:
     """Return the likelihood of every column in every class."""
     found = statistics_of_classes(statistic, classes)
-    K, d = len(classes), len(layout.likelihoods)
-    parts: list[Any] = [None] * d
-    unseen = np.full((K, d), np.nan)
-    none = np.zeros(0, dtype=np.int64)
-    arrays = {"normal": none, "mean": np.zeros((K, 0)), "variance": np.zeros((K, 0))}
-    arrays |= {"counted": none, "rate": np.zeros((K, 0)), "binary": none, "probability": np.zeros((K, 0))}
-    for i, (kinds, where) in enumerate(_blocks(layout)):
-        own = _parts_of(found, i, kinds, where)
-        _check_observed(own, where, layout)
-        if kinds == ("normal",) and not how.bayes:
-            mean, variance = normal_estimates(own, how)
-            arrays |= {"normal": where, "mean": mean, "variance": variance}
-        elif kinds == ("multinomial",):
-            arrays |= {"counted": where, "rate": multinomial_rates(own, how)}
-        elif "categorical" in kinds:
-            tallies = Tallies(layout, where, own, how)
-            binary = layout.where("bernoulli")
-            arrays |= {"binary": binary, "probability": tallies.probabilities(binary)}
-            for n in np.flatnonzero(~np.isin(where, binary)).tolist():
-                parts[where[n]], unseen[:, where[n]] = tallies.part(n), tallies.log_unseen(n)
-        else:
-            _place(parts, where, _distributions(kinds, where, own, layout, how, classes))
-    return FittedColumns(parts=tuple(parts), log_unseen=unseen, **arrays)
+    K, none = len(classes), np.zeros(0, dtype=np.int64)
+    fields: dict[str, Any] = dict.fromkeys(("normal", "counted", "binary", "categorical", "sizes"), none)
+    empty = ("mean", "variance", "rate", "probability", "probabilities")
+    fields |= dict.fromkeys(empty, np.zeros((K, 0)))
+    parts: list[Any] = [None] * len(layout.likelihoods)
+    for i, group in enumerate(groups_of(layout)):
+        own = group.of_classes(found, i)
+        group.check_observed(own)
+        made = group.estimate(own, how, classes)
+        for j, part in made.pop("parts", {}).items():
+            parts[j] = part
+        if "counted" in made and len(fields["counted"]):  # Poisson columns and multinomial ones
+            made = {name: np.concatenate([fields[name], more], axis=-1) for name, more in made.items()}
+        fields |= made
+    return IndependentColumns(parts=tuple(parts), **fields)
 
 
-def _place(parts: list[Any], where: np.ndarray, made: list[Any]) -> None:
-    for j, part in zip(where, made, strict=True):
-        parts[j] = part
-
-
-def log_evidence(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> float:
+def log_evidence(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) -> float:
     """Return Σ_k log p(rows of class k), all parameters integrated out."""
-    found = list(statistic.parts)
-    total = 0.0
-    for i, (kinds, where) in enumerate(_blocks(layout)):
-        own = _parts_of(found, i, kinds, where)
-        if "categorical" in kinds:
-            total += Tallies(layout, where, own, how).log_evidence()
-        elif "normal" in kinds:
-            total += normal_evidence(own, how)
-        elif "poisson" in kinds:
-            total += poisson_evidence(own, how)
+    found: list[SideBySide | None] = list(statistic.parts)
+    return float(
+        sum(group.log_evidence(group.of_classes(found, i), how) for i, group in enumerate(groups_of(layout)))
+    )
+
+
+def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
+    """Return the groups of columns that share a statistic, in the order of a statistic's parts."""
+    together = (
+        NormalGroup(layout, layout.where("normal")),
+        CategoryGroup(layout, layout.where("categorical", "bernoulli")),
+        PoissonGroup(layout, layout.where("poisson")),
+        MultinomialGroup(layout, layout.where("multinomial")),
+    )
+    kernels = [KernelColumn(layout, np.array([j])) for j in layout.where("kernel")]
+    families = [FamilyColumn(layout, np.array([j])) for j in layout.of_families()]
+    return [*(group for group in together if len(group.where)), *kernels, *families]
+
+
+class Group:
+    """Columns with likelihoods of one kind.
+
+    `summarize` returns a statistic for each of K classes, `estimate` fields of `IndependentColumns` (and
+    ``parts``, distributions by position) and `log_evidence` Σ_k log p(columns of class k).
+    """
+
+    def __init__(self, layout: ColumnLikelihoods, where: np.ndarray) -> None:
+        self.layout, self.where = layout, where
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[Any]:
+        raise NotImplementedError
+
+    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+        raise NotImplementedError
+
+    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Any]:
+        """Return the i-th statistic of every class; of a class without rows, the empty one."""
+        own = [None if part is None else part.parts[i] for part in found]
+        some = next((part for part in own if part is not None), None)
+        if isinstance(some, DiagonalMoments):
+            return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
+        return own
+
+    def check_observed(self, found: list[Any]) -> None:
+        """Refuse columns without an observed value in any class."""
+        weight = sum(self._weight(part) for part in found)
+        if not np.all(weight > 0):
+            label = self.label(int(np.argmin(weight)))
+            raise NotYetDetermined(f"X has no observed value in the column {label!r}")
+
+    def _weight(self, part: Any) -> np.ndarray:
+        """Return the weight of the observed entries of each column, or ones if the statistic has none."""
+        if part is None:
+            return np.zeros(len(self.where))
+        weight: Any = getattr(part, "weight", 1.0)
+        return weight[: len(self.where)] if np.ndim(weight) else np.ones(len(self.where))
+
+    def label(self, i: int = 0) -> Any:
+        """Return the name of the group's i-th column."""
+        return self.layout.columns.label(int(self.where[i]))
+
+
+class NormalGroup(Group):
+    """x_j | C_k ~ N(μ_kj, σ²_kj), from the weight, mean and scatter of each class."""
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[DiagonalMoments]:
+        return moments_of_classes(x, codes, n_classes, weights)
+
+    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
+        whole = pooled(found)
+        variance, least = column_variance(whole)
+        weight, mean, scatter = stacked(found, "weight", "mean", "scatter")
+        if not how.bayes:
+            spread = np.where(weight > 0, self._variances(weight, scatter, variance, how), variance)
+            mean = np.where(weight > 0, mean, whole.mean)
+            return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least)}
+        prior, v = how.pseudocounts, np.maximum(variance, least)
+        after, step = prior + weight, np.where(weight > 0, mean - whole.mean, 0.0)
+        shape = 0.5 * after
+        rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
+        location, scale = whole.mean + weight / after * step, np.sqrt(rate * (after + 1.0) / (shape * after))
+        return {
+            "parts": {
+                j: StudentT(dof=2.0 * shape[:, i], location=location[:, i], scale=scale[:, i])
+                for i, j in enumerate(self.where)
+            }
+        }
+
+    @staticmethod
+    def _variances(
+        weight: np.ndarray, scatter: np.ndarray, variance: np.ndarray, how: Estimation
+    ) -> np.ndarray:
+        """Return variances (K, d): known, shared by the classes, or of each class; the latter smoothed."""
+        if how.variance is not None:
+            known = np.asarray(how.variance, dtype=np.float64)
+            if known.ndim and known.shape != variance.shape:
+                raise ValueError(f"variance must have one entry a column, {len(variance)}, got {known.shape}")
+            return np.broadcast_to(known, weight.shape)
+        added = how.var_smoothing * (variance.max() if how.of_largest else variance)
+        if how.shared_variance:
+            weight, scatter = (np.broadcast_to(a.sum(axis=0), a.shape) for a in (weight, scatter))
+        return np.maximum(scatter, 0.0) / np.where(weight > 0, weight, 1.0) + added
+
+    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
+        whole = pooled(found)
+        v, a = np.maximum(*column_variance(whole)), 0.5 * how.pseudocounts
+        total = 0.0
+        for j in range(len(v)):
+            prior = NormalGamma(mean=whole.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
+            model = NormalModel(prior=prior)
+            for part in found:
+                moments = Moments(
+                    weight=part.weight[j], mean=part.mean[j : j + 1], scatter=part.scatter[j : j + 1, None]
+                )
+                total += model.log_evidence(moments)
+        return total
+
+
+class CategoryGroup(Group):
+    """x_j | C_k ~ Cat(θ_kj), or Bernoulli: θ_kjc = (n_kjc + α) / (n_kj + α C_j)."""
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[Counts]:
+        """Count the categories of each column in every class; missing entries are not counted."""
+        high = self.layout.check(self.where, x)
+        most = int(np.nanmax(high, initial=0.0)) + 1
+        if most > MOST_CATEGORIES:
+            raise many_categories(self.label(int(np.nanargmax(high))), most)
+        if len(self.layout.where("bernoulli")) == len(self.where):
+            return _zeros_and_ones(x, codes, n_classes, weights)
+        seen = ~np.isnan(x)
+        d = x.shape[1]
+        cell = (codes.astype(np.int64)[:, None] * d + np.arange(d)) * most
+        cell = (cell + np.where(seen, x, 0.0).astype(np.int64))[seen]
+        one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
+        counts = np.bincount(cell, one, n_classes * d * most).astype(np.float64)
+        return [Counts(counts=part) for part in counts.reshape(n_classes, d, most)]
+
+    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Counts]:
+        none = Counts(counts=np.zeros((len(self.where), 0)))
+        return [none if part is None else part.parts[i] for part in found]
+
+    def counts(self, found: list[Counts], how: Estimation) -> tuple[np.ndarray, Categories]:
+        """Return the counts of all categories of all columns, (K, Σ C_j), and how many each column has."""
+        most = max([1, *(part.n_classes for part in found)])
+        counts = np.stack([part.padded(most).counts for part in found])
+        seen = np.where(np.any(counts > 0, axis=0), np.arange(1, most + 1), 1).max(axis=1)
+        least = np.atleast_1d(1 if how.min_categories is None else how.min_categories)
+        if len(least) not in (1, len(self.where)):
+            raise ValueError(
+                f"min_categories must have one entry a column, {len(self.where)}, got {len(least)}"
+            )
+        sizes = np.maximum(seen, least).astype(np.int64)
+        for i, j in enumerate(self.where):
+            table = self.layout.columns.categories[j]
+            if self.layout.likelihoods[j] == "bernoulli":
+                sizes[i] = 2
+            elif table is not None:
+                sizes[i] = len(table)
+        more = max(int(sizes.max()) - most, 0)
+        counts = np.pad(counts, ((0, 0), (0, 0), (0, more)))
+        return counts[:, np.arange(most + more) < sizes[:, None]], Categories(sizes=sizes)
+
+    def estimate(self, found: list[Counts], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        """Return smoothed probabilities; a class without counts of a column has those of all classes."""
+        alpha = how.pseudocounts
+        counts, categories = self.counts(found, how)
+        uniform = np.repeat(1.0 / categories.sizes, categories.sizes)
+        overall = categories.probabilities(counts.sum(axis=0, keepdims=True), uniform)
+        probabilities = categories.probabilities(counts + alpha, overall)
+        binary = np.isin(self.where, self.layout.where("bernoulli"))
+        many = ~binary
+        unseen = np.full((len(found), len(self.where)), -np.inf)
+        if alpha > 0:
+            unseen = np.log(alpha) - np.log(categories.totals(counts) + alpha * (categories.sizes + 1.0))
+        return {
+            "binary": self.where[binary],
+            "probability": probabilities[:, categories.starts[binary] + 1],
+            "categorical": self.where[many],
+            "sizes": categories.sizes[many],
+            "probabilities": probabilities[:, np.repeat(many, categories.sizes)],
+            "log_unseen": unseen[:, many],
+        }
+
+    def log_evidence(self, found: list[Counts], how: Estimation) -> float:
+        """Return Σ_k log p(categories of class k), probabilities integrated out under Dirichlet priors."""
+        counts, categories = self.counts(found, how)
+        return float(
+            sum(
+                dirichlet_increment(np.full(own.shape[1], float(how.pseudocounts)), own).sum()
+                for own in categories.by_column(counts)
+            )
+        )
+
+
+class PoissonGroup(Group):
+    """x_j | C_k ~ Poisson(λ_kj), under a prior worth α rows of the average count.
+
+    The statistic has the moments of the counts and of log x!, which the evidence needs.
+    """
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[DiagonalMoments]:
+        self.layout.check(self.where, x)
+        factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+        return moments_of_classes(np.concatenate([x, factorials], axis=1), codes, n_classes, weights)
+
+    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        """Return rates (S + α m) / (n + α); with `bayes` the predictive negative binomials."""
+        sums, weight, average = self._totals(found)
+        if not how.bayes:
+            rate = smoothed_rates(sums, weight, how.pseudocounts, average, average)
+            return {"counted": self.where, "rate": rate}
+        shape, mean = sums + how.pseudocounts * average, weight + how.pseudocounts
+        mean = shape / mean
+        return {
+            "parts": {
+                j: NegativeBinomial(shape=shape[:, i], mean=mean[:, i]) for i, j in enumerate(self.where)
+            }
+        }
+
+    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
+        sums, weight, average = self._totals(found)
+        d = len(self.where)
+        prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
+        factorials = sum(float(np.sum((part.weight * part.mean)[d:])) for part in found)
+        return float(np.sum(gamma_increment(prior, np.stack([sums, weight], axis=-1)))) - factorials
+
+    def _totals(self, found: list[DiagonalMoments]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the totals and the weights of counts in each class, (K, d), and the average counts (d,)."""
+        weight, mean = (a[:, : len(self.where)] for a in stacked(found, "weight", "mean"))
+        sums = weight * mean
+        # Where no class has a count, the average is that of half a count.
+        return sums, weight, np.maximum(sums.sum(axis=0), 0.5) / weight.sum(axis=0)
+
+
+class MultinomialGroup(Group):
+    """Counts x | C_k that are multinomial given their total, with probabilities p_k.
+
+    With totals that are Poisson(λ) in every class the columns are independent, Poisson(λ p_kj), and the total
+    has the same distribution in all classes.
+    """
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[DiagonalMoments]:
+        self.layout.check(self.where, x)
+        return moments_of_classes(x, codes, n_classes, weights)
+
+    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        """Return rates λ p_kj, with λ the average total of a row."""
+        whole, a = pooled(found), how.pseudocounts
+        length = max(float(whole.mean.sum()), 0.5 / float(whole.total))
+        overall = multinomial_probabilities(whole.weight * whole.mean, whole.weight, a)
+        each = [multinomial_probabilities(p.weight * p.mean, p.weight, a, overall) for p in found]
+        return {"counted": self.where, "rate": length * np.stack(each)}
+
+
+class KernelColumn(Group):
+    """x_j | C_k has a kernel density estimate over the values of the class, which are stored."""
+
+    def summarize(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> list[Any]:
+        return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
+
+    def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
+        return KeptValues.of(x[:, None], weights)
+
+    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+        """Return the distribution of each class; of a class without values, that of all classes together."""
+        whole = pooled([part for part in found if part is not None])
+        members = []
+        for part, name in zip(found, classes.tolist(), strict=True):
+            try:
+                members.append(self._member(whole if part is None else part, whole, how))
+            except ValueError as error:
+                raise NotYetDetermined(f"X: the column {self.label()!r} in class {name!r}: {error}") from None
+        return {"parts": {int(self.where[0]): Stacked(members=members)}}
+
+    def _member(self, part: Any, whole: Any, how: Estimation) -> Any:
+        points = part.values[:, 0]
+        bandwidth = _bandwidth(points, part.weights, whole, how)
+        return SmoothedEmpirical(points=points, bandwidth=bandwidth, weights=part.weights, window=how.kernel)
+
+    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+        raise AttributeError("log_evidence_ needs conjugate priors, and families that are fitted have none")
+
+
+class FamilyColumn(KernelColumn):
+    """x_j | C_k is of a family fitted to each class, or the predictive of a conjugate model."""
+
+    @property
+    def kind(self) -> Any:
+        """The family, by name or itself, or the conjugate model."""
+        return self.layout.likelihoods[int(self.where[0])]
+
+    def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
+        if isinstance(self.kind, ConjugateModel):
+            return self.kind.summarize(x, weights)
+        statistic = getattr(family_of(self.kind), "statistic", None)
+        if statistic is None:
+            return super()._statistic(x, weights)
+        return statistic.of(x if statistic is Counts else x[:, None], weights)
+
+    def _member(self, part: Any, whole: Any, how: Estimation) -> Any:
+        if isinstance(self.kind, ConjugateModel):
+            return self.kind.update(part).predictive()
+        family = family_of(self.kind)
+        if isinstance(part, KeptValues):
+            fitted = family.fit(part.values[:, 0], sample_weight=part.weights)
         else:
-            total += family_evidence(kinds[0], own)
-    return total
+            fitted = family.from_statistic(part)
+        return fitted[0] if fitted.batch_shape else fitted
+
+    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+        if not isinstance(self.kind, ConjugateModel):
+            return super().log_evidence(found, how)
+        return float(sum(self.kind.log_evidence(part) for part in found if part is not None))
 
 
-def _blocks(layout: NaiveColumns) -> list[tuple[tuple[Any, ...], np.ndarray]]:
-    """Return the columns that share a statistic: those of a kind together, kept columns each alone."""
-    together = [(kinds, layout.where(*kinds)) for kinds in TOGETHER]
-    alone = [(("kernel",), np.array([j])) for j in layout.where("kernel")]
-    others = [((layout.likelihoods[j],), np.array([j])) for j in layout.of_families()]
-    return [(kinds, where) for kinds, where in together if len(where)] + alone + others
+def pooled(found: list[Any]) -> Any:
+    """Return the statistic of all classes together."""
+    return reduce(add, found)
 
 
-def _tally(
-    kinds: tuple[Any, ...],
-    where: np.ndarray,
-    x: np.ndarray,
-    codes: np.ndarray,
-    K: int,
-    weights: Any,
-    layout: NaiveColumns,
+def stacked(found: list[Any], *names: str) -> tuple[np.ndarray, ...]:
+    """Return fields of the statistics of K classes as arrays (K, d)."""
+    return tuple(np.stack([getattr(part, name) for part in found]) for name in names)
+
+
+def moments_of_classes(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+) -> list[DiagonalMoments]:
+    """Return weight, mean and scatter of the observed entries of every class."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        weight, mean, scatter, total = class_moments(x, codes, n_classes, weights)
+    unseen = np.zeros(n_classes)
+    if np.any(weight != total[:, None]):
+        if np.any(np.isinf(x)):
+            raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+        empty = np.isnan(x).all(axis=1)
+        unseen += np.bincount(codes[empty], None if weights is None else weights[empty], n_classes)
+    if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+        for k in range(n_classes):
+            own, some = codes == k, ~((scatter[k] > SMALL) & (scatter[k] < np.inf))
+            w = None if weights is None else weights[own]
+            if some.any():
+                check_squares(scatter[k, some], x[np.ix_(own, some)], mean[k, some], w)
+    return [
+        DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=unseen[k])
+        for k in range(n_classes)
+    ]
+
+
+def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
+    found = Standardizer.from_moments(whole)
+    variance = 1.0 / found.scale**2
+    return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
+
+
+def _zeros_and_ones(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+) -> list[Counts]:
+    """Return counts of zeros and ones by two matrix products, or one where nothing is missing."""
+    members = np.zeros((n_classes, len(x)))
+    members[codes, np.arange(len(x))] = 1.0 if weights is None else weights
+    x = np.asarray(x, dtype=np.float64)
+    ones = members @ x
+    total = members.sum(axis=1, keepdims=True)
+    if not np.all(np.isfinite(ones)):
+        seen = ~np.isnan(x)
+        ones, total = members @ np.where(seen, x, 0.0), members @ seen.astype(np.float64)
+    zeros = np.maximum(total - ones, 0.0)
+    return [Counts(counts=part) for part in np.stack([zeros, ones], axis=-1)]
+
+
+def multinomial_probabilities(
+    counts: np.ndarray, weight: np.ndarray, pseudocounts: float, overall: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the probabilities p_j (d,) of totals S_j of which column j was observed in rows of weight n_j.
+
+    Totals S_j are Poisson with means λ p_j n_j, where λ, the average total of a row of this class, is free.
+    Under a Dirichlet prior of α pseudocounts the posterior mode has
+
+        p_j = (S_j + α) / (S n_j / E + α d),    E = Σ_j n_j p_j,    S = Σ_j S_j,
+
+    which is (S_j + α) / (S + α d) where nothing is missing, and proportional to the mean counts S_j / n_j
+    where α = 0. A column that was never observed has its `overall` probability.
+    """
+    seen, d = weight > 0, len(counts)
+    default = np.full(d, 1.0 / d) if overall is None else overall
+    if not np.all(seen):
+        if overall is None or not np.any(seen):
+            return default
+        rest = overall[seen].sum()
+        found = np.array(overall)
+        found[seen] = rest * multinomial_probabilities(
+            counts[seen], weight[seen], pseudocounts, overall[seen] / rest
+        )
+        return found
+    total = float(counts.sum())
+    if not total + pseudocounts > 0:
+        return default
+    low, high = float(weight.min()), float(weight.max())
+
+    def at(observed: float) -> np.ndarray:
+        return (counts + pseudocounts) / (total * weight / observed + pseudocounts * d)
+
+    if not total > 0 or not pseudocounts > 0 or low == high:
+        found = at(high) if total > 0 else np.ones(d)
+    else:
+        found = at(brentq(lambda e: at(e).sum() - 1.0, low, high, xtol=1e-14 * high))
+    return found / found.sum()
+
+
+def check_rule(bandwidth: Any) -> None:
+    """Refuse a bandwidth that is neither a rule nor a positive number."""
+    if isinstance(bandwidth, str):
+        check_choice("bandwidth", bandwidth, ("silverman", "scott", "isj", "loo", "lscv"))
+    elif isinstance(bandwidth, bool) or not (
+        isinstance(bandwidth, Real) and 0.0 < float(bandwidth) < float("inf")
+    ):
+        raise ValueError(f"bandwidth must be a rule or a positive number, got {bandwidth!r}")
+
+
+def _of_each_class(
+    of: Any, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
 ) -> list[Any]:
-    if "categorical" in kinds:
-        return counts_of_classes(layout, where, x, codes, K, weights)
-    if kinds[0] in ("poisson", "multinomial"):
-        check_counted(layout, where, x, whole=kinds[0] == "poisson")
-        x = with_factorials(x) if kinds[0] == "poisson" else x
-    if kinds[0] in ("normal", "poisson", "multinomial"):
-        return moments_of_classes(x, codes, K, weights)
-    return kept_of_classes(kinds[0], x[:, 0], codes, K, weights)
+    """Return the statistic of one column, (n,), in every class; None where nothing was observed."""
+    if np.any(np.isinf(x)):
+        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+    seen, found = ~np.isnan(x), list[Any]()
+    for k in range(n_classes):
+        own = seen & (codes == k)
+        w = None if weights is None else weights[own]
+        found.append(of(np.asarray(x[own], dtype=np.float64), w) if own.any() else None)
+    return found
 
 
-def _parts_of(found: list[SideBySide | None], i: int, kinds: tuple[Any, ...], where: np.ndarray) -> list[Any]:
-    """Return the i-th statistic of every class; of a class without rows, that of none."""
-    own = [None if part is None else part.parts[i] for part in found]
-    some = next((part for part in own if part is not None), None)
-    if isinstance(some, DiagonalMoments):
-        return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
-    if "categorical" in kinds:
-        return [Counts(counts=np.zeros((len(where), 0))) if part is None else part for part in own]
-    return own
+def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: KeptValues, how: Estimation) -> float:
+    """Return the bandwidth of a class; where its values do not vary, by the rule for all classes."""
+    if not isinstance(how.bandwidth, str):
+        return float(how.bandwidth)
+    window = check_window(how.kernel)
+    own = DiagonalMoments.of(points[:, None], weights)
+    total = float(own.total)
+    if total > 1.0 and column_varies(own.mean, np.sqrt(own.scatter / total))[0]:
+        return float(select_bandwidth(points, how.bandwidth, weights=weights, kernel=window).bandwidth[0])
+    variance, least = column_variance(DiagonalMoments.of(whole.values, whole.weights))
+    spread = float(np.sqrt(np.maximum(variance, least))[0])
+    return spread * (4.0 / (3.0 * max(total, 1.0))) ** 0.2 * window_factor(window, 1)
 
 
-def _check_observed(own: list[Any], where: np.ndarray, layout: NaiveColumns) -> None:
-    """Refuse columns in which no class has an observed value."""
-    weight = sum(np.zeros(len(where)) if part is None else _weight(part, len(where)) for part in own)
-    if not np.all(weight > 0):
-        label = layout.columns.label(int(where[int(np.argmin(weight))]))
-        raise NotYetDetermined(f"X has no observed value in the column {label!r}")
-
-
-def _weight(part: Any, width: int) -> np.ndarray:
-    """Return the weight of the observed entries of columns; of one that was kept, that there are some."""
-    found: Any = getattr(part, "weight", 1.0)
-    return found[:width] if np.ndim(found) else np.ones(width)
-
-
-def _distributions(
-    kinds: tuple[Any, ...],
-    where: np.ndarray,
-    own: list[Any],
-    layout: NaiveColumns,
-    how: Estimation,
-    classes: np.ndarray,
-) -> list[Any]:
-    kind = kinds[0]
-    if kind == "normal":
-        return normal_predictives(own, how)
-    if kind == "poisson":
-        return poisson_parts(own, how)
-    if kind == "kernel":
-        return [kernel_part(own, how, layout.columns.label(int(where[0])), classes)]
-    return [family_part(kind, own, layout.columns.label(int(where[0])), classes)]
-
-
-def warnings_of(statistic: ByClass, layout: NaiveColumns, how: Estimation) -> Iterator[str]:
-    """Return what is to be said of columns that say nothing, and of classes that do not vary."""
+def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) -> Iterator[str]:
+    """Return warnings about columns that cannot distinguish classes, and about classes without variance."""
     if len(layout.where("multinomial")) == 1 < len(layout.likelihoods):
         label = layout.columns.label(int(layout.where("multinomial")[0]))
         yield (
-            f'likelihoods: the column {label!r} alone is "multinomial", and has all of its total in every '
-            'class, so that it says nothing; "poisson" compares counts themselves'
+            f'likelihoods: the column {label!r} alone is "multinomial": it has all of its total in every '
+            'class and cannot distinguish them; "poisson" compares counts themselves'
         )
     known = how.shared_variance or how.variance is not None or how.bayes
     if known or not len(layout.where("normal")) or len(statistic.parts) < 2:

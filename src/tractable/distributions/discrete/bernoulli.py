@@ -9,7 +9,7 @@ from tractable.arrays.special import logit as log_odds
 from tractable.distributions.checks import check_finite, check_probability, exactly_one
 from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters
-from tractable.distributions.probabilities import log_or_minus_inf, share_divergence, surprise
+from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
 from tractable.statistics.counts import Totals
 from tractable.value import value
 
@@ -39,6 +39,7 @@ class Bernoulli(Counting):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"probability": 0, "logit": 0}
+    support = (0.0, 1.0)
     statistic: ClassVar[type] = Totals
 
     probability: Array
@@ -61,7 +62,7 @@ class Bernoulli(Counting):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate, the share of ones.
+        """Return the maximum likelihood estimate, the relative frequency of ones.
 
         Parameters
         ----------
@@ -79,15 +80,10 @@ class Bernoulli(Counting):
     @classmethod
     def from_statistic(cls, statistic: Totals) -> Self:
         """Return the maximum likelihood estimate from the totals of zeros and ones."""
-        share = statistic.mean
-        if not bool(namespace_of(share).all(share <= 1.0 + 1e-12)):
+        p = statistic.mean
+        if not bool(namespace_of(p).all(p <= 1.0 + 1e-12)):
             raise ValueError("X must be zeros and ones, and their totals at most their weight")
-        return cls(probability=namespace_of(share).clip(share, 0.0, 1.0))
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, 1.0
+        return cls(probability=namespace_of(p).clip(p, 0.0, 1.0))
 
     @property
     def mean(self) -> Array:
@@ -107,26 +103,26 @@ class Bernoulli(Counting):
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -μ log μ - (1 - μ) log(1 - μ)."""
-        ones, zeros = (surprise(*share) for share in self._shares())
+        ones, zeros = (entropy_term(*p) for p in self._probabilities())
         return ones + zeros
 
     def kl_divergence(self, other: "Bernoulli") -> Array:
         """See `Distribution.kl_divergence`: μ log μ/μ' + (1 - μ) log (1 - μ)/(1 - μ')."""
         self._check_family(other)
-        pairs = zip(self._shares(), other._shares(), strict=True)  # noqa: SLF001
-        ones, zeros = (share_divergence(*own, *its) for own, its in pairs)
+        pairs = zip(self._probabilities(), other._probabilities(), strict=True)  # noqa: SLF001
+        ones, zeros = (divergence_term(*own, *its) for own, its in pairs)
         return ones + zeros
 
     @property
     def _failure(self) -> Array:
         return 1.0 - self.probability if self.given == "probability" else sigmoid(-self.logit)
 
-    def _shares(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    def _probabilities(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Return μ and log μ, and the same of 1 - μ."""
-        success, failure = self._log_shares()
+        success, failure = self._log_probabilities()
         return (self.probability, success), (self._failure, failure)
 
-    def _log_shares(self) -> tuple[Array, Array]:
+    def _log_probabilities(self) -> tuple[Array, Array]:
         """Return log μ and log(1 - μ)."""
         if self.given == "logit":
             return log_sigmoid(self.logit), log_sigmoid(-self.logit)
@@ -135,7 +131,7 @@ class Bernoulli(Counting):
         return log_or_minus_inf(p), xp.where(p < 1, below, xp.full_like(p, -xp.inf))
 
     def _log_mass(self, k: Array) -> Array:
-        success, failure = self._log_shares()
+        success, failure = self._log_probabilities()
         return namespace_of(k).where(k > 0.5, success, failure)
 
     def _cdf(self, k: Array) -> Array:

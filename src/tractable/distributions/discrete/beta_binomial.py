@@ -28,7 +28,7 @@ _LARGEST_TABLE = 2**20
 class BetaBinomial(Counting):
     """BB(k | n, α, β) = C(n, k) B(α + k, β + n - k) / B(α, β): successes in n trials, μ ~ Beta(α, β).
 
-    The predictive distribution of binomial trials under a Beta belief. With m = α / (α + β) the mean is n m
+    The predictive distribution of binomial trials under a Beta prior. With m = α / (α + β) the mean is n m
     and the variance n m (1 - m) (α + β + n) / (α + β + 1). Of several modes the smallest is given.
 
     Parameters
@@ -165,5 +165,5 @@ class BetaBinomial(Counting):
     def _sample(self, n: int, rng: Any) -> Array:
         trials = to_numpy(self.n_trials).astype(np.int64)
         a, b = (to_numpy(x).astype(np.float64) for x in (self.alpha, self.beta))
-        share = rng.beta(a, b, size=(n, *self.batch_shape))
-        return as_counts(rng.binomial(trials, share, size=share.shape), like=self.alpha)
+        p = rng.beta(a, b, size=(n, *self.batch_shape))
+        return as_counts(rng.binomial(trials, p, size=p.shape), like=self.alpha)

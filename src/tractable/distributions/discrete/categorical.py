@@ -7,10 +7,15 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.special import log_softmax, softmax
-from tractable.distributions.checks import check_finite, check_nonnegative, check_shares, exactly_one
+from tractable.distributions.checks import check_finite, check_nonnegative, check_probabilities, exactly_one
 from tractable.distributions.discrete.counting import Counting, as_counts, looked_up
 from tractable.distributions.distribution import as_parameters
-from tractable.distributions.probabilities import as_shares, log_or_minus_inf, share_divergence, surprise
+from tractable.distributions.probabilities import (
+    as_probabilities,
+    divergence_term,
+    entropy_term,
+    log_or_minus_inf,
+)
 from tractable.statistics.counts import Counts
 from tractable.value import value
 
@@ -29,7 +34,7 @@ class Categorical(Counting):
     probabilities : array (*batch, K)
         μ, not negative, one in sum; give this or `logits`.
     logits : array (*batch, K)
-        Log probabilities up to a constant, μ = softmax(logits): they keep shares too small for a number.
+        Log probabilities up to a constant, μ = softmax(logits), which may be too small for a number.
 
     Examples
     --------
@@ -55,8 +60,8 @@ class Categorical(Counting):
             raise ValueError(f"{name} must have at least one category")
         object.__setattr__(self, "given", name)
         if name == "probabilities":
-            check_shares(name, x)
-            x = freeze(as_shares(x))
+            check_probabilities(name, x)
+            x = freeze(as_probabilities(x))
             both = {"probabilities": x, "logits": freeze(log_or_minus_inf(x))}
         else:
             check_finite(name, x)
@@ -146,12 +151,12 @@ class Categorical(Counting):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the label of the greatest share."""
+        """See `Distribution.mode`: the label of the greatest probability."""
         xp = namespace_of(self.logits)
         return xp.astype(xp.argmax(self.logits, axis=-1), self.logits.dtype)
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`; never a label after the last that has a share."""
+        """See `Univariate.icdf`; never a label after the last of positive probability."""
         xp = namespace_of(self.probabilities)
         last = xp.max(xp.where(self.probabilities > 0, self._labels, 0.0 * self._labels), axis=-1)
         found = super().icdf(q)
@@ -159,15 +164,17 @@ class Categorical(Counting):
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ μ_k log μ_k."""
-        return namespace_of(self.logits).sum(surprise(self.probabilities, self._log_shares), axis=-1)
+        return namespace_of(self.logits).sum(
+            entropy_term(self.probabilities, self._log_probabilities), axis=-1
+        )
 
     def kl_divergence(self, other: "Categorical") -> Array:
         """See `Distribution.kl_divergence`: Σ μ_k log μ_k/μ'_k."""
         self._check_family(other)
         if other.n_classes != self.n_classes:
             raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
-        theirs = other._log_shares  # noqa: SLF001
-        terms = share_divergence(self.probabilities, self._log_shares, other.probabilities, theirs)
+        theirs = other._log_probabilities  # noqa: SLF001
+        terms = divergence_term(self.probabilities, self._log_probabilities, other.probabilities, theirs)
         return namespace_of(terms).sum(terms, axis=-1)
 
     @property
@@ -176,11 +183,11 @@ class Categorical(Counting):
         return namespace_of(like).arange(self.n_classes, dtype=like.dtype, device=device(like))
 
     @property
-    def _log_shares(self) -> Array:
+    def _log_probabilities(self) -> Array:
         return self.logits if self.given == "probabilities" else log_softmax(self.logits)
 
     def _log_mass(self, k: Array) -> Array:
-        return looked_up(self._log_shares, k)
+        return looked_up(self._log_probabilities, k)
 
     def _cdf(self, k: Array) -> Array:
         xp = namespace_of(k)

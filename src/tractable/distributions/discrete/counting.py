@@ -161,9 +161,9 @@ def looked_up(table: Array, k: Array) -> Array:
     xp = namespace_of(table)
     batch = tuple(table.shape[:-1])
     where = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), batch)
-    places = where * table.shape[-1] + xp.astype(k, xp.int64)
-    found = xp.take(xp.reshape(table, (-1,)), xp.reshape(places, (-1,)))
-    return xp.reshape(found, tuple(places.shape))
+    positions = where * table.shape[-1] + xp.astype(k, xp.int64)
+    found = xp.take(xp.reshape(table, (-1,)), xp.reshape(positions, (-1,)))
+    return xp.reshape(found, tuple(positions.shape))
 
 
 def check_whole(name: str, x: Array) -> None:
@@ -266,8 +266,8 @@ def _column(steps: np.ndarray, like: Array) -> Array:
 class CountVectors(Distribution):
     """A distribution of K counts that add up to `n_trials`.
 
-    A family writes `_log_mass` for vectors of the support, the expected `shares`, how much larger than a
-    multinomial's its covariance is, and the distribution of each count by itself.
+    A family writes `_log_mass` for vectors of the support, the `expected_probabilities`, how much larger than
+    a multinomial's its covariance is, and the distribution of each count by itself.
     """
 
     discrete: ClassVar[bool] = True
@@ -276,8 +276,8 @@ class CountVectors(Distribution):
 
     @property
     @abstractmethod
-    def shares(self) -> Array:
-        """Expected share of each category in the trials, (*batch, K)."""
+    def expected_probabilities(self) -> Array:
+        """Expected probability of each category, (*batch, K)."""
 
     @property
     @abstractmethod
@@ -291,7 +291,7 @@ class CountVectors(Distribution):
     @property
     def n_classes(self) -> int:
         """Number of categories K."""
-        return int(self.shares.shape[-1])
+        return int(self.expected_probabilities.shape[-1])
 
     @property
     def event_shape(self) -> tuple[int, ...]:
@@ -305,8 +305,8 @@ class CountVectors(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n times the shares."""
-        return self.n_trials[..., None] * self.shares
+        """See `Distribution.mean`: n times the expected probabilities."""
+        return self.n_trials[..., None] * self.expected_probabilities
 
     @property
     def variance(self) -> Array:
@@ -316,7 +316,7 @@ class CountVectors(Distribution):
     @property
     def covariance(self) -> Array:
         """Covariance of the counts, (*batch, K, K); they add up to n, so its rows add up to 0."""
-        p = self.shares
+        p = self.expected_probabilities
         xp = namespace_of(p)
         across = -(self.n_trials * self._inflation)[..., None, None] * p[..., :, None] * p[..., None, :]
         eye = diagonal_matrix(xp.ones_like(p))
@@ -324,7 +324,7 @@ class CountVectors(Distribution):
 
     @property
     def _inflation(self) -> Array:
-        """How many times the covariance of a multinomial of the same shares."""
+        """How many times the covariance of a multinomial of the same probabilities."""
         return namespace_of(self.n_trials).ones_like(self.n_trials)
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
@@ -338,7 +338,7 @@ class CountVectors(Distribution):
         whole = xp.all((x >= 0) & (x == xp.floor(x)) & xp.isfinite(x), axis=-1)
         total = xp.sum(xp.where(whole[..., None], x, xp.zeros_like(x)), axis=-1)
         possible = whole & (total == self.n_trials)
-        first = xp.where(self._first, self.n_trials[..., None], xp.zeros_like(self.shares))
+        first = xp.where(self._first, self.n_trials[..., None], xp.zeros_like(self.expected_probabilities))
         found = self._log_mass(xp.where(possible[..., None], x, first))
         return only_where(possible, found, -np.inf, xp.any(xp.isnan(x), axis=-1))
 
@@ -350,8 +350,8 @@ class CountVectors(Distribution):
     @property
     def _first(self) -> Array:
         """Where the first category is."""
-        xp = namespace_of(self.shares)
-        return xp.cumulative_sum(xp.ones_like(self.shares), axis=-1) == 1.0
+        xp = namespace_of(self.expected_probabilities)
+        return xp.cumulative_sum(xp.ones_like(self.expected_probabilities), axis=-1) == 1.0
 
 
 def one_total(statistic: Totals, n_trials: Any) -> Array:

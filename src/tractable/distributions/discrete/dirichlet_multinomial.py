@@ -1,4 +1,4 @@
-"""The Dirichlet-multinomial distribution of counts when shares are uncertain."""
+"""The Dirichlet-multinomial distribution of counts with uncertain probabilities."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -27,8 +27,8 @@ __all__ = ["DirichletMultinomial"]
 class DirichletMultinomial(CountVectors):
     """DM(n | N, α) = N! Γ(A) / Γ(N + A) Π Γ(n_k + α_k) / (n_k! Γ(α_k)): N trials, μ ~ Dirichlet(α), A = Σ α.
 
-    The predictive distribution of N trials under a Dirichlet belief; of one trial, category k comes up with
-    probability α_k / A. The covariance is (N + A) / (1 + A) times that of a multinomial of these shares. Of
+    The predictive distribution of N trials under a Dirichlet prior; of one trial, category k comes up with
+    probability α_k / A. The covariance is (N + A) / (1 + A) times that of a multinomial of these. Of
     several modes the one that favours the first categories is given.
 
     Parameters
@@ -79,8 +79,8 @@ class DirichletMultinomial(CountVectors):
         return cls(n_trials=n, concentration=fitted_concentrations(X, sample_weight))
 
     @property
-    def shares(self) -> Array:
-        """See `CountVectors.shares`: α / A."""
+    def expected_probabilities(self) -> Array:
+        """See `CountVectors.expected_probabilities`: α / A."""
         return self.concentration / self._strength[..., None]
 
     @property
@@ -116,8 +116,6 @@ class DirichletMultinomial(CountVectors):
     def kl_divergence(self, other: "DirichletMultinomial") -> Array:
         """See `Distribution.kl_divergence`: sums over the counts, and infinite where N differs."""
         self._check_family(other)
-        if other.n_classes != self.n_classes:
-            raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
         xp = namespace_of(self.concentration)
         zero = 0.0 * (self.n_trials + other.n_trials)
         own = DirichletMultinomial(
@@ -150,7 +148,7 @@ class DirichletMultinomial(CountVectors):
         rest = np.flip(np.cumsum(np.flip(a, -1), -1), -1)
         trials = np.broadcast_to(to_numpy(self.n_trials).astype(np.int64), (n, *self.batch_shape))
 
-        def share(k: int) -> np.ndarray:
+        def probability(k: int) -> np.ndarray:
             return rng.beta(a[..., k], rest[..., k + 1], size=trials.shape)
 
-        return as_counts(drawn_in_turn(rng, trials, share, self.n_classes), like=self.concentration)
+        return as_counts(drawn_in_turn(rng, trials, probability, self.n_classes), like=self.concentration)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.distributions.checks import check_shares
+from tractable.distributions.checks import check_probabilities
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.counting import (
@@ -16,7 +16,7 @@ from tractable.distributions.discrete.counting import (
     check_whole,
     one_total,
 )
-from tractable.distributions.probabilities import as_shares
+from tractable.distributions.probabilities import as_probabilities
 from tractable.statistics.counts import Totals
 from tractable.value import value
 
@@ -54,12 +54,12 @@ class Multinomial(CountVectors):
     probabilities: Array
 
     def __post_init__(self) -> None:
-        self._settle(n_trials=check_whole, probabilities=check_shares)
-        object.__setattr__(self, "probabilities", freeze(as_shares(self.probabilities)))
+        self._settle(n_trials=check_whole, probabilities=check_probabilities)
+        object.__setattr__(self, "probabilities", freeze(as_probabilities(self.probabilities)))
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any = None) -> Self:
-        """Return the maximum likelihood estimate: shares of all trials, Σ n_k / Σ N.
+        """Return the maximum likelihood estimate: relative frequencies, Σ n_k / Σ N.
 
         Parameters
         ----------
@@ -79,12 +79,11 @@ class Multinomial(CountVectors):
         """Return the maximum likelihood estimate from the totals of rows."""
         n = one_total(statistic, n_trials)
         total = statistic.total
-        shares = total / namespace_of(total).sum(total, axis=-1, keepdims=True)
-        return cls(n_trials=n, probabilities=shares)
+        return cls(n_trials=n, probabilities=total / namespace_of(total).sum(total, axis=-1, keepdims=True))
 
     @property
-    def shares(self) -> Array:
-        """See `CountVectors.shares`: μ."""
+    def expected_probabilities(self) -> Array:
+        """See `CountVectors.expected_probabilities`: μ."""
         return self.probabilities
 
     @property
@@ -121,18 +120,21 @@ class Multinomial(CountVectors):
     def _sample(self, n: int, rng: Any) -> Array:
         p = to_numpy(self.probabilities).astype(np.float64)
         rest = np.flip(np.cumsum(np.flip(p, -1), -1), -1)
-        shares = p / np.where(rest > 0, rest, 1.0)
+        among_rest = p / np.where(rest > 0, rest, 1.0)
         trials = np.broadcast_to(to_numpy(self.n_trials).astype(np.int64), (n, *self.batch_shape))
         return as_counts(
-            drawn_in_turn(rng, trials, lambda k: shares[..., k], self.n_classes), self.probabilities
+            drawn_in_turn(rng, trials, lambda k: among_rest[..., k], self.n_classes),
+            self.probabilities,
         )
 
 
-def drawn_in_turn(rng: np.random.Generator, trials: np.ndarray, share: Any, n_classes: int) -> np.ndarray:
-    """Draw the counts of one category after another: binomial, with its share in what is left."""
+def drawn_in_turn(
+    rng: np.random.Generator, trials: np.ndarray, probability: Any, n_classes: int
+) -> np.ndarray:
+    """Draw the counts of one category after another: binomial, with its probability in what is left."""
     counts, left = np.empty((*trials.shape, n_classes), dtype=np.int64), trials
     for k in range(n_classes - 1):
-        counts[..., k] = rng.binomial(left, share(k), size=trials.shape)
+        counts[..., k] = rng.binomial(left, probability(k), size=trials.shape)
         left = left - counts[..., k]
     counts[..., -1] = left
     return counts
@@ -164,14 +166,14 @@ def apportioned(n: Array, weights: Array) -> Array:
     array([5., 3., 2.])
     """
     xp: Any = namespace_of(weights)
-    shares = weights / xp.sum(weights, axis=-1, keepdims=True)
-    # A little less than the share, so that rounding gives no seat too many.
-    counts = xp.floor(n[..., None] * shares * (1.0 - 16.0 * xp.finfo(weights.dtype).eps))
+    p = weights / xp.sum(weights, axis=-1, keepdims=True)
+    # A little less than the probability, so that rounding gives no seat too many.
+    counts = xp.floor(n[..., None] * p * (1.0 - 16.0 * xp.finfo(weights.dtype).eps))
     left = n - xp.sum(counts, axis=-1)
-    places = xp.arange(weights.shape[-1], dtype=xp.int64, device=device(weights))
+    positions = xp.arange(weights.shape[-1], dtype=xp.int64, device=device(weights))
     while bool(xp.any(left > 0)):
         best = xp.argmax(weights / (counts + 1.0), axis=-1)
-        chosen = (places == best[..., None]) & (left > 0)[..., None]
+        chosen = (positions == best[..., None]) & (left > 0)[..., None]
         counts = counts + xp.astype(chosen, counts.dtype)
         left = left - 1.0
     return counts

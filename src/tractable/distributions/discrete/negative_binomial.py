@@ -47,6 +47,7 @@ class NegativeBinomial(Counting):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"shape": 0, "mean": 0}
+    support = (0.0, inf)
     statistic: ClassVar[type] = Counts
 
     shape: Array
@@ -94,11 +95,6 @@ class NegativeBinomial(Counting):
         return self.shape / (self.shape + self.mean)
 
     @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, inf
-
-    @property
     def variance(self) -> Array:
         """See `Distribution.variance`: m + m²/a."""
         return self.mean + self.mean * (self.mean / self.shape)
@@ -125,10 +121,10 @@ class NegativeBinomial(Counting):
         a, m = self.shape, self.mean
         some = k > 0
         x = xp.where(some, k, xp.ones_like(k))
-        share = (a + x) / (a + m)
+        ratio = (a + x) / (a + m)
         # With n = a + x, n p - a and n (1 - p) - x differ in sign alone.
         gap = (x - m) * (a / (a + m))
-        successes, failures = a * share, m * share
+        successes, failures = a * ratio, m * ratio
         divergence = deviance(a + 0.0 * x, successes, gap - (successes - a))
         divergence = divergence + deviance(x, failures, -gap - (failures - x))
         rests = stirling_error(a + x) - stirling_error(a) - stirling_error(x)
@@ -162,7 +158,6 @@ class NegativeBinomial(Counting):
         return as_counts(rng.poisson(rates), like=self.mean)
 
 
-_STEPS = 200
 _LARGEST = 1e8
 
 
@@ -171,8 +166,10 @@ def fitted_shape(statistic: Counts) -> tuple[float, float]:
 
     The mean is the sample's, m. The slope of the log likelihood in the shape is
     Σ_j N_j / (a + j) - n log(1 + m/a), N_j the weight of counts above j, and changes sign at most once: from
-    plus to minus where the counts vary more than Poisson ones. The root is found by bisection in log a.
+    plus to minus where the counts vary more than Poisson ones. The root is searched in log a.
     """
+    from scipy.optimize import brentq
+
     seen = to_numpy(statistic.counts)
     if seen.ndim != 1:
         raise ValueError(f"X must have shape (n,), got counts of shape {seen.shape}")
@@ -182,18 +179,14 @@ def fitted_shape(statistic: Counts) -> tuple[float, float]:
     mean = float(seen @ k / total)
     above = total - np.cumsum(seen)[:-1]
 
-    def rises(shape: float) -> bool:
+    def slope(log_shape: float) -> float:
         # Less m/a on both sides: near the limit of large shapes the two almost cancel.
+        shape = float(np.exp(log_shape))
         left = np.sum(above * (-k[:-1] / (shape * (shape + k[:-1]))))
         t = mean / shape
-        return bool(left > -total * float(deviance(np.array(1.0), np.array(1.0 + t), t - ((1.0 + t) - 1.0))))
+        right = float(deviance(np.array(1.0), np.array(1.0 + t), t - ((1.0 + t) - 1.0)))
+        return float(left) + float(total) * right
 
     low, high = np.log(1e-8 * mean), np.log(_LARGEST * mean)
-    if rises(float(np.exp(high))):
-        return float(np.exp(high)), mean
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if rises(float(np.exp(middle))) else (low, middle)
-    return float(np.exp(0.5 * (low + high))), mean
+    best = high if slope(high) > 0.0 else brentq(slope, low, high, xtol=1e-14) if slope(low) > 0.0 else low
+    return float(np.exp(best)), mean

@@ -39,6 +39,7 @@ class Poisson(Counting):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"rate": 0}
+    support = (0.0, inf)
     statistic: ClassVar[type] = Totals
 
     rate: Array
@@ -63,11 +64,6 @@ class Poisson(Counting):
     def from_statistic(cls, statistic: Totals) -> Self:
         """Return the maximum likelihood estimate from the totals of counts."""
         return cls(rate=statistic.mean)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """See `Distribution.support`."""
-        return 0.0, inf
 
     @property
     def mean(self) -> Array:

@@ -1,7 +1,7 @@
-"""Pólya's urn: probabilities of counts whose shares are Beta or Dirichlet, without large terms that cancel.
+"""Pólya's urn: counts whose probabilities are Beta or Dirichlet, without large terms that cancel.
 
 Γ(x + a) / (Γ(a) x!) of each category, over the same of the whole: by log z! = z log z - z + rest(z) the large
-terms make deviances of x and of a from the same share r/R of n and of A, with r = x + a and R = n + A.
+terms make deviances of x and of a from the same fraction r/R of n and of A, with r = x + a and R = n + A.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from tractable.arrays.gamma import trigamma
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import digamma
-from tractable.distributions.checks import check_sample_weight
+from tractable.distributions.checks import row_weights
 from tractable.engines.newton import newton
 
 __all__ = ["category_term", "fitted_concentrations", "whole_term"]
@@ -20,8 +20,8 @@ __all__ = ["category_term", "fitted_concentrations", "whole_term"]
 
 def category_term(x: Array, a: Array, n: Array, total: Array) -> Array:
     """Return the part of one category in the log probability: its count x of n, its concentration a of A."""
-    share = (x + a) / (n + total)
-    return whole_term(x, a) - count_deviance(x, n * share) - count_deviance(a, total * share)
+    fraction = (x + a) / (n + total)
+    return whole_term(x, a) - count_deviance(x, n * fraction) - count_deviance(a, total * fraction)
 
 
 def whole_term(n: Array, total: Array) -> Array:
@@ -43,8 +43,7 @@ def fitted_concentrations(X: Array, sample_weight: Any = None) -> Array:
     xp = namespace_of(X)
     if X.ndim < 2 or not X.shape[0]:
         raise ValueError(f"X must have rows of counts, got shape {tuple(X.shape)}")
-    w = check_sample_weight(sample_weight, X.shape[0], X)
-    w = xp.ones_like(xp.reshape(X, (X.shape[0], -1))[:, 0]) if w is None else w
+    w = row_weights(sample_weight, X)
     batch, K = tuple(X.shape[1:-1]), X.shape[-1]
     rows = xp.reshape(X, (X.shape[0], int(np.prod(batch)), K))
     found = [_fitted(rows[:, j, :], w) for j in range(rows.shape[1])]
@@ -83,10 +82,10 @@ def _start(X: Array, w: Array) -> Array:
     total = w @ X
     if not bool(xp.all(total > 0)):
         raise ValueError("X must have a count in every category: without one its concentration tends to 0")
-    shares = total / xp.sum(total)
+    probabilities = total / xp.sum(total)
     n = xp.sum(X, axis=-1)
     pairs = w @ (X * (X - 1.0))
-    ratio = float(xp.sum(pairs / shares)) / max(float(w @ (n * (n - 1.0))), 0.5)
+    ratio = float(xp.sum(pairs / probabilities)) / max(float(w @ (n * (n - 1.0))), 0.5)
     K = X.shape[-1]
     if not ratio > 1.0 + 1e-12:
         raise ValueError(
@@ -97,4 +96,4 @@ def _start(X: Array, w: Array) -> Array:
         raise ValueError(
             "X has one category alone in every row: the likelihood grows as concentrations tend to 0"
         )
-    return shares * ((K - ratio) / (ratio - 1.0))
+    return probabilities * ((K - ratio) / (ratio - 1.0))

@@ -83,7 +83,7 @@ class FoldedDomain:
         """Whether rows (..., d) are in the domain; a coordinate that wraps is, wherever it is."""
         xp = namespace_of(x)
         return xp.all(
-            (x >= self._like(x, self._walls(self.low))) & (x <= self._like(x, self._walls(self.high, 1))),
+            (x >= self._like(x, self._bounds(self.low))) & (x <= self._like(x, self._bounds(self.high, 1))),
             axis=-1,
         )
 
@@ -102,7 +102,7 @@ class FoldedDomain:
         parts = [tuple(part[j] for j in dims) for part in (self.low, self.high, self.wraps, self.reach)]
         return FoldedDomain(low=parts[0], high=parts[1], wraps=parts[2], reach=parts[3])
 
-    def _walls(self, ends: tuple[float, ...], upper: int = 0) -> list[float]:
+    def _bounds(self, ends: tuple[float, ...], upper: int = 0) -> list[float]:
         free = math.inf if upper else -math.inf
         return [free if wraps else end for end, wraps in zip(ends, self.wraps, strict=True)]
 
@@ -112,8 +112,8 @@ class FoldedDomain:
     def _folded(self, xp: Any, x: Array, j: int) -> Array:
         low, high = self.low[j], self.high[j]
         if self.wraps[j]:
-            return _turned(x, low, high)
-        # About the nearer wall first: a wall far away must not cost the digits of what is near the other.
+            return _in_period(x, low, high)
+        # About the nearer bound first: a bound far away must not cost the digits of what is near the other.
         x = xp.where(x < low, low + (low - x), x) if math.isfinite(low) else x
         if math.isinf(high):
             return x
@@ -121,9 +121,9 @@ class FoldedDomain:
         if math.isinf(low):
             return x
         width = high - low
-        turned = xp.remainder(x - low, xp.full_like(x, 2.0 * width))
-        turned = low + xp.where(turned > width, 2.0 * width - turned, turned)
-        return xp.where((x >= low) & (x <= high), x, turned)
+        shifted = xp.remainder(x - low, xp.full_like(x, 2.0 * width))
+        shifted = low + xp.where(shifted > width, 2.0 * width - shifted, shifted)
+        return xp.where((x >= low) & (x <= high), x, shifted)
 
     def maps(self, j: int = 0) -> list[tuple[float, float]]:
         """Return the signs and offsets of one coordinate, the coordinate itself first."""
@@ -138,19 +138,19 @@ class FoldedDomain:
         return [self._reflected(low, high, k) for k in turns]
 
     def _reflected(self, low: float, high: float, k: int) -> tuple[float, float]:
-        """Return the k-th image: the offset of the first beyond a wall is twice that wall, to the digit."""
+        """Return the k-th image: the offset of the first beyond a bound is twice that bound, to the digit."""
         width = high - low
         if k % 2 == 0:
             return 1.0, k * width
         return (-1.0, 2.0 * low + (k + 1) * width) if k < 0 else (-1.0, 2.0 * high + (k - 1) * width)
 
 
-def _turned(x: Array, low: float, high: float) -> Array:
+def _in_period(x: Array, low: float, high: float) -> Array:
     """Bring numbers into [low, high) by whole periods; what is there stays as it is, to the digit."""
     xp = namespace_of(x)
-    turned = low + xp.remainder(x - low, xp.full_like(x, high - low))
-    turned = xp.where(turned >= high, xp.full_like(x, low), turned)
-    return xp.where((x >= low) & (x < high), x, turned)
+    shifted = low + xp.remainder(x - low, xp.full_like(x, high - low))
+    shifted = xp.where(shifted >= high, xp.full_like(x, low), shifted)
+    return xp.where((x >= low) & (x < high), x, shifted)
 
 
 def in_first_period(x: Array, period: Any) -> Array:
@@ -173,15 +173,15 @@ def in_first_period(x: Array, period: Any) -> Array:
         return x
     xp = namespace_of(x)
     if x.ndim == 1:
-        return _turned(x, *ends)
-    columns = [x[:, j] if end is None else _turned(x[:, j], *end) for j, end in enumerate(ends)]
+        return _in_period(x, *ends)
+    columns = [x[:, j] if end is None else _in_period(x[:, j], *end) for j, end in enumerate(ends)]
     return xp.stack(columns, axis=1)
 
 
 def as_ends(name: str, given: Any, dim: int | None) -> tuple[Any, ...] | None:
     """Return (low, high) of a number, or one pair (or None) for each of `dim` coordinates, as floats.
 
-    An end that is None is open. One pair of walls, or the length of one period, is that of every coordinate.
+    An end that is None is open. One pair of bounds, or the length of one period, is that of all coordinates.
     """
     if given is None:
         return None
@@ -199,7 +199,7 @@ def as_ends(name: str, given: Any, dim: int | None) -> tuple[Any, ...] | None:
 
 
 def _is_one(name: str, given: Any, dim: int) -> bool:
-    """Whether walls or a period are given once for all coordinates."""
+    """Whether bounds or a period are given once for all coordinates."""
     if not hasattr(given, "__len__"):
         return name == "period"
     pair = len(given) == 2 and all(end is None or np.ndim(end) == 0 for end in given)
@@ -226,11 +226,11 @@ def as_domain(bounds: Any, period: Any, dim: int, reach: list[float]) -> FoldedD
     """Return the domain of `dim` coordinates, or None where none has an end."""
     if bounds is None and period is None:
         return None
-    walls, turns = ([None] * dim if given is None else list(given) for given in (bounds, period))
-    for j, (wall, turn) in enumerate(zip(walls, turns, strict=True)):
-        if wall is not None and turn is not None:
+    bounds_, turns = ([None] * dim if given is None else list(given) for given in (bounds, period))
+    for j, (bound, turn) in enumerate(zip(bounds_, turns, strict=True)):
+        if bound is not None and turn is not None:
             raise ValueError(f"period and bounds must not both be given for coordinate {j}")
-    ends = [wall or turn or (-math.inf, math.inf) for wall, turn in zip(walls, turns, strict=True)]
+    ends = [bound or turn or (-math.inf, math.inf) for bound, turn in zip(bounds_, turns, strict=True)]
     domain = FoldedDomain(
         low=tuple(end[0] for end in ends),
         high=tuple(end[1] for end in ends),
@@ -316,11 +316,11 @@ def _factored(d: Any, rows: Array, maps: list[list[tuple[float, float]]]) -> Arr
 
 def weighted_means(x: Array, weights: Array) -> tuple[Array, Array]:
     """Return the mean and the covariance of weighted rows, in two passes."""
-    share = weights / namespace_of(weights).sum(weights)
-    mean = share @ x
+    weight = weights / namespace_of(weights).sum(weights)
+    mean = weight @ x
     away = x - mean
     with np.errstate(over="ignore", under="ignore"):
-        return mean, (away * share[:, None]).T @ away
+        return mean, (away * weight[:, None]).T @ away
 
 
 def folded_moments(d: Any, domain: FoldedDomain) -> tuple[Array, Array]:
@@ -335,8 +335,8 @@ def folded_moments(d: Any, domain: FoldedDomain) -> tuple[Array, Array]:
     means = xp.stack([mean for mean, _ in columns], axis=1)
     center = d._center
     mean, between = weighted_means(means - center, d._sums.weights)
-    share = d._sums.weights / xp.sum(d._sums.weights)
-    within = xp.stack([share @ variance for _, variance in columns])
+    weight = d._sums.weights / xp.sum(d._sums.weights)
+    within = xp.stack([weight @ variance for _, variance in columns])
     eye = xp.eye(d.dim, dtype=xp.float64, device=device(within))
     return center + mean, between + within * eye
 

@@ -2,7 +2,7 @@
 
 # ruff: noqa: SLF001  (functions below belong to the class)
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from math import prod
 from typing import Any, Self
@@ -13,13 +13,13 @@ from tractable.arrays.batched import as_reals, matvec
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
 from tractable.arrays.special import log_sum_exp
-from tractable.covariance import Covariance, other_dims, resolve_dims
+from tractable.covariance import Covariance
 from tractable.distributions.checks import as_point_weights, check_finite
 from tractable.distributions.distribution import Distribution, Univariate, as_count, numbers_only
 from tractable.distributions.expectation import expectation
 from tractable.distributions.mixture import Mixture, log_ratio, normal_modes
 from tractable.distributions.multivariate_normal import MultivariateNormal
-from tractable.distributions.probabilities import as_shares
+from tractable.distributions.probabilities import as_probabilities
 from tractable.distributions.smoothed import numbers
 from tractable.distributions.smoothed.bandwidth import Lengths, as_bandwidth, as_lengths, as_squared
 from tractable.distributions.smoothed.domain import (
@@ -31,7 +31,7 @@ from tractable.distributions.smoothed.domain import (
     in_first_period,
     weighted_means,
 )
-from tractable.distributions.vectors import as_names, as_values, over_observed, split_mapping, taken
+from tractable.distributions.vectors import VectorDistribution, as_names, over_observed, taken
 from tractable.engines.mode_search import pattern_modes
 from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
 from tractable.value import replace, value
@@ -55,7 +55,7 @@ _MOST_COMPONENTS = 2_000
 
 
 @value
-class SmoothedEmpirical(Distribution):
+class SmoothedEmpirical(VectorDistribution):
     """p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
 
     It is the convolution of the sample with the window. A sample of numbers has `cdf`, `icdf`, `survival` and
@@ -164,9 +164,9 @@ class SmoothedEmpirical(Distribution):
     @property
     def support(self) -> tuple[Any, Any]:
         """Least and greatest value of each coordinate."""
-        xp, kept = namespace_of(self.points), self._rows
+        xp, rows = namespace_of(self.points), self._rows
         margin = self._window.support * self._widths
-        low, high = xp.min(kept, axis=0) - margin, xp.max(kept, axis=0) + margin
+        low, high = xp.min(rows, axis=0) - margin, xp.max(rows, axis=0) + margin
         if self._domain is not None:
             place = {"dtype": low.dtype, "device": device(low)}
             least, most = (xp.asarray(e, **place) for e in (self._domain.low, self._domain.high))
@@ -247,14 +247,14 @@ class SmoothedEmpirical(Distribution):
 
     def marginal(self, dims: Any) -> "SmoothedEmpirical":
         """Return p(x_dims): with a Gaussian window the smoothed sample of those columns."""
-        keep = resolve_dims(dims, self.dim, self.names)
+        keep = self._resolved(dims)
         self._check_gaussian("marginal", alone=len(keep) == self.dim == 1)
         return SmoothedEmpirical(
             points=taken(self.points, keep),
             bandwidth=self._bandwidth_of(self._scale.marginal(keep)),
             weights=self.weights,
             window=self.window,
-            **self._named(keep),
+            **self._columns_of(keep),
         )
 
     def condition(self, dims: Any, values: Any = None) -> Distribution:
@@ -268,19 +268,15 @@ class SmoothedEmpirical(Distribution):
         dims : positions, names, a slice, or a mapping of names or positions to values
         values : array (*batch, len(dims))
         """
-        if isinstance(dims, Mapping):
-            dims, values = split_mapping(dims, values, self.points[0, :])
-        given = resolve_dims(dims, self.dim, self.names)
-        values = as_values(values, given, self.points)
+        given, rest, values = self._given(dims, values, self.points[0, ...])
         if not given and values.ndim == 1:
             return self
         self._check_gaussian("condition")
-        rest = other_dims(given, self.dim)
         gain, scale = self._scale.condition(given)
         xp = namespace_of(self.points)
         logs = self._log_explained(given, values)
         weights = xp.exp(logs - log_sum_exp(logs)[..., None])
-        points, named = taken(self.points, rest), self._named(rest)
+        points, named = taken(self.points, rest), self._columns_of(rest)
         if not isinstance(scale, Lengths):
             points = points + matvec(gain, values[..., None, :] - taken(self.points, given))
         if values.ndim > 1:
@@ -338,7 +334,7 @@ class SmoothedEmpirical(Distribution):
     def _as_scalar(self, x: Array) -> Array:
         return namespace_of(x).astype(x, self.points.dtype)
 
-    def _named(self, dims: tuple[int, ...]) -> dict[str, Any]:
+    def _columns_of(self, dims: tuple[int, ...]) -> dict[str, Any]:
         parts = {"bounds": self.bounds, "period": self.period, "names": self.names}
         return {name: None if part is None else tuple(part[i] for i in dims) for name, part in parts.items()}
 
@@ -443,9 +439,9 @@ class SmoothedEmpirical(Distribution):
         rows = xp.astype(rows, xp.float64)
         if self._domain is None:
             return self._log_density(rows)
-        turned = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
-        inside = self._domain.inside(turned) & ~xp.any(xp.isinf(rows), axis=-1)
-        total = folded_density(self, turned)
+        wrapped = self._domain.wrapped(xp.where(xp.isinf(rows), xp.zeros_like(rows), rows))
+        inside = self._domain.inside(wrapped) & ~xp.any(xp.isinf(rows), axis=-1)
+        total = folded_density(self, wrapped)
         return xp.where(inside, total, xp.full_like(total, -xp.inf))
 
     @cached_property
@@ -461,8 +457,8 @@ class SmoothedEmpirical(Distribution):
             white = self._white(rows)
         # Beyond the root of the largest number a squared distance is infinite.
         near = xp.all(xp.abs(white) < 1e150, axis=-1)
-        places = rows if self.dim == 1 else white
-        sums = self._sums.log_sums(xp.where(near[:, None], places, self._sums.points[:1, :]))
+        positions = rows if self.dim == 1 else white
+        sums = self._sums.log_sums(xp.where(near[:, None], positions, self._sums.points[:1, :]))
         found = sums - self._log_volume - xp.log(xp.sum(self._sums.weights))
         return xp.where(near, found, xp.full_like(found, -xp.inf))
 
@@ -483,15 +479,8 @@ class SmoothedEmpirical(Distribution):
         log_weights = xp.where(some, xp.log(xp.where(some, weights, xp.ones_like(weights))), -xp.inf)
         return log_sum_exp(xp.stack(terms, axis=-1)) + log_weights
 
-    def _event(self, x: Any, name: str = "x") -> Array:
-        like = self.points[0, ...]
-        xp = namespace_of(like)
-        if hasattr(x, "dtype") and not isinstance(x, np.generic) and namespace_of(x) is not xp:
-            raise ValueError(f"{name} must be an array of {xp.__name__}, as the points are")
-        x = as_reals(name, x, like)
-        if self.event_shape and (x.ndim < 1 or x.shape[-1] != self.dim):
-            raise ValueError(f"{name} must have shape (..., {self.dim}), got {tuple(x.shape)}")
-        return x
+    def _event(self, x: Any, name: str = "x", **options: Any) -> Array:
+        return super()._event(x, name, like=self.points[0, ...])
 
     def _as_given(self, x: Array) -> Array:
         """Return rows (..., d) as events of the points' shape and dtype."""
@@ -547,8 +536,8 @@ def _as_sample(points: Any, weights: Any, period: Any) -> tuple[Array, Array]:
     check_finite("points", x)
     w = as_point_weights(weights, x)
     if not bool(xp.all(w > 0)):
-        kept = xp.nonzero(w > 0)[0]
-        x, w = xp.take(x, kept, axis=0), xp.take(w, kept, axis=0)
+        rows = xp.nonzero(w > 0)[0]
+        x, w = xp.take(x, rows, axis=0), xp.take(w, rows, axis=0)
     return freeze(in_first_period(x, period)), freeze(w)
 
 
@@ -590,9 +579,12 @@ def _highest(d: Any) -> Array:
     found = xp.concat([starts[:1, :], found], axis=0)
     found = found if d._domain is None else d._domain.fold(found)
     heights = d._density(found)
-    # Of points that are equally high up to rounding, take one that was searched.
+    # Of points that are equally high up to rounding, take the least of those that were searched.
     close = heights >= xp.max(heights) - 1e-13 * xp.abs(xp.max(heights)) - 1e-14
-    return found[int(xp.max(xp.nonzero(close)[0])) if exact else int(xp.argmax(heights)), :]
+    if bool(xp.any(close[1:])):
+        found, close = found[1:, :], close[1:]
+    first = xp.where(close, found[:, 0], xp.full_like(found[:, 0], xp.inf))
+    return found[int(xp.argmin(first)), :]
 
 
 def _between_edges(d: Any, rows: Array) -> Array:
@@ -616,7 +608,7 @@ def _normal_modes(d: Any, starts: Array) -> Array:
     means = [d._rows * xp.asarray(s, **place) + xp.asarray(o, **place) for s, o in images]
     weights = d._sums.weights / xp.sum(d._sums.weights) / len(images)
     mixture = Mixture(
-        weights=as_shares(xp.concat([weights] * len(images))),
+        weights=as_probabilities(xp.concat([weights] * len(images))),
         components=MultivariateNormal(mean=xp.concat(means, axis=0), covariance=d.structure),
     )
     return normal_modes(mixture, starts)

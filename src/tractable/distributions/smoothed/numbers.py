@@ -64,39 +64,39 @@ def _open(d: Any, x: Array, *, upper: bool) -> Array:
 
 
 def _folded(d: Any, x: Array, *, upper: bool) -> Array:
-    """Return the mass folded onto what lies between a wall and x, the masses of all images of it."""
+    """Return the mass folded onto what lies between a bound and x, the masses of all images of it."""
     xp = namespace_of(x)
     domain = d._domain
     assert domain is not None
     low, high = domain.low[0], domain.high[0]
-    wall, other = (high, low) if upper else (low, high)
+    bound, other = (high, low) if upper else (low, high)
     x = xp.clip(x, min=low, max=high)
     found = xp.zeros_like(x)
     for sign, offset in domain.maps():
-        a, b = xp.full_like(x, sign * wall + offset), sign * x + offset
+        a, b = xp.full_like(x, sign * bound + offset), sign * x + offset
         found = found + _between(d, xp.minimum(a, b), xp.maximum(a, b))
-    if math.isfinite(wall):
-        near = xp.abs(x - wall) < _smooth_beside(d, wall)
-        found = xp.where(near, _near_wall(d, wall, xp.where(near, x, xp.full_like(x, wall))), found)
-    found = xp.where(x == wall, xp.zeros_like(found), found)
+    if math.isfinite(bound):
+        near = xp.abs(x - bound) < _smooth_beside(d, bound)
+        found = xp.where(near, _near_bound(d, bound, xp.where(near, x, xp.full_like(x, bound))), found)
+    found = xp.where(x == bound, xp.zeros_like(found), found)
     return xp.where(x == other, xp.ones_like(found), found)
 
 
-def _smooth_beside(d: Any, wall: float) -> float:
-    """Up to where, from a wall, the density has no corner and is nearly a polynomial."""
+def _smooth_beside(d: Any, bound: float) -> float:
+    """Up to where, from a bound, the density has no corner and is nearly a polynomial."""
     if WINDOWS.get(d._window.name) is not d._window:
         return 0.0
-    away = np.abs(d._corners - wall)
+    away = np.abs(d._corners - bound)
     return float(np.min(away[away > 0.0], initial=0.5 * float(d.bandwidth)))
 
 
-def _near_wall(d: Any, wall: float, x: Array) -> Array:
-    """The mass between a wall and x by quadrature, which does not cancel."""
+def _near_bound(d: Any, bound: float, x: Array) -> Array:
+    """The mass between a bound and x by quadrature, which does not cancel."""
     xp = namespace_of(x)
     place = {"dtype": xp.float64, "device": device(x)}
     node, weight = (xp.asarray(a, **place) for a in np.polynomial.legendre.leggauss(16))
-    t = x - wall
-    inner = wall + 0.5 * t[:, None] * (1.0 + node)
+    t = x - bound
+    inner = bound + 0.5 * t[:, None] * (1.0 + node)
     p = xp.exp(xp.reshape(d._density(xp.reshape(inner, (-1, 1))), tuple(inner.shape)))
     return 0.5 * xp.abs(t) * (p @ weight)
 
@@ -118,7 +118,7 @@ def _bracket(d: Any, q: Array) -> tuple[Array, Array]:
     low, high = (xp.take(nodes, xp.asarray(np.clip(i, 0, last), device=device(q))) for i in (at - 1, at))
     if bool(np.any((at == 0) | (at > last))):
         low, high = _widened(d, q, low, high)
-    return _beside_wall(d, q, low, high)
+    return _beside_bound(d, q, low, high)
 
 
 def _nodes(d: Any, n_levels: int) -> Array:
@@ -148,14 +148,14 @@ def _widened(d: Any, q: Array, low: Array, high: Array) -> tuple[Array, Array]:
     return low, high
 
 
-def _beside_wall(d: Any, q: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Close in on levels so small that a wall is nearly reached, where x - wall = q / p(wall)."""
+def _beside_bound(d: Any, q: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Close in on levels so small that a bound is nearly reached, where x - bound = q / p(bound)."""
     xp = namespace_of(q)
     least = float(d.support[0])
     height = float(xp.exp(d._density(xp.asarray([[least]], dtype=xp.float64, device=device(q))))[0])
     if d._domain is None or math.isinf(least) or not height > 0.0:
         return low, high
-    near, far = (least + xp.clip(share * q / height, max=1e300) for share in (0.5, 2.0))
+    near, far = (least + xp.clip(factor * q / height, max=1e300) for factor in (0.5, 2.0))
     near, far = (xp.clip(end, min=least, max=float(d.support[1])) for end in (near, far))
     low = xp.where(mass_below(d, near) <= q, xp.maximum(low, near), low)
     return low, xp.where(mass_below(d, far) >= q, xp.minimum(high, far), high)
@@ -165,10 +165,10 @@ def corners(d: Any) -> np.ndarray:
     """Return where a density of numbers has a corner or jumps, in order; of users' windows, what is known."""
     window: Window = d._window
     if WINDOWS.get(window.name) is window:
-        places = _CORNERS.get(window.name, (-1.0, 1.0))
+        positions = _CORNERS.get(window.name, (-1.0, 1.0))
     else:
-        places = (0.0,) if math.isinf(window.support) else (-window.support, 0.0, window.support)
-    steps = np.asarray(places) * float(d._widths[0])
+        positions = (0.0,) if math.isinf(window.support) else (-window.support, 0.0, window.support)
+    steps = np.asarray(positions) * float(d._widths[0])
     return _into_domain(d, (to_numpy(d._rows)[:, :1] + steps).ravel())
 
 
@@ -185,7 +185,7 @@ def panels(d: Any) -> np.ndarray:
 
 
 def _into_domain(d: Any, x: np.ndarray) -> np.ndarray:
-    """Bring places into the domain, with the walls that they reach."""
+    """Bring positions into the domain, with the bounds that they reach."""
     if d._domain is None:
         low, high = (to_numpy(end).reshape(()) for end in d.support)
         return np.unique(np.clip(x, low, high))

@@ -1,184 +1,252 @@
-"""One look at the columns of a table: where numbers lie, how large counts are, which categories there are."""
+"""Mixtures over the columns of a table: parameters, rows in the numbers of the search, imputed entries."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from tractable.base import Rows
-from tractable.data.table_columns import (
-    DECLARE,
-    MOST_CATEGORIES,
-    TableColumns,
-    check_entries,
-    warn_unseen,
-)
-from tractable.distributions import Bernoulli, Categorical, Mixture, Normal
-from tractable.engines import fold
-from tractable.statistics import DiagonalMoments
+from tractable.data import Batch, TableColumns
+from tractable.data.table_columns import MOST_CATEGORIES, binarized, ranges
+from tractable.distributions import Bernoulli, Categorical, IndependentColumns, Mixture, Normal
+from tractable.distributions.independent_columns import Categories, log_average_counts, some_columns
+from tractable.statistics import ColumnSummary, Standardizer
 from tractable.value import value
 
-__all__ = ["TableUnits", "checked_column", "drawn", "expected", "survey_table"]
-
-#: A column that never varies is given so many roundings of its values as a standard deviation.
-ROUNDINGS = 8.0
-
-
-@value
-class TableUnits:
-    """What the steps must know of the columns.
-
-    Parameters
-    ----------
-    columns : TableColumns
-    mean, scale : arrays (d,)
-        Normal columns are searched as z = (x - mean) * scale, of mean 0 and variance 1.
-    varies : array (d,) of bool
-    sizes : array (d,) of int
-        How many categories a column has; 0 where it has none.
-    total : float
-        Weight of the rows in which something was observed.
-    unseen : float
-        Weight of the others, which change nothing.
-    """
-
-    columns: TableColumns
-    mean: np.ndarray
-    scale: np.ndarray
-    varies: np.ndarray
-    sizes: np.ndarray
-    total: float
-    unseen: float
-
-    def where(self, *kinds: str) -> np.ndarray:
-        """Return the positions of the columns of some kinds."""
-        return np.array([j for j, kind in enumerate(self.columns.kinds) if kind in kinds], dtype=np.int64)
-
-
-def survey_table(rows: Rows, columns: TableColumns) -> TableUnits:
-    """Look at the rows once."""
-    found: _Survey = fold(_Survey.of, rows.data, weights=rows.weights)
-    moments = found.moments
-    if not np.all(moments.weight > 0):
-        empty = [columns.label(int(j)) for j in np.flatnonzero(moments.weight == 0)]
-        reason = "no observed value" if np.any(moments.weight > 0) else "no row of positive weight"
-        raise ValueError(f"X (with sample_weight) has {reason} in the columns {empty}")
-    counted = [j for j, kind in enumerate(columns.kinds) if kind != "normal"]
-    for j in sorted(counted, key=lambda j: found.low[j] >= 0):  # what is negative is said first
-        check_entries(columns, j, float(found.low[j]), float(found.high[j]), whole=bool(found.whole[j]))
-        if columns.kinds[j] == "categorical" and found.high[j] >= MOST_CATEGORIES:
-            raise ValueError(
-                f"X has the code {found.high[j]:g} in the column {columns.label(j)!r}: codes of categories "
-                f"are 0, 1, 2, …, fewer than {MOST_CATEGORIES}"
-            )
-    stddev = np.sqrt(moments.scatter / moments.weight)
-    limits = np.finfo(np.float64)
-    varies = stddev > limits.eps * np.abs(moments.mean)
-    size = np.where(moments.mean != 0, np.abs(moments.mean), 1.0)
-    least = np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny))
-    return TableUnits(
-        columns=columns,
-        mean=moments.mean,
-        scale=1.0 / np.where(varies, stddev, least),
-        varies=varies,
-        sizes=np.array([_size(columns, j, found.high[j]) for j in range(len(stddev))], dtype=np.int64),
-        total=float(moments.total - moments.unseen),
-        unseen=float(moments.unseen),
-    )
-
-
-def _size(columns: TableColumns, j: int, high: float) -> int:
-    kind, table = columns.kinds[j], columns.categories[j]
-    if kind == "bernoulli":
-        return 2
-    if kind != "categorical":
-        return 0
-    return int(high) + 1 if table is None else len(table)
-
-
-def checked_column(
-    units: TableUnits, j: int, values: np.ndarray, argument: str, unseen: str = "error"
-) -> np.ndarray:
-    """Return entries of one column, unless it cannot have them; `unseen` categories may become missing."""
-    columns, kind = units.columns, units.columns.kinds[j]
-    seen = values[~np.isnan(values)]
-    if not np.all(np.isfinite(seen)):
-        raise ValueError(f"{argument} must be finite in the column {columns.label(j)!r}")
-    if kind == "normal" or not len(seen):
-        return values
-    high, whole = float(seen.max()), bool(np.all(seen == np.floor(seen)))
-    check_entries(columns, j, float(seen.min()), high, whole=whole, argument=argument)
-    if kind != "categorical" or high < units.sizes[j]:
-        return values
-    if unseen == "error":
-        raise ValueError(
-            f"{argument}: the column {columns.label(j)!r} has no category {high:g}; "
-            f"it has the codes 0 to {units.sizes[j] - 1}; {DECLARE}"
-        )
-    warn_unseen(columns.label(j), high)
-    return np.where(values < units.sizes[j], values, np.nan)
-
-
-@value
-class _Survey:
-    """Moments and range of the columns, and whether they are whole numbers."""
-
-    moments: DiagonalMoments
-    low: np.ndarray
-    high: np.ndarray
-    whole: np.ndarray
-
-    @classmethod
-    def of(cls, x: Any, weights: Any = None) -> "_Survey":
-        seen = x if weights is None else x[np.asarray(weights) > 0]
-        return cls(
-            moments=DiagonalMoments.of(x, weights),
-            low=np.fmin.reduce(seen, axis=0, initial=np.inf),
-            high=np.fmax.reduce(seen, axis=0, initial=-np.inf),
-            whole=np.all((seen == np.floor(seen)) | np.isnan(seen), axis=0),
-        )
-
-    def __add__(self, other: "_Survey") -> "_Survey":
-        return _Survey(
-            moments=self.moments + other.moments,
-            low=np.minimum(self.low, other.low),
-            high=np.maximum(self.high, other.high),
-            whole=self.whole & other.whole,
-        )
-
+__all__ = ["EncodedRows", "RowCheck", "TableEncoding", "TableParameters", "TableSummary", "drawn", "expected"]
 
 #: Entries of the arrays that a block of rows makes.
 BLOCK_ENTRIES = 2**20
 
 
+@value
+class TableParameters:
+    """The parameters of K components, normal columns in standardized coordinates."""
+
+    weights: np.ndarray  # (K,)
+    means: np.ndarray  # (K, number of normal columns)
+    variances: np.ndarray
+    rates: np.ndarray  # (K, number of columns of counts)
+    ones: np.ndarray  # (K, number of binary columns), probabilities of one
+    probabilities: np.ndarray  # (K, number of categories of all categorical columns)
+
+
+@value
+class TableSummary:
+    """Moments and extremes of each column, and which columns hold whole numbers."""
+
+    columns: ColumnSummary
+    whole: np.ndarray
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "TableSummary":
+        """Summarise a block of rows; missing entries and rows of weight zero count for nothing."""
+        counted = x if weights is None else x[np.asarray(weights) > 0]
+        return cls(columns=ColumnSummary.of(x, weights), whole=ranges(counted)[2])
+
+    def __add__(self, other: "TableSummary") -> "TableSummary":
+        return TableSummary(columns=self.columns + other.columns, whole=self.whole & other.whole)
+
+
+@value
+class EncodedRows:
+    """A block of rows as the E-step takes it; rows without an observed entry are left out."""
+
+    x: np.ndarray  # (n, d), normal columns standardized, categories by their codes
+    weights: np.ndarray | None
+    complete: np.ndarray  # (d,), whether a column has no missing entry
+    indicators: Any  # sparse (n, number of categories), one where a row has a category
+    log_base: float  # the part of the log likelihood that does not depend on the parameters
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.x)
+
+
+@value
+class TableEncoding:
+    """Rows of a table in the numbers of the search: called with a block, it returns `EncodedRows`.
+
+    Parameters
+    ----------
+    columns : TableColumns
+    standardizer : Standardizer
+        Of all columns; its shift is the average count where a column has counts.
+    sizes : array of int
+        Number of categories of each categorical column.
+    """
+
+    columns: TableColumns
+    standardizer: Standardizer
+    sizes: np.ndarray
+
+    @classmethod
+    def from_summary(cls, columns: TableColumns, summary: TableSummary) -> "TableEncoding":
+        """Return the encoding of rows with this summary, unless columns hold what their kinds exclude."""
+        found = summary.columns
+        found.check_observed(columns.names)
+        discrete = columns.where("categorical", "poisson", "bernoulli")
+        columns.check_ranges(discrete, found.low[discrete], found.high[discrete], summary.whole[discrete])
+        where = columns.where("categorical")
+        for j in where[found.high[where] >= MOST_CATEGORIES]:
+            raise ValueError(
+                f"X has the code {found.high[j]:g} in the column {columns.label(int(j))!r}: codes of "
+                f"categories are 0, 1, 2, …, fewer than {MOST_CATEGORIES}"
+            )
+        tables = [columns.categories[j] for j in where]
+        sizes = [
+            int(found.high[j]) + 1 if table is None else len(table)
+            for j, table in zip(where, tables, strict=True)
+        ]
+        return cls(columns=columns, standardizer=found.standardizer(), sizes=np.array(sizes, dtype=np.int64))
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """Positions of the normal columns."""
+        return self.columns.where("normal")
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """Positions of the columns of counts."""
+        return self.columns.where("poisson")
+
+    @cached_property
+    def binary(self) -> np.ndarray:
+        """Positions of the columns of zeros and ones."""
+        return self.columns.where("bernoulli")
+
+    @cached_property
+    def categorical(self) -> np.ndarray:
+        """Positions of the categorical columns."""
+        return self.columns.where("categorical")
+
+    @property
+    def categories(self) -> Categories:
+        """The categories of the categorical columns, column after column."""
+        return Categories(sizes=self.sizes)
+
+    @property
+    def average(self) -> np.ndarray:
+        """The average counts."""
+        return self.standardizer.shift[self.counted]
+
+    def __call__(self, block: Batch) -> EncodedRows:
+        """Encode a block of rows."""
+        x = np.asarray(block.X, dtype=np.float64)
+        w = None if block.weights is None else np.asarray(block.weights, dtype=np.float64)
+        missing = np.isnan(x)
+        some = ~missing.all(axis=1)
+        if not some.all():
+            x, missing, w = x[some], missing[some], None if w is None else w[some]
+        counts = some_columns(x, self.counted)
+        base = log_average_counts(counts, np.where(self.average > 0, self.average, 1.0))
+        if len(self.normal):
+            scaled = self.standardizer[self.normal]
+            base = base + (~some_columns(missing, self.normal)) @ np.log(scaled.scale)
+            x = np.array(x)
+            x[:, self.normal] = scaled.transform(x[:, self.normal])
+        return EncodedRows(
+            x=x,
+            weights=w,
+            complete=np.asarray(~missing.any(axis=0)),
+            indicators=self._indicators(x, missing),
+            log_base=float(base.sum() if w is None else base @ w),
+        )
+
+    def _indicators(self, x: np.ndarray, missing: np.ndarray) -> Any:
+        seen = ~missing[:, self.categorical]
+        codes = (x[:, self.categorical] + self.categories.starts)[seen].astype(np.int32)
+        ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int32)
+        return csr_array((np.ones(len(codes)), codes, ends), shape=(len(x), int(self.sizes.sum())))
+
+    def independent_columns(self, params: TableParameters, standardizer: Any = None) -> IndependentColumns:
+        """Return the columns of each component, standardized or (with a `standardizer`) as they were."""
+        means, variances = params.means, params.variances
+        if standardizer is not None:
+            scaled = standardizer[self.normal]
+            means, variances = scaled.inverse_transform(means), variances / scaled.scale**2
+        return IndependentColumns(
+            parts=(None,) * len(self.columns.kinds),
+            normal=self.normal,
+            mean=means,
+            variance=variances,
+            counted=self.counted,
+            rate=params.rates,
+            binary=self.binary,
+            probability=params.ones,
+            categorical=self.categorical,
+            sizes=self.sizes,
+            probabilities=params.probabilities,
+        )
+
+    def check_rows(self, x: np.ndarray, unseen: str = "error", argument: str = "X") -> np.ndarray:
+        """Return rows that the model describes, or refuse them; `unseen` codes may become missing."""
+        where = self.normal
+        odd = np.flatnonzero(np.isinf(some_columns(x, where)).any(axis=0))
+        for j in where[odd]:
+            raise ValueError(f"{argument} must be finite in the column {self.columns.label(int(j))!r}")
+        where = self.columns.where("poisson", "bernoulli")
+        if len(where):
+            self.columns.check_entries(where, some_columns(x, where), argument=argument)
+        if not len(self.categorical):
+            return x
+        codes = some_columns(x, self.categorical)
+        known = self.columns.known_codes(self.categorical, codes, self.sizes, unseen, argument=argument)
+        if known is not codes:
+            x = x.copy()
+            x[:, self.categorical] = known
+        return x
+
+    def check_values(self, j: int, values: np.ndarray, argument: str = "values") -> np.ndarray:
+        """Return values of one column, of any shape, or refuse those that it cannot have."""
+        rows = np.full((values.size, len(self.columns.kinds)), np.nan)
+        rows[:, j] = np.ravel(values)
+        return self.check_rows(rows, argument=argument)[:, j].reshape(values.shape)
+
+
+@value
+class RowCheck:
+    """Rows like those of a fit, checked: called with rows, it returns them or refuses their entries."""
+
+    encoding: TableEncoding
+    binarize: float | None
+    unseen: str
+
+    def __call__(self, x: Any) -> np.ndarray:
+        """Return rows that the model describes."""
+        return self.encoding.check_rows(binarized(np.asarray(x), self.binarize), self.unseen)
+
+
 def expected(mixture: Mixture, x: np.ndarray) -> np.ndarray:
-    """Return rows of numbers with means and likeliest categories in their holes; counts are whole."""
-    shares = mixture.responsibilities(x)
+    """Return rows with missing entries replaced: means, rounded for counts, and most probable categories."""
+    responsibilities = mixture.responsibilities(x)
     found = x.copy()
     for j, part in enumerate(mixture.components.parts):  # type: ignore[attr-defined]
-        holes = np.isnan(x[:, j])
-        found[holes, j] = _best(part, shares[holes])
+        missing = np.isnan(x[:, j])
+        found[missing, j] = _best(part, responsibilities[missing])
     return found
 
 
 def drawn(mixture: Mixture, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return rows of numbers with draws in their holes: first a component, given the rest of the row."""
+    """Return rows with missing entries drawn given the observed ones: first a component, then the entries."""
     edges = np.cumsum(mixture.responsibilities(x), axis=1)
     labels = np.sum(rng.random((len(x), 1)) * edges[:, -1:] >= edges[:, :-1], axis=1)
     found = x.copy()
     for j, part in enumerate(mixture.components.parts):  # type: ignore[attr-defined]
-        holes = np.isnan(x[:, j])
-        for k in np.unique(labels[holes]):
-            of_k = holes & (labels == k)
+        missing = np.isnan(x[:, j])
+        for k in np.unique(labels[missing]):
+            of_k = missing & (labels == k)
             found[of_k, j] = part[k].sample(int(of_k.sum()), rng=rng)
     return found
 
 
-def _best(part: Any, shares: np.ndarray) -> np.ndarray:
+def _best(part: Any, responsibilities: np.ndarray) -> np.ndarray:
     if isinstance(part, Categorical):
         rows = max(1, BLOCK_ENTRIES // part.probabilities.shape[1])
-        blocks = [shares[i : i + rows] for i in range(0, len(shares), rows)]
+        blocks = [responsibilities[i : i + rows] for i in range(0, len(responsibilities), rows)]
         return np.concatenate([np.zeros(0), *(np.argmax(r @ part.probabilities, axis=1) for r in blocks)])
-    mean = shares @ part.mean
+    mean = responsibilities @ part.mean
     if isinstance(part, Bernoulli):
         return mean > 0.5
     return mean if isinstance(part, Normal) else np.rint(mean)

@@ -1,75 +1,40 @@
-"""How good predictions are: cross-validation curves, calibration, and where errors come from."""
+"""Assessments: calibration, bias and variance, confusion, evidence decompositions, compared likelihoods."""
 
 from typing import Any
 
 import numpy as np
 
-from tractable.linear_model import CVCurve
-from tractable.metrics import BiasVariance, CalibrationCurve
+from tractable.distributions import LikelihoodComparison
+from tractable.engines import EvidenceDecomposition
+from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, ConfusionMatrix
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.style import COLOURS, finish
 
 __all__: list[str] = []
 
-NAMES = {"loo": "leave-one-out", "gcv": "generalised cross-validation"}
+#: Cells of more classes than this have no numbers but a colour scale.
+MAX_NUMBERED = 12
 
-
-@picture.register
-def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0]) -> Any:
-    """Draw the score of every penalty, with one standard error where it is known, and the best."""
-    shown = np.isfinite(x.scores)
-    order = np.flatnonzero(shown)[np.argsort(x.alphas[shown])]
-    alphas, scores = x.alphas[order], x.scores[order]
-    if x.standard_errors is not None:
-        errors = x.standard_errors[order]
-        ax.fill_between(
-            alphas, scores - errors, scores + errors, color=colour, alpha=0.15, lw=0, label="± 1 s.e."
-        )
-    ax.plot(alphas, scores, color=colour, marker=".", label=label or NAMES.get(x.method, x.method))
-    ax.plot(
-        x.best_alpha,
-        x.best_score,
-        "o",
-        ms=8,
-        mfc="none",
-        color=COLOURS[5],
-        label=f"alpha = {x.best_alpha:.3g}",
-    )
-    positive = alphas[alphas > 0]
-    if len(positive) > 1 and positive[-1] > 50 * positive[0]:
-        # Zero has no place on a scale of logarithms; this one begins as a straight one.
-        ax.set_xscale("symlog", linthresh=positive[0]) if len(positive) < len(alphas) else ax.set_xscale(
-            "log"
-        )
-    ax.set(xlabel="alpha", ylabel="mean squared error, left out")
-    quiet(ax)
-    legend(ax)
-    return ax
+#: Of more classes than this only some are named.
+MAX_NAMED = 30
 
 
 @picture.register
 def _calibration(x: CalibrationCurve, ax: Any, *, label: str = "observed", colour: str = COLOURS[0]) -> Any:
-    """Draw the share of targets below each quantile, in a band of two standard errors about the level."""
+    """Draw the fraction of targets below each quantile, with two standard errors about the level."""
     ends = np.concatenate([[0.0], x.levels, [1.0]])
     errors = np.concatenate([[0.0], 2.0 * x.standard_errors, [0.0]])
     ax.fill_between(ends, ends - errors, ends + errors, color="0.85", lw=0, label="± 2 s.e., if right")
     ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
     ax.plot(x.levels, x.observed, "o-", ms=4, color=colour, label=label)
-    ax.set(
-        xlabel="probability promised",
-        ylabel="share of targets below",
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-    )
-    quiet(ax)
-    legend(ax)
-    return ax
+    ax.set(xlabel="predicted probability", ylabel="fraction of targets below")
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    return finish(ax)
 
 
 @picture.register
 def _bias_variance(x: BiasVariance, ax: Any) -> Any:
-    """Draw the parts of the error on top of each other: along the line for one column, else on average."""
+    """Draw noise, squared bias and variance stacked: along one column, else their averages."""
     parts = x.pointwise if x.points.shape[1] == 1 else x.average
     heights = {
         "noise": parts.noise.value,
@@ -90,15 +55,91 @@ def _bias_variance(x: BiasVariance, ax: Any) -> Any:
             ax.bar(["parts"], [height], bottom=[bottom], color=colour, label=name)
             bottom += float(height)
         error = parts.error
-        ax.errorbar(
-            ["measured"],
-            [error.value],
-            yerr=[2.0 * error.standard_error],
-            fmt="o",
-            color=COLOURS[7],
-            capsize=3,
-        )
+        style = {"fmt": "o", "color": COLOURS[7], "capsize": 3}
+        ax.errorbar(["measured"], [error.value], yerr=[2.0 * error.standard_error], **style)
         ax.set(ylabel="expected squared error", ylim=(0, 1.4 * max(bottom, float(error.value))))
-    quiet(ax)
-    legend(ax)
+    return finish(ax)
+
+
+@picture.register
+def _confusion(x: ConfusionMatrix, ax: Any, *, normalize: bool = True) -> Any:
+    """Draw how often each class was predicted as each, relative to the class or as counts.
+
+    Rejected rows have a column of their own.
+    """
+    left = np.asarray(x.rejected)[:, None]
+    counts = np.hstack([x.counts, left]) if np.any(left) else x.counts
+    with np.errstate(invalid="ignore"):
+        rates = np.nan_to_num(counts / counts.sum(axis=1, keepdims=True))
+    image = ax.imshow(rates, cmap="Blues", vmin=0.0, vmax=1.0, aspect="equal")
+    for (row, column), rate in np.ndenumerate(rates) if len(rates) <= MAX_NUMBERED else ():
+        text = f"{rate:.0%}" if normalize else f"{counts[row, column]:g}"
+        colour, size = "white" if rate > 0.6 else "black", 9 if len(rates) < 8 else 6
+        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=size)
+    labels = [str(label) for label in x.classes]
+    across = [*labels, "undecided"][: counts.shape[1]]
+    if len(rates) > MAX_NUMBERED:
+        ax.figure.colorbar(image, ax=ax, label="share of the class")
+    _name(ax.xaxis, across, rotation=0 if max(map(len, across)) * len(across) < 40 else 90)
+    _name(ax.yaxis, labels)
+    ax.set(xlabel="predicted class", ylabel="class", title=f"{x.accuracy:.1%} right")
+    ax.update_datalim([(-0.5, -0.5), (len(across) - 0.5, len(labels) - 0.5)])
     return ax
+
+
+def _name(axis: Any, names: list[str], rotation: float = 0.0) -> None:
+    """Label an axis with the names of classes, of more than `MAX_NAMED` with some of them."""
+    step = -(-len(names) // MAX_NAMED)
+    size = 10 if len(names) <= MAX_NUMBERED else 7
+    axis.set_ticks(range(0, len(names), step), names[::step], rotation=rotation, fontsize=size)
+
+
+@picture.register
+def _class_calibration(
+    x: ClassCalibration, ax: Any, *, label: str = "observed", colour: str = COLOURS[0], bars: bool = True
+) -> Any:
+    """Draw the observed against the predicted probability, with two standard errors about the diagonal."""
+    if bars:  # the number of rows in each bin
+        ax.bar(x.predicted, 0.15 * x.weight / x.weight.max(), width=0.02, color="0.85", lw=0, label="rows")
+    ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
+    low, high = (np.clip(x.predicted + s * 2.0 * x.standard_errors, 0.0, 1.0) for s in (-1.0, 1.0))
+    ax.vlines(x.predicted, low, high, color="0.6", lw=1.5, label="± 2 s.e., if right")
+    ax.plot(x.predicted, x.observed, "o-", ms=4, color=colour, label=label)
+    ax.set(xlabel=f"predicted probability of {x.event}", ylabel="observed frequency")
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    return finish(ax, beside=True)
+
+
+@picture.register
+def _evidence(x: EvidenceDecomposition, ax: Any) -> Any:
+    """Draw log evidence = bound + KL(q ‖ posterior), and bound = Q + entropy of q."""
+    low = min(x.bound, x.expected_complete)
+    room = 0.25 * (max(x.evidence, x.bound) - low) or 1.0
+    floor = low - room  # nats have no zero to start from
+    for column, start, end, size, colour, label in (
+        (0, floor, x.bound, x.bound, COLOURS[0], "bound L(q)"),
+        (0, x.bound, x.evidence, x.divergence, COLOURS[1], "KL(q ‖ posterior)"),
+        (1, floor, x.expected_complete, x.expected_complete, COLOURS[4], "Q, expected complete"),
+        (1, x.expected_complete, x.bound, x.entropy, COLOURS[2], "entropy of q"),
+    ):
+        ax.bar(column, end - start, 0.6, bottom=start, color=colour, label=f"{label} = {size:.4g}")
+    ax.axhline(x.evidence, color="0.3", lw=1.0, ls="--", label=f"log evidence = {x.evidence:.4g}")
+    ax.set_xticks([0, 1], ["evidence", "bound"])
+    ax.set(xlabel="decomposition", ylabel="nats", xlim=(-0.5, 1.5), ylim=(floor, x.evidence + room))
+    return finish(ax, beside=True)
+
+
+@picture.register
+def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
+    """Draw the difference of each log-likelihood from the best, with two standard errors, the best on top."""
+    order = [x.names.index(name) for name in x.ranking]
+    possible = [i for i in order if np.isfinite(x.differences[i])]
+    heights = {i: len(order) - 1 - rank for rank, i in enumerate(order)}
+    errors = np.nan_to_num(2.0 * x.difference_errors[possible])
+    style = {"fmt": "o", "color": COLOURS[0], "capsize": 3, "label": "± 2 s.e."}
+    ax.errorbar(x.differences[possible], [heights[i] for i in possible], xerr=errors, **style)
+    ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    names = [x.names[i] + ("" if i in possible else " (impossible)") for i in order]
+    ax.set_yticks([heights[i] for i in order], names)
+    ax.set(xlabel="log-likelihood below the best", ylabel="distribution", ylim=(-0.5, len(order) - 0.5))
+    return finish(ax)

@@ -1,4 +1,4 @@
-"""Pipelines: their last step is drawn over the columns that the first was given."""
+"""Pipelines: the predictions or density of the last step over the input columns of the first."""
 
 from typing import Any
 
@@ -9,18 +9,19 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.base import check_fitted
 from tractable.neighbors import KNeighborsClassifier
-from tractable.plotting.coefficients import draw_coefficients
-from tractable.plotting.columns import INTERVAL, told_coverages
-from tractable.plotting.options import check_options, with_options
-from tractable.plotting.pictures.neighbor_densities import draw_estimate
-from tractable.plotting.plot import draw, draw_as, load_pictures, picture
+from tractable.plotting.columns import INTERVAL, resolve_coverages
+from tractable.plotting.pictures.density import draw_estimate
+from tractable.plotting.pictures.regression import draw_coefficients
+from tractable.plotting.plot import check_options, draw, draw_as, load_pictures, picture, with_options
 
 __all__: list[str] = []
 
+
+#: The label of a density of transformed rows.
 DENSITY = "density, as transformed"
 
-#: Options that say where to draw.
-PLACES = ("data", "X", "y", "limits", "grid")
+#: Options that give the points to draw at.
+WHERE = ("data", "X", "y", "limits", "grid")
 
 
 def _last_has(method: str) -> Any:
@@ -28,29 +29,29 @@ def _last_has(method: str) -> Any:
 
 
 class _Whole(Pipeline):
-    """A fitted pipeline that passes on what scikit-learn's does not: intervals of predictions."""
+    """A fitted pipeline with `predict_interval`, which scikit-learn's does not forward."""
 
     @_last_has("predict_interval")
-    def predict_interval(self, X: Any, coverage: float, **told: Any) -> Any:
-        """Return intervals of the targets of rows."""
-        return self[-1].predict_interval(self[:-1].transform(X), coverage, **told)
+    def predict_interval(self, X: Any, coverage: float, **options: Any) -> Any:
+        """Return prediction intervals of the last step for transformed rows."""
+        return self[-1].predict_interval(self[:-1].transform(X), coverage, **options)
 
 
 @picture.register
 def _pipeline(x: Pipeline, ax: Any, **options: Any) -> Any:
-    """Draw the predictions of the whole over its own columns; without rows, the last step's coefficients."""
+    """Draw the predictions over the input columns; without rows, the coefficients of the last step."""
     check_fitted(x)
     last, whole = x[-1], _Whole(x.steps)
     if len(x) == 1:
         return draw(last, ax, **options)
     if is_classifier(x) or is_regressor(x):
         kind = ClassifierMixin if is_classifier(x) else RegressorMixin
-        if hasattr(last, "coef_") and all(options.get(name) is None for name in PLACES):
+        if hasattr(last, "coef_") and all(options.get(name) is None for name in WHERE):
             load_pictures(kind)
             check_options(picture.dispatch(kind), options)
             return _coefficients(x, ax, options.get("coverage", INTERVAL))
         if isinstance(last, KNeighborsClassifier):
-            options = {"levels": (), **options}  # votes go in steps, whose edges are no contours
+            options = {"levels": (), **options}  # votes of neighbours have no contours
         return draw_as(kind, whole, ax, **options)
     if hasattr(last, "score_samples"):
         return with_options(_density, whole, ax, options)
@@ -66,10 +67,10 @@ def _coefficients(x: Pipeline, ax: Any, coverage: float) -> Any:
 
 
 def _names_before_last(x: Pipeline, n: int) -> list[str]:
-    """Return what the columns are called that the last step was given."""
+    """Return the names of the input columns of the last step."""
     try:
         return [*map(str, x[:-1].get_feature_names_out())]
-    except (AttributeError, ValueError):  # a step that does not name what it makes
+    except (AttributeError, ValueError):  # a step does not name its output
         return [f"x{j}" for j in range(n)]
 
 
@@ -83,9 +84,9 @@ def _density(
     coverage: float | None = None,
     coverages: Any = None,
 ) -> Any:
-    """Draw the density of what rows become, at the rows: regions that hold shares of them."""
+    """Draw the density of transformed rows: regions that hold given fractions of them."""
     if data is None:
         raise ValueError("data must be given, the rows to draw over")
     rows = np.asarray(data, dtype=float)
-    _, shares = told_coverages(coverage, coverages, (0.5, 0.9))
-    return draw_estimate(x, ax, rows, dims, DENSITY, n_cells, shares)
+    _, regions = resolve_coverages(coverage, coverages, (0.5, 0.9))
+    return draw_estimate(x, ax, rows, dims, DENSITY, n_cells, regions)

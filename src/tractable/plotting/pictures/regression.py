@@ -1,20 +1,30 @@
-"""Regression: the prediction over one column in its bands, over several beside what was observed."""
+"""Regressions: predictions with bands over one column, against targets for several, or coefficients."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import PredictiveMixin, check_fitted
-from tractable.plotting.coefficients import draw_coefficients
-from tractable.plotting.line_rows import given_rows, line_points
 from tractable.plotting.plot import picture
-from tractable.plotting.points import draw_rows
-from tractable.plotting.predicted import draw_predicted, knows_noise
-from tractable.plotting.rows import column_names, rows_like, target_name
-from tractable.plotting.style import COLOURS, legend, quiet
+from tractable.plotting.rows import (
+    column_names,
+    curve_grid,
+    draw_rows,
+    rows_argument,
+    target_name,
+    with_column_names,
+)
+from tractable.plotting.style import COLOURS, finish, legend_label, title
 
-__all__: list[str] = []
+__all__ = ["draw_coefficients", "draw_predicted"]
+
+#: Intervals of more rows than this are drawn as one band.
+MAX_BARS = 300
+
+#: Columns with a coefficient drawn, those of the largest; the others are left out.
+MAX_COLUMNS = 25
 
 
 @picture.register(RegressorMixin)
@@ -29,56 +39,49 @@ def _regression(
     coverage: float = 0.9,
     grid: Any = None,
 ) -> Any:
-    """Draw the prediction over the range of the rows, or over `grid`, in two bands.
+    """Draw the prediction over the range of the rows, or over `grid`, with two bands.
 
-    The inner band is of the function alone. Of several columns, targets against predictions.
-    Without rows, the coefficients.
+    The inner band is that of the function, the outer one of new targets. For several columns, targets
+    against predictions; without rows, the coefficients.
     """
     check_fitted(x)
-    rows, y = _known_rows(x, given_rows(data, X), y, grid)
+    rows, y = _default_rows(x, rows_argument(data, X), y, grid)
     if y is not None and rows is None:
         raise ValueError("data must be given with y, the rows that the targets belong to")
     if rows is None and grid is None:
         if not hasattr(x, "coef_"):
             raise ValueError("data must be given, the rows to draw over; or grid")
-        return _coefficients(x, ax, coverage)
+        m = len(np.atleast_2d(x.coef_))
+        return draw_coefficients(x, ax, coverage, [f"target {k}" for k in range(m)] if m > 1 else None)
     if x.n_features_in_ > 1 and grid is None:
         return draw_predicted(x, ax, rows, y, coverage, target_name(y))
     return _line(x, ax, rows, y, coverage, grid)
 
 
-def _known_rows(x: Any, rows: Any, y: Any, grid: Any) -> tuple[Any, Any]:
-    """Return the rows to draw: of models that keep their rows, those, when none are given."""
+def _default_rows(x: Any, rows: Any, y: Any, grid: Any) -> tuple[Any, Any]:
+    """Return the rows to draw: when none are given, those that a model of neighbours stores."""
     if rows is not None or grid is not None or not hasattr(x, "targets_") or not hasattr(x, "index_"):
         return rows, y
     targets = np.asarray(x.targets_, dtype=float)
     single = targets.ndim == 1 or targets.shape[1] == 1
-    return rows_like(x, np.asarray(x.index_.points)), targets.reshape(-1) if single else None
-
-
-def _coefficients(x: Any, ax: Any, coverage: float) -> Any:
-    coef = np.atleast_2d(np.asarray(x.coef_, dtype=float))
-    several = len(coef) > 1
-    return draw_coefficients(x, ax, coverage, [f"target {k}" for k in range(len(coef))] if several else None)
+    return with_column_names(x, np.asarray(x.index_.points)), targets.reshape(-1) if single else None
 
 
 def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any:
-    points, at = line_points(rows, grid)
+    points, at = curve_grid(rows, grid)
     if y is not None and at is not None:
-        seen = np.reshape(np.asarray(y, dtype=float), -1)
-        draw_rows(ax, np.column_stack([at, seen]), s=12, color="0.55")
-    asked = rows_like(x, points[:, None])
+        observed = np.reshape(np.asarray(y, dtype=float), -1)
+        draw_rows(ax, np.column_stack([at, observed]), s=12, color="0.55")
+    asked = with_column_names(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
-    for noise, shade, what in bands if knows_noise(x) else ():
+    for noise, shade, what in bands if _has_intervals(x) else ():
         low, high = _band(x.predict_interval(asked, coverage, include_noise=noise))
         ax.fill_between(
             points, low, high, color=COLOURS[0], alpha=shade, lw=0, label=f"{coverage:.0%}, {what}"
         )
     ax.plot(points, np.reshape(x.predict(asked), -1), color=COLOURS[0], label="prediction")
     ax.set(xlabel=column_names(x)[0], ylabel=target_name(y))
-    quiet(ax)
-    legend(ax)
-    return ax
+    return finish(ax)
 
 
 def _band(interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,3 +89,84 @@ def _band(interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
     low, high = np.reshape(interval, (-1, 2)).T
     return low, high
+
+
+def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: str) -> Any:
+    """Draw observed against predicted targets with intervals; without targets, predictions in order."""
+    centre = np.asarray(x.predict(rows), dtype=float)
+    if centre.ndim > 1 and centre.shape[1] > 1:
+        raise ValueError(f"x must have one target to be drawn, got {centre.shape[1]}")
+    centre = centre.reshape(-1)
+    observed = None if y is None else np.reshape(np.asarray(y, dtype=float), -1)
+    if observed is not None and len(observed) != len(centre):
+        raise ValueError("y must have one target for each row of data")
+    order = np.argsort(centre, kind="stable")
+    across = centre[order] if observed is not None else np.arange(1, len(order) + 1)
+    if _has_intervals(x):
+        low, high = np.reshape(x.predict_interval(rows, coverage), (-1, 2))[order].T
+        style: dict[str, Any] = {"color": COLOURS[0], "label": f"{coverage:.0%}, new targets"}
+        if len(order) > MAX_BARS:
+            ax.fill_between(across, low, high, alpha=0.2, lw=0, **style)
+        else:
+            ax.vlines(across, low, high, alpha=0.35, lw=1.2, **style)
+    ax.plot(across, centre[order], color=COLOURS[0], lw=1.0, label="prediction")
+    if observed is not None:
+        draw_rows(ax, np.column_stack([across, observed[order]]), s=12, color="0.3", zorder=3)
+    ax.set(xlabel=f"predicted {name}" if observed is not None else "rows, in order of prediction")
+    ax.set(ylabel=name)
+    return finish(ax)
+
+
+def _has_intervals(x: Any) -> bool:
+    """Return whether there are intervals to draw; a fit without residuals has none."""
+    noise = np.asarray(getattr(x, "noise_variance_", getattr(x, "sigma2_", 1.0)), dtype=float)
+    return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))
+
+
+def draw_coefficients(
+    x: Any, ax: Any, coverage: float, labels: Sequence[str] | None = None, names: Sequence[str] | None = None
+) -> Any:
+    """Draw the coefficients of each target, class or component side by side, the first column on top.
+
+    `labels` are those of the targets, classes or components; `names` those of the columns, the model's when
+    not given.
+    """
+    coef = np.atleast_2d(np.asarray(x.coef_, dtype=float))
+    names, (m, d) = names or column_names(x), coef.shape
+    keep = np.sort(np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:MAX_COLUMNS])
+    errors = _coefficient_errors(x, coef, coverage)
+    positions, step = np.arange(len(keep))[::-1].astype(float), 0.7 / m
+    for k in range(m):
+        at, colour = positions + step * (0.5 * (m - 1) - k), COLOURS[k % len(COLOURS)]
+        label = None if labels is None else legend_label(labels[k])
+        if errors is not None:
+            part = np.abs(errors[k][:, keep])
+            ax.errorbar(coef[k, keep], at, xerr=part, fmt="none", ecolor=colour, capsize=2, alpha=0.6)
+        ax.plot(coef[k, keep], at, "o", ms=5, color=colour, label=label)
+    if errors is not None:
+        ax.plot([], [], color="0.4", label=f"{coverage:.0%}")
+    ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    ax.set_yticks(positions, [names[j] for j in keep])
+    ax.set(xlabel="coefficient", ylabel="column", ylim=(-0.6, len(keep) - 0.4))
+    title(ax, f"the {len(keep)} largest of {d} coefficients" if d > len(keep) else "")
+    return finish(ax)
+
+
+def _coefficient_errors(x: Any, coef: np.ndarray, coverage: float) -> np.ndarray | None:
+    """Return the distances of the ends of the intervals, (m, 2, d); None if the model has no intervals."""
+    if hasattr(x, "coef_interval"):
+        try:
+            found = np.asarray(x.coef_interval(coverage), dtype=float)
+        except (ValueError, AttributeError):  # penalised estimates have no standard errors
+            return None
+        ends = np.reshape(found, (*coef.shape, 2))
+    elif hasattr(x, "posterior_") and coef.shape[0] == 1:
+        posterior, ends = x.posterior_, np.empty((*coef.shape, 2))
+        first = posterior.event_shape[0] - coef.shape[1]  # the intercept comes first
+        for j in range(coef.shape[1]):
+            ends[0, j] = posterior.marginal([first + j]).as_univariate().interval(coverage)
+    else:
+        return None
+    if not np.isfinite(ends).all():
+        return None
+    return np.moveaxis(ends - coef[..., None], -1, 1)

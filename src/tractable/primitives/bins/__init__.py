@@ -57,7 +57,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
         counts, outside = compiled.count_numbers(x[:, 0], weights, np.ascontiguousarray(edges[0]), scales[0])
         return counts, outside
     starts = np.cumsum([0, *(len(axis) for axis in edges)])
-    count = compiled.share_rows if linear else compiled.count_rows
+    count = compiled.split_rows if linear else compiled.count_rows
     counts, outside = count(x, weights, np.concatenate([*edges]), starts, scales)
     return counts.reshape(shape), outside
 

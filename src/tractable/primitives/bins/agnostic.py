@@ -6,14 +6,13 @@ from itertools import product
 from operator import and_
 from typing import Any
 
-from tractable.arrays.grouping import tally
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
 
 __all__ = ["best_blocks", "bin_counts", "find_cells", "linear_bin_counts"]
 
 
 def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
-    """See `tractable.primitives.bins.bin_counts`."""
     xp = namespace_of(x)
     one = _ones(x) if weights is None else weights
     columns = [find_cells(x[:, j], axis) for j, axis in enumerate(edges)]
@@ -23,7 +22,6 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, A
 
 
 def linear_bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
-    """See `tractable.primitives.bins.bin_counts`."""
     xp = namespace_of(x)
     one = _ones(x) if weights is None else weights
     columns = [_shares(x[:, j], axis) for j, axis in enumerate(edges)]
@@ -70,7 +68,7 @@ def _tallied(places: Sequence[Array], shares: Array, edges: Sequence[Array]) -> 
     flat, n_cells = xp.zeros_like(places[0]), 1
     for place, n in zip(places, shape, strict=True):
         flat, n_cells = flat * n + place, n_cells * n
-    return xp.reshape(tally(flat, shares, n_cells), shape)
+    return xp.reshape(weighted_counts(flat, shares, n_cells), shape)
 
 
 def _ones(x: Array) -> Array:
@@ -78,7 +76,6 @@ def _ones(x: Array) -> Array:
 
 
 def best_blocks(mass: Array, places: Array, penalty: float) -> Array:
-    """See `tractable.primitives.bins.best_blocks`."""
     xp = namespace_of(mass)
     total = xp.concat([xp.zeros_like(mass[:1]), xp.cumulative_sum(mass)])
     best, last = total[:1] * 0.0, [0]

@@ -1,9 +1,9 @@
-"""See `tractable.primitives.bins`."""
+"""Counts in the bins of a grid, linear binning, and Bayesian blocks."""
 
 import numpy as np
 from numba import njit
 
-__all__ = ["best_blocks", "count_numbers", "count_rows", "linear_binning", "share_rows"]
+__all__ = ["best_blocks", "count_numbers", "count_rows", "linear_binning", "split_rows"]
 
 #: Numbers placed at a time: their places fit the first-level cache.
 _TILE = 1024
@@ -32,7 +32,7 @@ def count_numbers(
             for i in range(len(tile)):
                 heavy[places[i]] += weights[start + i]
         else:
-            _tally(places, len(tile), seen)
+            _count(places, len(tile), seen)
     total = heavy + (seen[0] + seen[1]) + (seen[2] + seen[3])
     return total[1:].copy(), total[0]
 
@@ -89,7 +89,7 @@ def _place_by_table(tile, edges, n, table, places):  # type: ignore[no-untyped-d
 
 
 @njit(nogil=True, cache=True)
-def _tally(places, m, seen):  # type: ignore[no-untyped-def]
+def _count(places, m, seen):  # type: ignore[no-untyped-def]
     one, two, three, four = seen[0], seen[1], seen[2], seen[3]
     whole = m - m % 4
     for i in range(0, whole, 4):
@@ -125,7 +125,7 @@ def count_rows(
 
 
 @njit(nogil=True, cache=True)
-def share_rows(
+def split_rows(
     x: np.ndarray, weights: np.ndarray, edges: np.ndarray, starts: np.ndarray, scales: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Share each row between the cells whose middles surround it."""
@@ -214,7 +214,6 @@ def linear_binning(x: np.ndarray, weights: np.ndarray, low: float, step: float, 
 
 @njit(nogil=True, cache=True)
 def best_blocks(mass: np.ndarray, places: np.ndarray, penalty: float) -> np.ndarray:
-    """See `tractable.primitives.bins.best_blocks`."""
     m = len(mass)
     total = np.zeros(m + 1)
     total[1:] = np.cumsum(mass)

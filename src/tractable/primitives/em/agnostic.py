@@ -15,10 +15,12 @@ __all__ = [
     "mixture_pass",
     "pattern_pass",
     "pattern_scores",
-    "shares_and_evidence",
+    "responsibilities_and_evidence",
     "whitened_diagonal_pass",
     "whitened_pass",
 ]
+
+_SQUARES, _PRODUCTS = 2, 3
 
 
 def features(x: Array, kind: int) -> Array:
@@ -37,18 +39,14 @@ def features(x: Array, kind: int) -> Array:
 
 
 def mixture_pass(x: Array, w: Any, shift: Array, scale: Array, natural: Array, kind: int) -> Any:
-    """See `tractable.primitives.em.mixture_pass`."""
     xp = namespace_of(x)
     t = features((x - shift) * scale, kind)
     log_joint = t @ natural.T
     evidence = log_sum_exp(log_joint, axis=1)
-    shares = xp.exp(log_joint - evidence[:, None])
+    r = xp.exp(log_joint - evidence[:, None])
     if w is not None:
-        shares, evidence = shares * w[:, None], evidence * w
-    return shares.T @ t, xp.sum(evidence)
-
-
-_SQUARES, _PRODUCTS = 2, 3
+        r, evidence = r * w[:, None], evidence * w
+    return r.T @ t, xp.sum(evidence)
 
 
 def whitened_pass(
@@ -61,40 +59,38 @@ def whitened_pass(
     log_constants: Array,
     white: bool = False,
 ) -> Any:
-    """See `tractable.primitives.em.whitened_pass`."""
     xp = namespace_of(x)
     centred = _centred((x - shift) * scale, means, log_constants)
     y = [c @ whiteners[k, ...].T for k, c in enumerate(centred)]
     log_joint = xp.stack(
         [c - 0.5 * xp.sum(v * v, axis=1) for c, v in zip(log_constants, y, strict=True)], axis=1
     )
-    shares, evidence = shares_and_evidence(log_joint, w)
+    r, evidence = responsibilities_and_evidence(log_joint, w)
     rows = y if white else centred
-    return feature_sums(shares, rows, _PRODUCTS), evidence
+    return feature_sums(r, rows, _PRODUCTS), evidence
 
 
 def whitened_diagonal_pass(
     x: Array, w: Any, shift: Array, scale: Array, means: Array, whiteners: Array, log_constants: Array
 ) -> Any:
-    """See `tractable.primitives.em.whitened_diagonal_pass`."""
     xp = namespace_of(x)
     centred = _centred((x - shift) * scale, means, log_constants)
     log_joint = [
         log_constants[k] - 0.5 * xp.sum((c * whiteners[k, ...]) ** 2, axis=1) for k, c in enumerate(centred)
     ]
-    shares, evidence = shares_and_evidence(xp.stack(log_joint, axis=1), w)
-    return feature_sums(shares, centred, _SQUARES), evidence
+    r, evidence = responsibilities_and_evidence(xp.stack(log_joint, axis=1), w)
+    return feature_sums(r, centred, _SQUARES), evidence
 
 
-def shares_and_evidence(log_joint: Array, w: Any) -> tuple[Array, Array]:
-    """Return w r (n, K), and Σ w log p; a row that no component explains has no shares."""
+def responsibilities_and_evidence(log_joint: Array, w: Any) -> tuple[Array, Array]:
+    """Return w r (n, K), and Σ w log p; rows of probability zero have none."""
     xp = namespace_of(log_joint)
     evidence = log_sum_exp(log_joint, axis=1)
     explained = evidence > -xp.inf
-    shares = xp.exp(log_joint - xp.where(explained, evidence, xp.zeros_like(evidence))[:, None])
+    r = xp.exp(log_joint - xp.where(explained, evidence, xp.zeros_like(evidence))[:, None])
     if w is not None:
-        shares, evidence = shares * w[:, None], evidence * w
-    return shares, xp.sum(evidence)
+        r, evidence = r * w[:, None], evidence * w
+    return r, xp.sum(evidence)
 
 
 def _centred(z: Array, means: Array, log_constants: Array) -> list[Array]:
@@ -105,21 +101,20 @@ def _centred(z: Array, means: Array, log_constants: Array) -> list[Array]:
     return [z - means[k, ...] for k in range(means.shape[0])]
 
 
-def feature_sums(shares: Array, rows: list[Array], kind: int) -> Array:
-    """Return Σ_n shares[n, k] T(rows_k[n]); rows without a share, which may be huge, are left out."""
-    xp = namespace_of(shares)
+def feature_sums(r: Array, rows: list[Array], kind: int) -> Array:
+    """Return Σ_n r[n, k] T(rows_k[n]); rows without responsibility, which may be huge, are left out."""
+    xp = namespace_of(r)
     parts = []
-    for k, r in enumerate(rows):
-        share = shares[:, k]
-        counted = xp.where(share[:, None] > 0.0, r, xp.zeros_like(r))
-        parts.append(share @ features(counted, kind))
+    for k, row in enumerate(rows):
+        r_k = r[:, k]
+        counted = xp.where(r_k[:, None] > 0.0, row, xp.zeros_like(row))
+        parts.append(r_k @ features(counted, kind))
     return xp.stack(parts)
 
 
 def pattern_pass(
     rows: Any, w: Any, log_weights: Array, means: Array, covariances: Array, first: int, last: int
 ) -> Any:
-    """See `tractable.primitives.em.pattern_pass`."""
     xp = namespace_of(rows.flat)
     kind = _SQUARES if covariances.ndim == 2 else _PRODUCTS
     eye = xp.eye(means.shape[1], dtype=means.dtype, device=device(means))
@@ -131,8 +126,8 @@ def pattern_pass(
         start, stop = max(first, int(rows.begins[p])), min(last, int(rows.begins[p + 1]))
         if start < stop and mask.any():
             z = _entries(rows, p, start, stop)
-            share = None if w is None else w[start:stop]
-            more, log_p = _one_pattern(z, share, mask, log_weights, means, dense, kind)
+            counts = None if w is None else w[start:stop]
+            more, log_p = _one_pattern(z, counts, mask, log_weights, means, dense, kind)
             sums, evidence = sums + more, evidence + log_p
     return sums, evidence
 
@@ -165,9 +160,9 @@ def _one_pattern(
         centred.append(xp.take(xp.concat([c, y @ gain], axis=1), back, axis=1))
         corner = xp.take(xp.take(covariances[k, ...], m, axis=0), m, axis=1) - gain.T @ gain
         left.append(_packed(corner, back, len(there), kind))
-    shares, evidence = shares_and_evidence(xp.stack(log_densities, axis=1) + log_weights, w)
-    spread = xp.sum(shares, axis=0)[:, None] * xp.stack(left)
-    return feature_sums(shares, centred, kind) + spread, evidence
+    r, evidence = responsibilities_and_evidence(xp.stack(log_densities, axis=1) + log_weights, w)
+    spread = xp.sum(r, axis=0)[:, None] * xp.stack(left)
+    return feature_sums(r, centred, kind) + spread, evidence
 
 
 def _packed(corner: Array, back: Array, n_there: int, kind: int) -> Array:
@@ -182,16 +177,13 @@ def _packed(corner: Array, back: Array, n_there: int, kind: int) -> Array:
 
 
 def pattern_scores(rows: Any, means: Array, covariances: Array, first: int, last: int) -> Array:
-    """See `tractable.primitives.em.pattern_scores`."""
     xp = namespace_of(rows.flat)
     parts = [xp.zeros((0, means.shape[0]), dtype=means.dtype, device=device(means))]
     for p, mask in enumerate(rows.masks):
         start, stop = max(first, int(rows.begins[p])), min(last, int(rows.begins[p + 1]))
         if start < stop:
-            there = np.flatnonzero(mask)
-            a = int(rows.starts[p]) + (start - int(rows.begins[p])) * len(there)
-            z = xp.reshape(rows.flat[a : a + (stop - start) * len(there)], (stop - start, len(there)))
-            parts.append(_scores(z, xp.asarray(there, device=device(z)), means, covariances))
+            observed = xp.asarray(np.flatnonzero(mask), device=device(means))
+            parts.append(_scores(_entries(rows, p, start, stop), observed, means, covariances))
     return xp.concat(parts, axis=0)
 
 

@@ -1,4 +1,4 @@
-"""Responsibilities of a block of rows: the exponential and the softmax, written so that they vectorise.
+"""What the compiled E-steps do with a block of rows: softmax, whitening, products, factors of patterns.
 
 Numba has no library of vector mathematics, so the exponential is a polynomial of its own: two loops, the
 second of which multiplies by the power of two that the first wrote as exponent bits.
@@ -6,6 +6,8 @@ second of which multiplies by the power of two that the first wrote as exponent 
 
 import numpy as np
 from numba import njit
+
+from tractable.primitives.compiled_options import FAST
 
 __all__ = [
     "add_completed",
@@ -25,7 +27,7 @@ _TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(12, -1, -1))
 _FLOOR = -230.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def exp_in_place(x, bits):  # type: ignore[no-untyped-def]
     """Replace x ≤ 0 by exp(x), to the last digits; by zero below `_FLOOR`."""
     for j in range(x.size):
@@ -42,7 +44,7 @@ def exp_in_place(x, bits):  # type: ignore[no-untyped-def]
         x[j] *= power[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of scores, (K, B), into exp(score - top), and write their tops and sums."""
     K, B = scores.shape
@@ -57,7 +59,7 @@ def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
         total += scores[k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of log p(x, k), (K, B), into weighted responsibilities; return the sum of w log p(x).
 
@@ -87,7 +89,7 @@ def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyp
     return evidence
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _combine(coefficients, columns, m, out):  # type: ignore[no-untyped-def]
     """Write Σ_l coefficients[l] columns[l] over the first m, four at a time."""
     n = out.size
@@ -106,7 +108,7 @@ def _combine(coefficients, columns, m, out):  # type: ignore[no-untyped-def]
         l += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def log_joints(z, means, whiteners, log_constants, centred, white, out):  # type: ignore[no-untyped-def]
     """Write c_k - |W_k (z - mean_k)|² / 2 to row k; a component without weight is not looked at."""
     d, n = z.shape
@@ -125,7 +127,7 @@ def log_joints(z, means, whiteners, log_constants, centred, white, out):  # type
                 log_joint[j] -= 0.5 * white[j] * white[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _two_rows(x, y, r, rows, l, out_x, out_y):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j x_j rows[l, j] to out_x[l], and likewise for y, from l on; four are read at a time."""
     m, n = rows.shape
@@ -164,7 +166,7 @@ def _two_rows(x, y, r, rows, l, out_x, out_y):  # type: ignore[no-untyped-def]
         l += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _products(rows, r, out):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j rows[i, j] rows[l, j] for i ≤ l, two rows at a time."""
     m = rows.shape[0]
@@ -189,31 +191,31 @@ def _products(rows, r, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _squeeze(shares, index):  # type: ignore[no-untyped-def]
-    """Move the positive shares to the front, and write down where they stood."""
+def _pack_positive(responsibilities, index):  # type: ignore[no-untyped-def]
+    """Move positive responsibilities to the front, and write their positions."""
     q = 0
-    for j in range(shares.size):
-        if shares[j] > 0.0:
-            index[q], shares[q] = j, shares[j]
+    for j in range(responsibilities.size):
+        if responsibilities[j] > 0.0:
+            index[q], responsibilities[q] = j, responsibilities[j]
             q += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
-def centred_products(z, shares, mean, whitener, index, scratch, room, out):  # type: ignore[no-untyped-def]
-    """Add Σ_j shares[j] u_j u_jᵀ, upper triangle, of u = [1, z - mean]; whitened where there is a whitener.
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def centred_products(z, responsibilities, mean, whitener, index, scratch, scratch_rows, out):  # type: ignore[no-untyped-def]
+    """Add Σ_j r_j u_j u_jᵀ, upper triangle, of u = [1, z - mean]; whitened where there is a whitener.
 
-    Rows without a share, and those that no component explains, whose share is NaN, are squeezed out first.
+    Rows without responsibility, and those that no component explains, where it is NaN, are left out first.
     """
     d, n = z.shape
     q = 0
     for j in range(n):
-        q += 1 if shares[j] > 0.0 else 0
+        q += 1 if responsibilities[j] > 0.0 else 0
     if q == 0:
         return
-    rows = room[: (d + 1) * q].reshape(d + 1, q)
-    r, white = shares[:q], scratch[:q]
+    rows = scratch_rows[: (d + 1) * q].reshape(d + 1, q)
+    r, white = responsibilities[:q], scratch[:q]
     if q < n:
-        _squeeze(shares, index)
+        _pack_positive(responsibilities, index)
     rows[0] = 1.0
     for i in range(d):
         m, column, target = mean[i], z[i], rows[1 + i]
@@ -229,7 +231,7 @@ def centred_products(z, shares, mean, whitener, index, scratch, room, out):  # t
     _products(rows, r, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def diagonal_log_joint(z, mean, whitener, out):  # type: ignore[no-untyped-def]
     """Subtract Σ_i (whitener_i (z_i - mean_i))² / 2."""
     d, n = z.shape
@@ -240,14 +242,14 @@ def diagonal_log_joint(z, mean, whitener, out):  # type: ignore[no-untyped-def]
             out[j] -= 0.5 * t * t
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
-def diagonal_products(z, shares, mean, out):  # type: ignore[no-untyped-def]
-    """Add Σ_j shares[j] [1, z_j - mean, (z_j - mean)²]; NaN, where no component explains the row, is none."""
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def diagonal_products(z, responsibilities, mean, out):  # type: ignore[no-untyped-def]
+    """Add Σ_j r_j [1, z_j - mean, (z_j - mean)²]; NaN, where no component explains the row, counts as 0."""
     d, n = z.shape
     weight = 0.0
     for j in range(n):
-        shares[j] = shares[j] if shares[j] > 0.0 else 0.0  # noqa: FURB136  (max may keep NaN)
-        weight += shares[j]
+        responsibilities[j] = responsibilities[j] if responsibilities[j] > 0.0 else 0.0  # noqa: FURB136  (max may keep NaN)
+        weight += responsibilities[j]
     if weight == 0.0:
         return
     out[0] += weight
@@ -255,8 +257,8 @@ def diagonal_products(z, shares, mean, out):  # type: ignore[no-untyped-def]
         m, column = mean[i], z[i]
         first = second = 0.0
         for j in range(n):
-            t = column[j] - m if shares[j] > 0.0 else 0.0
-            u = shares[j] * t
+            t = column[j] - m if responsibilities[j] > 0.0 else 0.0
+            u = responsibilities[j] * t
             first += u
             second += u * t
         out[1 + i] += first
@@ -279,7 +281,7 @@ def observed_first(mask, order):  # type: ignore[no-untyped-def]
     return d
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _combine_rows(coefficients, triangle, d, out):  # type: ignore[no-untyped-def]
     """Write Σ_l coefficients[l] times row l of a lower triangle, over the first d."""
     for j in range(d):
@@ -290,7 +292,7 @@ def _combine_rows(coefficients, triangle, d, out):  # type: ignore[no-untyped-de
             out[j] += a * row[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def factor_pattern(covariance, order, d, lower, whitener):  # type: ignore[no-untyped-def]
     """Write the Cholesky factor in the given order, and the inverse of its first d rows; return Σ log L_ii.
 
@@ -324,7 +326,7 @@ def _add(sums, a, b, value):  # type: ignore[no-untyped-def]
     sums[min(a, b), max(a, b)] += value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def add_completed(scatter, lower, whitener, order, d, gain, crossed, sums):  # type: ignore[no-untyped-def]
     """Add the scatter of [1, entries that are there] to that of [1, all], completed; upper triangles."""
     n_missing, weight = order.size - d, scatter[0, 0]

@@ -1,18 +1,15 @@
-"""See `tractable.primitives.em`."""
+"""The E-step of mixtures of exponential families, as two matrix products around a softmax."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import FAST, INT, MATRIX, ROWS, VECTOR
 from tractable.primitives.em.compiled_blocks import softmax_columns
 
 __all__ = ["mixture_pass"]
 
-_rows = types.Array(types.float64, 2, "A", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "C", readonly=True)
 
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _squares(features, d, kind):  # type: ignore[no-untyped-def]
     """Fill in the second-order features: none (0), their sum (1), squares (2), or all products (3)."""
     block = features.shape[1]
@@ -32,11 +29,11 @@ def _squares(features, d, kind):  # type: ignore[no-untyped-def]
 
 # One signature takes rows of any order, writable or not: it is compiled once.
 @njit(
-    [(_rows, _vector, _vector, _vector, _matrix, types.int64, types.int64)],
+    [(ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
+    fastmath=FAST,
 )
 def mixture_pass(x, w, shift, scale, natural, kind, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.mixture_pass`; statistics come back as (P, K)."""

@@ -1,22 +1,17 @@
-"""See `tractable.primitives.em`."""
+"""Gaussian log-densities of rows with missing entries."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import DENSE_VECTOR, FAST, INDICES, INT, MASKS, MATRICES, MATRIX
 from tractable.primitives.em.compiled_blocks import factor_pattern, observed_first
 
 __all__ = ["pattern_scores"]
 
 _LOG_2PI = np.log(2.0 * np.pi)
 
-_flat = types.Array(types.float64, 1, "C", readonly=True)
-_places = types.Array(types.int64, 1, "C", readonly=True)
-_masks = types.Array(types.boolean, 2, "C", readonly=True)
-_means = types.Array(types.float64, 2, "C", readonly=True)
-_matrices = types.Array(types.float64, 3, "C", readonly=True)
 
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _squared_length(row, mean, whitener, d, centred):  # type: ignore[no-untyped-def]
     """Return |W (row - mean)|² for a lower triangular W."""
     for i in range(d):
@@ -31,13 +26,12 @@ def _squared_length(row, mean, whitener, d, centred):  # type: ignore[no-untyped
 
 
 @njit(
-    [(_flat, _places, _places, _masks, _means, _matrices, types.int64, types.int64)],
+    [(DENSE_VECTOR, INDICES, INDICES, MASKS, MATRIX, MATRICES, INT, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
 )
 def pattern_scores(flat, starts, begins, masks, means, covariances, first, last):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.em.pattern_scores`."""
     K, D = means.shape
     order, lower, whitener = np.empty(D, np.int64), np.empty((D, D)), np.empty((D, D))
     mean, centred, out = np.empty(D), np.empty(D), np.zeros((last - first, K))

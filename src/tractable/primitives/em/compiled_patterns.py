@@ -1,8 +1,18 @@
-"""See `tractable.primitives.em`."""
+"""The E-step of Gaussian mixtures over rows with missing entries."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import (
+    DENSE_VECTOR,
+    INDICES,
+    INT,
+    MASKS,
+    MATRICES,
+    MATRIX,
+    ROWS,
+    VECTOR,
+)
 from tractable.primitives.em.compiled_blocks import (
     add_completed,
     centred_products,
@@ -20,14 +30,6 @@ _LOG_2PI = np.log(2.0 * np.pi)
 #: Most rows in a block: with their copy they stay in the first-level cache.
 _BLOCK = 256
 
-_flat = types.Array(types.float64, 1, "C", readonly=True)
-_places = types.Array(types.int64, 1, "C", readonly=True)
-_masks = types.Array(types.boolean, 2, "C", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_means = types.Array(types.float64, 2, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "C", readonly=True)
-_matrices = types.Array(types.float64, 3, "C", readonly=True)
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _load(flat, start, z):  # type: ignore[no-untyped-def]
@@ -39,16 +41,11 @@ def _load(flat, start, z):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [
-        (
-            _flat, _places, _places, _masks, _vector,
-            _vector, _means, _matrices, types.int64, types.int64,
-        )
-    ],
+    [(DENSE_VECTOR, INDICES, INDICES, MASKS, VECTOR, VECTOR, ROWS, MATRICES, INT, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-)  # fmt: skip
+)
 def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances, first, last):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.pattern_pass`; sums are upper triangles (K, 1 + d, 1 + d).
 
@@ -59,17 +56,20 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
     gain, crossed = np.empty((D, D)), np.empty((D, D + 1))
     constants, bits = np.empty(K), np.empty(_BLOCK, np.int64)
     top, total, scratch = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
-    z_room, centred_room, room = np.empty(D * _BLOCK), np.empty(D * _BLOCK), np.empty((D + 1) * _BLOCK)
-    joint_room, white_room, mean_room = np.empty(K * _BLOCK), np.empty(K * D * D), np.empty(K * D)
-    scatter_room, sums = np.empty(K * (D + 1) * (D + 1)), np.zeros((K, D + 1, D + 1))
+    z_buffer, centred_buffer, buffer = np.empty(D * _BLOCK), np.empty(D * _BLOCK), np.empty((D + 1) * _BLOCK)
+    joint_buffer, white_buffer, mean_buffer = np.empty(K * _BLOCK), np.empty(K * D * D), np.empty(K * D)
+    scatter_buffer, sums = np.empty(K * (D + 1) * (D + 1)), np.zeros((K, D + 1, D + 1))
     evidence = 0.0
     p = np.searchsorted(begins, first, side="right") - 1
     while p < masks.shape[0] and begins[p] < last:
         d = observed_first(masks[p], order)
         start, stop = max(first, begins[p]), min(last, begins[p + 1])
         if d > 0:
-            whiteners, centres = white_room[: K * d * d].reshape(K, d, d), mean_room[: K * d].reshape(K, d)
-            scatter = scatter_room[: K * (d + 1) * (d + 1)].reshape(K, d + 1, d + 1)
+            whiteners, centres = (
+                white_buffer[: K * d * d].reshape(K, d, d),
+                mean_buffer[: K * d].reshape(K, d),
+            )
+            scatter = scatter_buffer[: K * (d + 1) * (d + 1)].reshape(K, d + 1, d + 1)
             scatter[:] = 0.0
             for k in range(K):
                 constants[k] = log_weights[k]
@@ -82,14 +82,21 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
                     centres[k, i] = means[k, order[i]]
             for a in range(start, stop, _BLOCK):
                 n = min(_BLOCK, stop - a)
-                z, centred = z_room[: d * n].reshape(d, n), centred_room[: d * n].reshape(d, n)
-                log_joint = joint_room[: K * n].reshape(K, n)
+                z, centred = z_buffer[: d * n].reshape(d, n), centred_buffer[: d * n].reshape(d, n)
+                log_joint = joint_buffer[: K * n].reshape(K, n)
                 _load(flat, starts[p] + (a - begins[p]) * d, z)
                 log_joints(z, centres, whiteners, constants, centred, scratch[:n], log_joint)
                 evidence += softmax_columns(log_joint, n, w[a : a + n], top[:n], total[:n], bits[:n])
                 for k in range(K):
                     centred_products(
-                        z, log_joint[k], centres[k], whiteners[k, :0], bits[:n], scratch[:n], room, scatter[k]
+                        z,
+                        log_joint[k],
+                        centres[k],
+                        whiteners[k, :0],
+                        bits[:n],
+                        scratch[:n],
+                        buffer,
+                        scatter[k],
                     )
             for k in range(K):
                 if scatter[k, 0, 0] > 0.0:
@@ -99,23 +106,17 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
 
 
 @njit(
-    [
-        (
-            _flat, _places, _places, _masks, _vector,
-            _vector, _means, _matrix, types.int64, types.int64,
-        )
-    ],
+    [(DENSE_VECTOR, INDICES, INDICES, MASKS, VECTOR, VECTOR, ROWS, MATRIX, INT, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-)  # fmt: skip
+)
 def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, variances, first, last):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.em.pattern_pass`."""
     K, D = means.shape
     order, part, sums = np.empty(D, np.int64), np.empty(1 + 2 * D), np.zeros((K, 1 + 2 * D))
     mean, whitener, bits = np.empty(D), np.empty(D), np.empty(_BLOCK, np.int64)
     top, total = np.empty(_BLOCK), np.empty(_BLOCK)
-    z_room, joint_room = np.empty(D * _BLOCK), np.empty(K * _BLOCK)
+    z_buffer, joint_buffer = np.empty(D * _BLOCK), np.empty(K * _BLOCK)
     scale = 1.0 / np.sqrt(variances)
     log_scale = np.log(scale) - 0.5 * _LOG_2PI
     evidence = 0.0
@@ -125,7 +126,7 @@ def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, va
         start, stop = max(first, begins[p]), min(last, begins[p + 1])
         for a in range(start, stop if d > 0 else start, _BLOCK):
             n = min(_BLOCK, stop - a)
-            z, log_joint = z_room[: d * n].reshape(d, n), joint_room[: K * n].reshape(K, n)
+            z, log_joint = z_buffer[: d * n].reshape(d, n), joint_buffer[: K * n].reshape(K, n)
             _load(flat, starts[p] + (a - begins[p]) * d, z)
             for k in range(K):
                 log_joint[k] = log_weights[k]

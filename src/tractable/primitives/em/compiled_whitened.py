@@ -1,8 +1,9 @@
-"""See `tractable.primitives.em`."""
+"""The E-step of Gaussian mixtures in whitened coordinates."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import BOOL, FAST, INT, MATRICES, MATRIX, ROWS, VECTOR
 from tractable.primitives.em.compiled_blocks import (
     centred_products,
     diagonal_log_joint,
@@ -13,13 +14,8 @@ from tractable.primitives.em.compiled_blocks import (
 
 __all__ = ["whitened_diagonal_pass", "whitened_pass"]
 
-_rows = types.Array(types.float64, 2, "A", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "C", readonly=True)
-_matrices = types.Array(types.float64, 3, "C", readonly=True)
 
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _load(x, start, n, shift, scale, z):  # type: ignore[no-untyped-def]
     """Fill the first n columns of z with shifted and scaled rows."""
     for i in range(z.shape[0]):
@@ -28,11 +24,11 @@ def _load(x, start, n, shift, scale, z):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [(_rows, _vector, _vector, _vector, _matrix, _matrices, _vector, types.boolean, types.int64)],
+    [(ROWS, VECTOR, VECTOR, VECTOR, MATRIX, MATRICES, VECTOR, BOOL, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
+    fastmath=FAST,
 )
 def whitened_pass(x, w, shift, scale, means, whiteners, log_constants, white, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.whitened_pass`; sums are upper triangles (K, 1 + d, 1 + d)."""
@@ -40,7 +36,7 @@ def whitened_pass(x, w, shift, scale, means, whiteners, log_constants, white, bl
     K = log_constants.size
     z, centred, log_joint = np.zeros((d, block)), np.empty((d, block)), np.empty((K, block))
     top, total, scratch = np.empty(block), np.empty(block), np.empty(block)
-    bits, room = np.empty(block, np.int64), np.empty((d + 1) * block)
+    bits, buffer = np.empty(block, np.int64), np.empty((d + 1) * block)
     sums = np.zeros((K, d + 1, d + 1))
     evidence = 0.0
     for start in range(0, n_rows, block):
@@ -50,19 +46,18 @@ def whitened_pass(x, w, shift, scale, means, whiteners, log_constants, white, bl
         evidence += softmax_columns(log_joint, n, w[start : start + n], top, total, bits)
         for k in range(K):
             whitener = whiteners[k, : d if white else 0]
-            centred_products(z, log_joint[k], means[k], whitener, bits, scratch, room, sums[k])
+            centred_products(z, log_joint[k], means[k], whitener, bits, scratch, buffer, sums[k])
     return sums, evidence
 
 
 @njit(
-    [(_rows, _vector, _vector, _vector, _matrix, _matrix, _vector, types.int64)],
+    [(ROWS, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath={"contract", "nsz", "arcp", "reassoc"},
+    fastmath=FAST,
 )
 def whitened_diagonal_pass(x, w, shift, scale, means, whiteners, log_constants, block):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.em.whitened_diagonal_pass`."""
     n_rows, d = x.shape
     K = log_constants.size
     z, log_joint = np.zeros((d, block)), np.empty((K, block))

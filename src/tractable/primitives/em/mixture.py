@@ -68,9 +68,7 @@ def mixture_pass(
     K, P = natural.shape
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
     block = int(np.clip(1_000_000 // (K * P) // 32 * 32, 64, 512))
-    x = x if x.dtype == np.float64 else x.astype(np.float64)
-    w = np.empty(0) if weights is None else weights
-    sums, evidence = compiled(x, w, shift, scale, np.ascontiguousarray(natural), kind, block)
+    sums, evidence = compiled(*_rows(x, weights), shift, scale, np.ascontiguousarray(natural), kind, block)
     return sums.T, evidence
 
 
@@ -180,8 +178,7 @@ def whitened_diagonal_pass(
 
 
 def _rows(x: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    x = x if x.dtype == np.float64 else x.astype(np.float64)
-    return x, np.empty(0) if weights is None else weights
+    return np.asarray(x, dtype=np.float64), np.empty(0) if weights is None else weights
 
 
 def _dense(x: np.ndarray) -> np.ndarray:

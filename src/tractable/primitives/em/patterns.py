@@ -1,4 +1,4 @@
-"""Rows with missing entries, those with the same entries missing side by side."""
+"""Rows with missing entries, grouped by which entries are observed, and Gaussian passes over them."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ _ROWS = 2**14
 
 @value
 class PatternRows:
-    """Rows sorted by which of their entries are there; only those are kept.
+    """Rows sorted by which of their entries are observed; only those are stored.
 
     Parameters
     ----------
     flat : array
-        Pattern after pattern, row after row, the entries that are there.
+        Pattern after pattern, row after row, the observed entries.
     starts : array (P,)
         Where each pattern's entries begin.
     begins : array (P + 1,)
         Where each pattern's rows begin, and where the last ones end.
     masks : bool array (P, d)
-        Which entries each pattern has.
+        Which entries each pattern observes.
     order : array (n,)
-        Where each row stood.
+        The position of each row before sorting.
     weights : array (n,) or None
         How often each row counts, in this order.
     """
@@ -68,7 +68,7 @@ class PatternRows:
 def group_by_pattern(
     x: Array, weights: Array | None = None, shift: Array | None = None, scale: Array | None = None
 ) -> PatternRows:
-    """Sort rows by which entries are missing (NaN), and keep the others, as (x - shift) * scale.
+    """Sort rows by which entries are missing (NaN), and store the others as (x - shift) * scale.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ def pattern_pass(
     covariances: Array,
     part: tuple[int, int] | None = None,
 ) -> tuple[Array, Any]:
-    """Sum r_k E[1, z - m_k, products | what is there, k] and log p(what is there) over rows, for Gaussians.
+    """Sum r_k E[1, z - m_k, products | z_o, k] and log p(z_o) over rows with observed entries z_o.
 
     One Cholesky factor of each covariance, the entries of the pattern first, gives all that its rows need:
-    with L_oo and L_mo the rows of the entries that are there and that are missing, y = L_oo⁻¹ (z_o - m_o) is
+    with L_oo and L_mo the rows of the observed and of the missing entries, y = L_oo⁻¹ (z_o - m_o) is
     white, m_m + L_mo y the mean of the others, and L_mm L_mmᵀ their covariance. The completed sums are a
-    linear map of those of the entries that are there, so a row costs only these. A row without any entry has
+    linear map of those of the observed entries, so a row costs only these. A row without any entry has
     log-probability 0 and counts for nothing in the sums.
 
     Parameters
@@ -136,19 +136,19 @@ def pattern_pass(
     weights : array (n,) or None
         How often each row counts, in the order of `rows`: ``rows.weights``.
     log_weights : array (K,)
-        log π_k; -inf for a component without weight, which is not looked at.
+        log π_k; -inf for a component without weight, which is skipped.
     means : array (K, d)
     covariances : array (K, d, d) or (K, d)
         Positive definite, or the variances of independent columns.
     part : pair of int, optional
-        The range of sorted rows to look at, one of ``rows.parts()``; all of them when not given.
+        The range of sorted rows, one of ``rows.parts()``; all of them when not given.
 
     Returns
     -------
     sums : array (K, 1 + d + d (d + 1) / 2) or (K, 1 + 2 d)
         About each component's own mean; the conditional covariances of missing entries are in them.
     evidence : float
-        Σ_n w_n log p(z_n, where it is there).
+        Σ_n w_n log p(observed entries of z_n).
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _check_definite(bad: np.ndarray) -> None:
 def pattern_scores(
     rows: PatternRows, means: Array, covariances: Array, part: tuple[int, int] | None = None
 ) -> Any:
-    """Return log N(what is there of z | m_k, Σ_k) of sorted rows, by one factor for each pattern.
+    """Return log N(z_o | m_k, Σ_k) of the observed entries of sorted rows, by one factor for each pattern.
 
     A row without any entry has log density 0.
 
@@ -196,7 +196,7 @@ def pattern_scores(
     covariances : array (K, d, d) or (1, d, d)
         Positive definite; one is that of all.
     part : pair of int, optional
-        The range of sorted rows to look at, one of ``rows.parts()``; all of them when not given.
+        The range of sorted rows, one of ``rows.parts()``; all of them when not given.
 
     Returns
     -------
@@ -205,7 +205,6 @@ def pattern_scores(
 
     Examples
     --------
-    >>> from tractable.primitives.em import group_by_pattern
     >>> rows = group_by_pattern(np.array([[1.0, np.nan], [np.nan, np.nan]]))
     >>> pattern_scores(rows, np.zeros((1, 2)), np.eye(2)[None]).round(4).tolist()
     [[0.0], [-1.4189]]

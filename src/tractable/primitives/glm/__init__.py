@@ -25,7 +25,7 @@ def softmax_loss(
     ----------
     x : array (n, d)
     targets : array (n,) of int, or (n, K)
-        The class of each row, or its shares in the classes.
+        The class of each row, or its probability of each class.
     weights : array (n,) or None
     shift, scale : arrays (d,)
     coef : array (K, d) or (K, 1 + d)
@@ -34,7 +34,7 @@ def softmax_loss(
     -------
     loss : float
     gradient : array, like `coef`
-        Σ_n w_n (|t_n| p_nk - t_nk) z_n, with |t_n| the sum of a row of shares.
+        Σ_n w_n (|t_n| p_nk - t_nk) z_n, with |t_n| the sum of a row of targets.
 
     Examples
     --------
@@ -51,9 +51,18 @@ def softmax_loss(
 
     hard = targets.ndim == 1
     codes = targets.astype(np.int64) if hard else np.empty(0, np.int64)
-    shares = np.empty((0, len(coef))) if hard else _float(targets)
-    w = np.empty(0) if weights is None else _float(weights)
-    return compiled(_float(x), codes, shares, w, shift, scale, np.ascontiguousarray(coef), _block(coef))
+    soft = np.empty((0, len(coef))) if hard else np.asarray(targets, dtype=np.float64)
+    w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    return compiled(
+        np.asarray(x, dtype=np.float64),
+        codes,
+        soft,
+        w,
+        shift,
+        scale,
+        np.ascontiguousarray(coef),
+        _block(coef),
+    )
 
 
 def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
@@ -65,7 +74,7 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
     ----------
     x : array (n, d)
     mass : array (n,) or None
-        Weight of each row, times the sum of its shares.
+        Weight of each row, times the sum of its targets.
     shift, scale : arrays (d,)
     coef : array (K, p), p = d or 1 + d
 
@@ -79,18 +88,16 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
     k, p = coef.shape
-    m = np.empty(0) if mass is None else _float(mass)
+    m = np.empty(0) if mass is None else np.asarray(mass, dtype=np.float64)
     paired = k > 2 and p <= MOST_PAIRED
-    upper = compiled(_float(x), m, shift, scale, np.ascontiguousarray(coef), 128, paired)
+    upper = compiled(
+        np.asarray(x, dtype=np.float64), m, shift, scale, np.ascontiguousarray(coef), 128, paired
+    )
     found = np.zeros((k, k, p, p))
     rows, columns = np.triu_indices(k, 1)
     found[rows, columns] = found[columns, rows] = -upper
     found[np.arange(k), np.arange(k)] = -found.sum(axis=1)
     return found
-
-
-def _float(x: np.ndarray) -> np.ndarray:
-    return x if x.dtype == np.float64 else x.astype(np.float64)
 
 
 def _block(coef: np.ndarray) -> int:
@@ -101,33 +108,34 @@ def _block(coef: np.ndarray) -> int:
 def perceptron_pass(
     rows: Array, codes: Array, weights: Array, start: Array
 ) -> tuple[Array, Array, float, float]:
-    """Visit rows in order; where a rival's plane is not below that of a row's class, correct both.
+    """Return the coefficients after one pass of the multi-class perceptron over the rows, in order.
 
-    A mistake adds the row to the plane of its class and takes it from the best rival's, the first of tied
-    ones. A row of weight m is visited m times in a row, the last time in part: with a step in proportion.
+    A mistake, a row whose class does not score above every other, adds the row to the coefficients of its
+    class and subtracts it from those of the best other class, the first of tied ones. A row of weight m is
+    visited m times in a row, the last time in part: with a step in proportion.
 
     Parameters
     ----------
     rows : array (n, p)
     codes : array (n,) of int
-        The class of each row, its place among K.
+        The class of each row, from 0 to K - 1.
     weights : array (n,)
         How often each row counts.
     start : array (K, p)
-        The planes before the first row.
+        The coefficients before the first row.
 
     Returns
     -------
     array (K, p), array (K, p), float, float
-        The planes after the last row; their sum over visits, each after its correction; the mistakes, and
-        the visits: their weight.
+        The coefficients after the last row; their sum over visits, each after its correction; the weight of
+        the mistakes, and of the visits.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows, codes = np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0])
-    >>> planes, total, mistakes, visits = perceptron_pass(rows, codes, np.ones(2), np.zeros((2, 2)))
-    >>> planes[1], total[1], mistakes, visits
+    >>> coef, total, mistakes, visits = perceptron_pass(rows, codes, np.ones(2), np.zeros((2, 2)))
+    >>> coef[1], total[1], mistakes, visits
     (array([1., 2.]), array([2., 4.]), 1.0, 2.0)
     """
     if not is_numpy_array(rows):

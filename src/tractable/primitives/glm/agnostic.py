@@ -17,7 +17,6 @@ def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
 def softmax_loss(
     x: Array, targets: Array, weights: Any, shift: Array, scale: Array, coef: Array
 ) -> tuple[Any, Array]:
-    """See `tractable.primitives.glm.softmax_loss`."""
     xp = namespace_of(x)
     t = targets
     if t.ndim == 1:
@@ -33,7 +32,6 @@ def softmax_loss(
 
 
 def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Array) -> Array:
-    """See `tractable.primitives.glm.softmax_curvature`."""
     xp = namespace_of(x)
     z = _features(x, shift, scale, coef.shape[1])
     p = xp.exp(log_softmax(z @ coef.T))
@@ -52,23 +50,22 @@ def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Arr
 def perceptron_pass(
     rows: Array, codes: Array, weights: Array, start: Array
 ) -> tuple[Array, Array, float, float]:
-    """See `tractable.primitives.glm.perceptron_pass`."""
     xp = namespace_of(rows)
-    places = xp.arange(start.shape[0], device=device(start))
-    planes, total, mistakes = start, xp.zeros_like(start), 0.0
+    classes = xp.arange(start.shape[0], device=device(start))
+    coef, total, mistakes = start, xp.zeros_like(start), 0.0
     for i in range(rows.shape[0]):
         left, own = float(weights[i]), int(codes[i])
         blank = not bool(xp.any(rows[i, :] != 0.0))
         while left > 0.0:
-            scores = planes @ rows[i, :]
-            others = xp.where(places == own, -xp.inf, scores)
+            scores = coef @ rows[i, :]
+            others = xp.where(classes == own, -xp.inf, scores)
             rival = int(xp.argmax(others))
             wrong = float(others[rival]) >= float(scores[own])
             share = min(left, 1.0) if wrong and not blank else left
             mistakes += share if wrong else 0.0
             if wrong and not blank:
-                step = xp.astype(places == own, rows.dtype) - xp.astype(places == rival, rows.dtype)
-                planes = planes + share * step[:, None] * rows[i, :]
-            total = total + share * planes
+                step = xp.astype(classes == own, rows.dtype) - xp.astype(classes == rival, rows.dtype)
+                coef = coef + share * step[:, None] * rows[i, :]
+            total = total + share * coef
             left -= share
-    return planes, total, mistakes, float(xp.sum(weights))
+    return coef, total, mistakes, float(xp.sum(weights))

@@ -1,20 +1,15 @@
-"""See `tractable.primitives.glm`."""
+"""Softmax regression: loss, gradient and Hessian over blocks of rows."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import BOOL, CODES, FAST, INT, MATRIX, ROWS, VECTOR
 from tractable.primitives.em.compiled_blocks import exp_below_top
 
 __all__ = ["fill", "softmax_curvature", "softmax_loss"]
 
-_rows = types.Array(types.float64, 2, "A", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_codes = types.Array(types.int64, 1, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "C", readonly=True)
-_FAST = {"contract", "nsz", "arcp", "reassoc"}
 
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     """Write a block of rows, shifted and scaled, behind the ones of the intercept where there is one."""
     d = x.shape[1]
@@ -25,28 +20,28 @@ def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     features[n:] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _behind(scores, n, start, codes, shares, w, behind, mass):  # type: ignore[no-untyped-def]
-    """Write how far the scores of a row's own classes lie behind its best, and how much the row counts."""
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _behind(scores, n, start, codes, targets, w, behind, mass):  # type: ignore[no-untyped-def]
+    """Write by how much the best score of a row exceeds those of its targets, and the row's weight."""
     K = scores.shape[0]
     for j in range(n):
         best = scores[0, j]
         for k in range(1, K):
             best = max(best, scores[k, j])
         weight = w[start + j] if w.size else 1.0
-        if shares.size:
-            lag, share = 0.0, 0.0
+        if targets.size:
+            lag, target = 0.0, 0.0
             for k in range(K):
-                t = shares[start + j, k]
+                t = targets[start + j, k]
                 if t != 0.0:
                     lag += t * (best - scores[k, j])
-                    share += t
-            behind[j], mass[j] = weight * lag, weight * share
+                    target += t
+            behind[j], mass[j] = weight * lag, weight * target
         else:
             behind[j], mass[j] = weight * (best - scores[codes[start + j], j]), weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-def]
     """Return the loss of a block, summed in short runs: its roundings must not hide the last Newton steps."""
     loss = 0.0
@@ -67,14 +62,14 @@ def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-de
 
 
 @njit(
-    [(_rows, _codes, _rows, _vector, _vector, _vector, _matrix, types.int64)],
+    [(ROWS, CODES, ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath=_FAST,
+    fastmath=FAST,
 )
-def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.glm.softmax_loss`; an empty `shares` means hard classes."""
+def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.softmax_loss`; an empty `targets` means hard classes."""
     n_rows = x.shape[0]
     K, P = coef.shape
     features, scores = np.ones((block, P)), np.empty((K, block))
@@ -85,18 +80,18 @@ def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignor
         n = min(block, n_rows - start)
         fill(features, x, start, n, shift, scale)
         np.dot(coef, features.T, scores)
-        _behind(scores, n, start, codes, shares, w, behind, mass)
+        _behind(scores, n, start, codes, targets, w, behind, mass)
         exp_below_top(scores, top, total, bits)
-        loss += _block_loss(behind, mass, total, n, bool(w.size or shares.size))
+        loss += _block_loss(behind, mass, total, n, bool(w.size or targets.size))
         for j in range(block):
             total[j] = mass[j] / total[j] if j < n else 0.0
         for k in range(K):
             scores[k] *= total
         for j in range(n):
             weight = w[start + j] if w.size else 1.0
-            if shares.size:
+            if targets.size:
                 for k in range(K):
-                    scores[k, j] -= weight * shares[start + j, k]
+                    scores[k, j] -= weight * targets[start + j, k]
             else:
                 scores[codes[start + j], j] -= weight
         np.dot(scores, features, part)
@@ -104,7 +99,7 @@ def softmax_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignor
     return loss, gradient
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _products(features, pairs):  # type: ignore[no-untyped-def]
     """Write all products x_i x_j, i ≤ j, of every row."""
     B, P = features.shape
@@ -117,11 +112,11 @@ def _products(features, pairs):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [(_rows, _vector, _vector, _vector, _matrix, types.int64, types.boolean)],
+    [(ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT, BOOL)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath=_FAST,
+    fastmath=FAST,
 )
 def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
     """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).

@@ -1,21 +1,16 @@
-"""Softmax regression of two classes, by the one plane that matters: see `softmax_pass`."""
+"""Softmax regression of two classes, by the difference of their coefficients."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import CODES, FAST, INT, MATRIX, ROWS, VECTOR
 from tractable.primitives.em.compiled_blocks import exp_in_place
 from tractable.primitives.glm.compiled import fill
 
 __all__ = ["two_class_loss"]
 
-_rows = types.Array(types.float64, 2, "A", readonly=True)
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_codes = types.Array(types.int64, 1, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "C", readonly=True)
-_FAST = {"contract", "nsz", "arcp", "reassoc"}
 
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     """Return the loss of a block of rows that count once, in short runs; turn z into p - t."""
     loss = 0.0
@@ -31,46 +26,46 @@ def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     return loss
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _counted(z, small, n, codes, shares, w, start):  # type: ignore[no-untyped-def]
-    """Return the loss of a block of weighted rows, or of rows with shares in both; turn z into p - t."""
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-def]
+    """Return the loss of a block of weighted rows, or of rows with soft targets; turn z into p - t."""
     loss = 0.0
     for first in range(0, n, 32):
         run = 0.0
         for j in range(first, min(first + 32, n)):
             i = start + j
             weight = w[i] if w.size else 1.0
-            one = shares[i, 1] if shares.size else float(codes[i])
-            other = shares[i, 0] if shares.size else 1.0 - one
-            share = one + other
-            run += weight * (one * max(-z[j], 0.0) + other * max(z[j], 0.0) + share * np.log1p(small[j]))
-            z[j] = weight * (share * (1.0 if z[j] >= 0.0 else small[j]) / (1.0 + small[j]) - one)
+            one = targets[i, 1] if targets.size else float(codes[i])
+            other = targets[i, 0] if targets.size else 1.0 - one
+            target = one + other
+            run += weight * (one * max(-z[j], 0.0) + other * max(z[j], 0.0) + target * np.log1p(small[j]))
+            z[j] = weight * (target * (1.0 if z[j] >= 0.0 else small[j]) / (1.0 + small[j]) - one)
         loss += run
     return loss
 
 
 @njit(
-    [(_rows, _codes, _rows, _vector, _vector, _vector, _matrix, types.int64)],
+    [(ROWS, CODES, ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
-    fastmath=_FAST,
+    fastmath=FAST,
 )
-def two_class_loss(x, codes, shares, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`, for two classes."""
     n_rows, P = x.shape[0], coef.shape[1]
     features, z, small = np.ones((block, P)), np.empty(block), np.empty(block)
     bits = np.empty(block, np.int64)
-    plane, slope, loss = coef[1] - coef[0], np.zeros(P), 0.0
+    coef_difference, slope, loss = coef[1] - coef[0], np.zeros(P), 0.0
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
         fill(features, x, start, n, shift, scale)
-        np.dot(features, plane, z)
+        np.dot(features, coef_difference, z)
         for j in range(block):
             small[j] = -abs(z[j])
         exp_in_place(small, bits)
-        if w.size or shares.size:
-            loss += _counted(z, small, n, codes, shares, w, start)
+        if w.size or targets.size:
+            loss += _counted(z, small, n, codes, targets, w, start)
         else:
             loss += _counted_once(z, small, n, codes, start)
         z[n:] = 0.0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_sum_exp
 
-__all__ = ["log_kernel_sums", "log_local_windows"]
+__all__ = ["log_kernel_sums"]
 
 #: Pairs of a query and a point that are held at a time.
 PAIRS = 2**22
@@ -20,7 +20,6 @@ def log_kernel_sums(
     first: int = 0,
     scale: float = 1.0,
 ) -> Array:
-    """See `tractable.primitives.kernel_sums.log_kernel_sums`."""
     xp = namespace_of(points)
     step = max(1, PAIRS // max(1, points.shape[0]))
     parts = []
@@ -48,12 +47,3 @@ def _block(
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
     terms = xp.where(some, log_counts + log_profile(squares), xp.full_like(counts, -xp.inf))
     return log_sum_exp(terms)
-
-
-def log_local_windows(x: Array, points: Array, whiten: Array, heights: Array, of_rows: bool) -> Array:
-    """See `tractable.primitives.kernel_sums.log_local_windows`."""
-    xp = namespace_of(x, points, whiten, heights)
-    away = (x[:, None, :] - points[None, :, :])[..., None]
-    shapes = whiten[:, None, :, :] if of_rows else whiten[None, :, :, :]
-    white = xp.matmul(shapes, away)[..., 0]
-    return log_sum_exp(heights - 0.5 * xp.sum(white * white, axis=-1))

@@ -1,4 +1,4 @@
-"""See `tractable.primitives.kernel_sums`: sums of Gaussian windows over sorted points.
+"""Sums of Gaussian windows over sorted points, by the fast Gauss transform.
 
 Points fall into bins of half a bandwidth h, and every bin keeps moments: with u = (x - c)/h, v = (q - c)/h,
 exp(-(u - v)²/2) = exp(-v²/2) Σ_k v^k [exp(-u²/2) u^k / k!]. As |u| ≤ 1/4 and |v| ≤ 10.5, the series is short

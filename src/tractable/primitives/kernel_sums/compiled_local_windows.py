@@ -1,4 +1,4 @@
-"""See `tractable.primitives.kernel_sums`."""
+"""Sums of Gaussian windows of different covariances."""
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,6 @@ _NOTHING = 45.0
 
 @njit(nogil=True, cache=True)
 def log_local_windows(x, points, whiten, heights, of_rows, first, low, high, top, rates):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.kernel_sums.log_local_windows`."""
     out, bounds = np.empty(len(x)), np.empty(len(top))
     for i in range(len(x)):
         best = 0

@@ -1,4 +1,4 @@
-"""See `tractable.primitives.kernel_sums`: a walk over boxes for every query."""
+"""Sums of windows by a walk over the boxes of a k-d tree, for every query."""
 
 import numpy as np
 from numba import njit

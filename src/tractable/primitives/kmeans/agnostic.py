@@ -17,7 +17,6 @@ def squared_distances(x: Array, centers: Array) -> Array:
 
 
 def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
-    """See `tractable.primitives.kmeans.kmeans_plus_plus`."""
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     count = xp.ones(x.shape[0], dtype=xp.float64, device=device(x)) if weights is None else weights
@@ -48,7 +47,6 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 
 
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
-    """See `tractable.primitives.kmeans.assign`."""
     xp = namespace_of(x)
     x = (xp.astype(x, xp.float64) - shift) * scale
     distances = squared_distances(x, centers)
@@ -65,7 +63,6 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
 
 
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
-    """See `tractable.primitives.kmeans.distance_sums`."""
     xp = namespace_of(x, columns)
     squares = xp.zeros_like(x[:, :1] * columns[:1, :])
     for j in range(x.shape[1]):

@@ -1,21 +1,26 @@
-"""See `tractable.primitives.kmeans`."""
+"""Nearest centres with Hamerly's bounds: single precision products, exact where they leave a tie."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
+
+from tractable.primitives.compiled_options import (
+    DENSE_VECTOR,
+    FAST,
+    FLOAT,
+    INT,
+    LABELS,
+    MATRIX,
+    OUT_BOUNDS,
+    OUT_LABELS,
+    OUT_MATRIX,
+    OUT_VECTOR,
+)
 
 __all__ = ["holdings", "reassign"]
 
-_rows = types.Array(types.float64, 2, "C", readonly=True)
-_vector = types.Array(types.float64, 1, "C", readonly=True)
-_labels = types.Array(types.int32, 1, "C", readonly=True)
-_out_labels = types.Array(types.int32, 1, "C")
-_bounds = types.Array(types.float32, 1, "C")
-_sums = types.Array(types.float64, 2, "C")
-_counts = types.Array(types.float64, 1, "C")
-_given = (_rows, _vector, _vector, types.float64, _rows)  # x, w, shift, scale, centers
-_moved = (_vector, _vector, _vector)  # half, move, drop
+_given = (MATRIX, DENSE_VECTOR, DENSE_VECTOR, FLOAT, MATRIX)  # x, w, shift, scale, centers
+_moved = (DENSE_VECTOR, DENSE_VECTOR, DENSE_VECTOR)  # half, move, drop
 
-FAST = {"contract", "nsz", "arcp", "reassoc"}
 EPS = 2.0**-52
 EPS_SINGLE = 2.0**-23
 #: Bounds are kept in single precision, rounded to the safe side.
@@ -34,7 +39,7 @@ def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _survey(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
+def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
     """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
     np.dot(doubled, block, scores)
     K, B = scores.shape
@@ -121,14 +126,13 @@ def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower,
 
 
 @njit(
-    [(*_given, *_moved, _out_labels, _bounds, _bounds, _sums, _counts, types.int64)],
+    [(*_given, *_moved, OUT_LABELS, OUT_BOUNDS, OUT_BOUNDS, OUT_MATRIX, OUT_VECTOR, INT)],
     nogil=True,
     cache=True,
     error_model="numpy",
     fastmath=FAST,
 )
 def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.kmeans.reassign`."""
     n, d = x.shape
     K = len(centers)
     doubled, squares = -2.0 * centers, (centers * centers).sum(axis=1)
@@ -159,7 +163,7 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
             done += len(rows)
             _load(x, rows, shift, scale, buffer, block, norms)
             # Survey the block in single precision, and again in double where that leaves many rows open.
-            _survey(block, doubled_single, squares_single, scores, best, second, arg)
+            _scores_and_two_nearest(block, doubled_single, squares_single, scores, best, second, arg)
             for j in range(B):
                 reach = 2.0 * np.sqrt(norms[j]) * longest + longest * longest
                 slack[j] = (d + 6) * (EPS_SINGLE * reach + 1e-37)
@@ -171,7 +175,7 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
                 _load(x, rows, shift, scale, buffer_double, block_double, norms)
                 for j in range(B):
                     slack[j] *= EPS / EPS_SINGLE
-                _survey(block_double, doubled, squares, scores_double, low, high, arg)
+                _scores_and_two_nearest(block_double, doubled, squares, scores_double, low, high, arg)
                 open_rows = _bound(low, high, norms, slack, over, under)
             elif open_rows:
                 low[:], high[:] = best, second
@@ -204,15 +208,8 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
     return cost, gain, changed
 
 
-@njit(
-    [(*_given, _labels, _sums, _counts)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@njit([(*_given, LABELS, OUT_MATRIX, OUT_VECTOR)], nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def holdings(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.kmeans.holdings`."""
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
         k, weight = labels[r], w[r] if len(w) else 1.0

@@ -1,4 +1,4 @@
-"""See `tractable.primitives.kmeans`."""
+"""Sums of distances to the points of each cluster."""
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,6 @@ _TILE = 256
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """See `tractable.primitives.kmeans.distance_sums`."""
     n, n_groups = x.shape[0], len(starts) - 1
     out = np.zeros((n, n_groups))
     squares = np.empty(_TILE)

@@ -1,13 +1,12 @@
-"""See `tractable.primitives.kmeans`."""
+"""Seeding by k-means++."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
+
+from tractable.primitives.compiled_options import ROWS, SINGLE_ROWS, VECTOR
 
 __all__ = ["kmeans_plus_plus"]
 
-_vector = types.Array(types.float64, 1, "A", readonly=True)
-_matrix = types.Array(types.float64, 2, "A", readonly=True)
-_single = types.Array(types.float32, 2, "A", readonly=True)
 
 BLOCK = 512
 
@@ -67,12 +66,7 @@ def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
                 closest[start : start + m] = out[:m]
 
 
-@njit(
-    [(_matrix, _vector, _matrix), (_single, _vector, _matrix)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-)
+@njit([(ROWS, VECTOR, ROWS), (SINGLE_ROWS, VECTOR, ROWS)], nogil=True, cache=True, error_model="numpy")
 def kmeans_plus_plus(x, w, uniforms):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.kmeans_plus_plus`; no weights are an empty array."""
     n, d = x.shape

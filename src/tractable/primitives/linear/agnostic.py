@@ -8,7 +8,6 @@ __all__ = ["centred_triangle", "gradient_pass", "residual_sums", "squared_mahala
 
 
 def triangle(rows: Array) -> Array:
-    """See `tractable.primitives.linear.triangle`."""
     xp = namespace_of(rows)
     n, d = rows.shape
     if n < d:
@@ -19,7 +18,6 @@ def triangle(rows: Array) -> Array:
 
 
 def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
-    """See `tractable.primitives.linear.centred_triangle`."""
     xp = namespace_of(x)
     rows = xp.concat([x, y], axis=1) - centre
     if roots is None:
@@ -29,7 +27,6 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
 
 
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
-    """See `tractable.primitives.linear.residual_sums`."""
     xp = namespace_of(x)
     sums = [
         _one_target(x, y[:, k], weights, centre=centre, coef=_at(coef, k), offset=_at(offset, k))
@@ -60,7 +57,6 @@ def _at(pair: Pair, k: int) -> Pair:
 def gradient_pass(
     rows: Array, targets: Array, weights: Array, steps: Array, batch_size: int, start: Array
 ) -> tuple[Array, Array, float]:
-    """See `tractable.primitives.linear.gradient_pass`."""
     xp = namespace_of(rows)
     w, total, squared = start, xp.zeros_like(start), 0.0
     for b in range(steps.shape[0]):
@@ -75,7 +71,6 @@ def gradient_pass(
 
 
 def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
-    """See `tractable.primitives.linear.squared_mahalanobis`."""
     xp = namespace_of(x, mean, lower)
     white = solve_triangular(lower, (x - mean).T)
     return xp.sum(white * white, axis=0)

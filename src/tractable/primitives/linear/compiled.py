@@ -1,4 +1,4 @@
-"""See `tractable.primitives.linear`."""
+"""Exact residual sums, gradient steps, and Mahalanobis distances."""
 
 import numpy as np
 from numba import njit
@@ -19,7 +19,6 @@ def residual_sums(
     offset_high: np.ndarray,
     offset_low: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `tractable.primitives.linear.residual_sums`."""
     n, d = x.shape
     t = y.shape[1]
     high, low = np.zeros((t, d + 2)), np.zeros((t, d + 2))
@@ -73,7 +72,6 @@ def gradient_pass(
     batch_size: int,
     start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """See `tractable.primitives.linear.gradient_pass`."""
     n, p = rows.shape
     w, total, slope = start.copy(), np.zeros(p), np.empty(p)
     squared = 0.0
@@ -99,7 +97,6 @@ _ROWS = 128
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """See `tractable.primitives.linear.squared_mahalanobis`."""
     n, d = x.shape
     out = np.empty(n, dtype=(x[:0, 0] + lower[:0, 0]).dtype)
     white = np.empty((d, _ROWS), dtype=out.dtype)

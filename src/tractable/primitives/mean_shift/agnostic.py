@@ -4,14 +4,14 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["climb", "expand"]
+__all__ = ["ascend", "expand"]
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 
 
-def climb(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, max_iter: int) -> Any:
-    """See `tractable.primitives.mean_shift.climb`: all starts take a step at a time."""
+def ascend(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, max_iter: int) -> Any:
+    """See `tractable.primitives.mean_shift.ascend`: all starts take a step at a time."""
     xp = namespace_of(points)
     mass = xp.zeros_like(x[:, 0])
     steps, done = xp.zeros_like(mass), xp.zeros_like(mass) > 0
@@ -19,31 +19,30 @@ def climb(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, ma
     for _ in range(max_iter):
         if bool(xp.all(done)):
             break
-        shares = _shares(points, weights, x, flat=flat)
-        total = xp.sum(shares, axis=1)
+        weighted = _window_weights(points, weights, x, flat=flat)
+        total = xp.sum(weighted, axis=1)
         some = total > 0.0
-        step = (shares @ points) / xp.where(some, total, xp.ones_like(total))[:, None] - x
+        step = (weighted @ points) / xp.where(some, total, xp.ones_like(total))[:, None] - x
         moves = some & ~done
         mass = xp.where(done, mass, total)
         x = xp.where(moves[:, None], x + step, x)
         steps = steps + xp.astype(moves, steps.dtype)
         lost = lost | (~some & ~done)
         done = done | ~some | (xp.sum(step * step, axis=1) <= tol * tol)
-    settled = done & ~lost
-    return x, mass, xp.astype(steps, xp.int64), settled
+    converged = done & ~lost
+    return x, mass, xp.astype(steps, xp.int64), converged
 
 
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
-    """See `tractable.primitives.mean_shift.expand`."""
     xp = namespace_of(points)
     squared = _squared(points, x)
     offset = xp.min(squared, axis=1)
-    shares = weights * xp.exp(0.5 * (offset[:, None] - squared) + tilt * xp.sqrt(squared))
-    mass = xp.sum(shares, axis=1)
-    shares = shares / mass[:, None]
+    weighted = weights * xp.exp(0.5 * (offset[:, None] - squared) + tilt * xp.sqrt(squared))
+    mass = xp.sum(weighted, axis=1)
+    weighted = weighted / mass[:, None]
     away = points[None, :, :] - x[:, None, :]
-    shift = xp.sum(shares[..., None] * away, axis=1)
-    spread = xp.matrix_transpose(away) @ (shares[..., None] * away) - shift[:, :, None] * shift[:, None, :]
+    shift = xp.sum(weighted[..., None] * away, axis=1)
+    spread = xp.matrix_transpose(away) @ (weighted[..., None] * away) - shift[:, :, None] * shift[:, None, :]
     return xp.log(mass) - 0.5 * offset, shift, spread
 
 
@@ -52,7 +51,7 @@ def _squared(points: Array, x: Array) -> Array:
     return xp.sum((points[None, :, :] - x[:, None, :]) ** 2, axis=-1)
 
 
-def _shares(points: Array, weights: Array, x: Array, *, flat: bool) -> Array:
+def _window_weights(points: Array, weights: Array, x: Array, *, flat: bool) -> Array:
     """Return the weight of each point in the window about each x, (m, n)."""
     xp = namespace_of(points)
     squared = _squared(points, x)

@@ -1,24 +1,35 @@
 """Sums over the points in a window, of points in leaves: see `tractable.primitives.mean_shift`."""
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
+from tractable.primitives.compiled_options import (
+    DENSE_VECTOR,
+    FAST,
+    FLOAT,
+    INDICES,
+    INT,
+    MATRIX,
+    OUT_INDICES,
+    OUT_MATRICES,
+    OUT_MATRIX,
+    OUT_VECTOR,
+)
 from tractable.primitives.kernel_sums.compiled_pairs import exp_tile
 
 __all__ = [
     "FAST",
     "TILE",
-    "climb_flat",
-    "climb_gaussian",
+    "ascend_flat",
+    "ascend_gaussian",
     "expand",
     "flat_sums",
     "gaussian_sums",
+    "leaves_near_boundary",
+    "leaves_within",
     "nearest",
-    "ring",
-    "survey",
 ]
 
-FAST = {"contract", "nsz", "arcp", "reassoc"}
 TILE = 128
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 _EDGE = 1.0 + 1e-12
@@ -38,7 +49,7 @@ def _to_box(low, high, leaf, a):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def survey(first, low, high, a, reach, runs):  # type: ignore[no-untyped-def]
+def leaves_within(first, low, high, a, reach, runs):  # type: ignore[no-untyped-def]
     """List the points that may lie within reach, as runs of neighbouring leaves; return how many runs."""
     count = 0
     for leaf in range(len(low)):
@@ -57,7 +68,7 @@ def _append(runs, count, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def ring(first, low, high, sums, masses, a, slack, runs, inside):  # type: ignore[no-untyped-def]
+def leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside):  # type: ignore[no-untyped-def]
     """List the points that may enter or leave a window of radius one as it moves from a by up to `slack`.
 
     What stays inside is summed once: Σ w (x - a) in `inside`, and Σ w, returned with the number of runs.
@@ -103,7 +114,7 @@ def _add(columns, i, j, a, w, step):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def _plane_sums(px, py, weights, runs, count, a, step):  # type: ignore[no-untyped-def]
+def _row_sums(px, py, weights, runs, count, a, step):  # type: ignore[no-untyped-def]
     """Sum over the points of the runs that are no farther than one, in two dimensions."""
     x, y = a[0], a[1]
     sx = sy = mass = 0.0
@@ -124,7 +135,7 @@ def _plane_sums(px, py, weights, runs, count, a, step):  # type: ignore[no-untyp
 def flat_sums(columns, weights, runs, count, a, step, w):  # type: ignore[no-untyped-def]
     """Sum over the points of the runs that are no farther than one."""
     if len(a) == 2:
-        return _plane_sums(columns[0], columns[1], weights, runs, count, a, step)
+        return _row_sums(columns[0], columns[1], weights, runs, count, a, step)
     mass = 0.0
     step[:] = 0.0
     for c in range(count):
@@ -181,16 +192,9 @@ def nearest(columns, a, w):  # type: ignore[no-untyped-def]
     return least
 
 
-_rows = types.Array(types.float64, 2, "C", readonly=True)
-_vector = types.Array(types.float64, 1, "C", readonly=True)
-_starts = types.Array(types.int64, 1, "C", readonly=True)
-_matrix = types.Array(types.float64, 2, "C")
-_cubes = types.Array(types.float64, 3, "C")
-_numbers = types.Array(types.float64, 1, "C")
-_counts = types.Array(types.int64, 1, "C")
-_leaves = (_rows, _vector, _starts, _rows, _rows)  # columns, weights, first, low, high
-_totals = (_rows, _vector)  # sums, masses
-_limits = (types.float64, types.float64, types.float64)  # reach, floor, and a tolerance or a tilt
+_leaves = (MATRIX, DENSE_VECTOR, INDICES, MATRIX, MATRIX)  # columns, weights, first, low, high
+_totals = (MATRIX, DENSE_VECTOR)  # sums, masses
+_limits = (FLOAT, FLOAT, FLOAT)  # reach, floor, and a tolerance or a tilt
 
 #: The leaves near a place serve all places so near to it, in bandwidths.
 _SLACK, _LEAST_SLACK = 0.25, 0.05
@@ -214,16 +218,16 @@ def _captured(modes, radii, a):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [(*_leaves, *_totals, types.float64, types.int64, _matrix, _numbers, _counts)],
+    [(*_leaves, *_totals, FLOAT, INT, OUT_MATRIX, OUT_VECTOR, OUT_INDICES)],
     nogil=True,
     cache=True,
     error_model="numpy",
     fastmath=FAST,
 )
-def climb_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, x, mass, steps):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.mean_shift.climb`; x holds the starts, and the ends afterwards.
+def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, x, mass, steps):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
-    The number of steps is negative where a climb did not settle.
+    The number of steps is negative where an ascent did not converge.
     """
     n_leaves, d = low.shape
     runs, w = np.empty((n_leaves, 2), np.int64), np.empty(TILE)
@@ -235,7 +239,7 @@ def climb_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, 
             if away > slack:
                 seen[:] = a
                 slack = min(_SLACK, max(_LEAST_SLACK, 2.0 * moved))
-                count, held = ring(first, low, high, sums, masses, a, slack, runs, inside)
+                count, held = leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside)
                 away = 0.0
             total = held + flat_sums(columns, weights, runs, count, a, step, w)
             if total <= 0.0:
@@ -254,18 +258,18 @@ def climb_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, 
 
 
 @njit(
-    [(*_leaves, *_limits, types.int64, _rows, _vector, _matrix, _numbers, _counts, _counts)],
+    [(*_leaves, *_limits, INT, MATRIX, DENSE_VECTOR, OUT_MATRIX, OUT_VECTOR, OUT_INDICES, OUT_INDICES)],
     nogil=True,
     cache=True,
     error_model="numpy",
     fastmath=FAST,
-)  # fmt: skip
-def climb_gaussian(  # type: ignore[no-untyped-def]
+)
+def ascend_gaussian(  # type: ignore[no-untyped-def]
     columns, weights, first, low, high, reach, floor, tol, max_iter, modes, radii, x, mass, steps, basins
 ):
-    """See `tractable.primitives.mean_shift.climb`; x holds the starts, and the ends afterwards.
+    """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
-    The number of steps is negative where a climb did not settle.
+    The number of steps is negative where an ascent did not converge.
     """
     n_leaves, d = low.shape
     runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])
@@ -278,7 +282,7 @@ def climb_gaussian(  # type: ignore[no-untyped-def]
         while steps[r] < max_iter and moved > tol and basins[r] < 0:
             if away > _SLACK:
                 seen[:] = a
-                count = survey(first, low, high, a, reach + _SLACK, runs)
+                count = leaves_within(first, low, high, a, reach + _SLACK, runs)
             total = gaussian_sums(columns, weights, runs, count, 0.0, 0.0, a, step, w, bits, none)
             if not total >= floor:
                 offset = nearest(columns, a, w)
@@ -297,20 +301,19 @@ def climb_gaussian(  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [(*_leaves, *_limits, _rows, _numbers, _matrix, _cubes)],
+    [(*_leaves, *_limits, MATRIX, OUT_VECTOR, OUT_MATRIX, OUT_MATRICES)],
     nogil=True,
     cache=True,
     error_model="numpy",
     fastmath=FAST,
 )
 def expand(columns, weights, first, low, high, reach, floor, tilt, x, heights, shifts, spreads):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.mean_shift.expand`."""
     n_leaves, d = low.shape
     runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])
     w, bits, step, spread = np.empty(TILE), np.empty(TILE, np.int64), np.empty(d), np.empty((d, d))
     for r in range(len(x)):
         a, offset = x[r], 0.0
-        count = survey(first, low, high, a, reach, runs)
+        count = leaves_within(first, low, high, a, reach, runs)
         mass = gaussian_sums(columns, weights, runs, count, offset, tilt, a, step, w, bits, spread)
         if not mass >= floor:
             offset = nearest(columns, a, w)

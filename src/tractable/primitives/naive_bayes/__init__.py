@@ -11,7 +11,7 @@ __all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"
 def class_moments(
     x: Array, codes: Array, n_classes: int, weights: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
-    """Return what a Gaussian of each class and column needs to know of rows, without sorting them.
+    """Return the moments of every column class by class, without sorting the rows.
 
     Scatters are about the means, found first, and corrected for the rounding of these: rows far from the
     origin keep their digits.
@@ -45,7 +45,7 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    x = _rows(x)
     w = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     return compiled(x, np.ascontiguousarray(codes), w, n_classes)
 
@@ -73,14 +73,14 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
         return agnostic.diagonal_scores(x, means, scales, log_norms)
     from tractable.primitives.naive_bayes.compiled import diagonal_scores as compiled
 
-    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    x = _rows(x)
     out = np.empty((len(x), len(means)))
     compiled(x, *(np.ascontiguousarray(a, dtype=np.float64) for a in (means, scales, log_norms)), out)
     return out
 
 
 def softmax_rows(scores: Array) -> Array:
-    """Return exp(score) / Σ exp(score) for each row of scores, (n, K); equal scores have equal shares.
+    """Return exp(score) / Σ exp(score) for each row of scores, (n, K); equal scores have equal results.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def category_scores(x: Array, tables: Array, starts: Array) -> Array:
     x : array (n, d)
         Codes 0, 1, … of categories.
     tables : array (m, K)
-        What a category says of each of K classes, the tables of the columns one after the other.
+        Log-probability of a category given each of K classes, the tables of the columns one after the other.
     starts : array (d,) of int
         Where the table of each column begins.
 
@@ -118,7 +118,11 @@ def category_scores(x: Array, tables: Array, starts: Array) -> Array:
         return agnostic.category_scores(x, tables, starts)
     from tractable.primitives.naive_bayes.compiled import category_scores as compiled
 
-    x = np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
+    x = _rows(x)
     out = np.zeros((len(x), tables.shape[1]))
     compiled(x, np.ascontiguousarray(tables, dtype=np.float64), np.asarray(starts, dtype=np.int64), out)
     return out
+
+
+def _rows(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))

@@ -9,26 +9,24 @@ __all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"
 def class_moments(
     x: Array, codes: Array, n_classes: int, weights: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
-    """See `tractable.primitives.naive_bayes.class_moments`."""
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     codes = xp.astype(codes, xp.int64)
     one = codes[:, None] == xp.arange(n_classes, dtype=xp.int64, device=device(x))
-    share = xp.astype(one, xp.float64)
-    share = share if weights is None else share * weights[:, None]
+    indicator = xp.astype(one, xp.float64)
+    indicator = indicator if weights is None else indicator * weights[:, None]
     seen = ~xp.isnan(x)
     nothing = xp.zeros_like(x)
-    weight = share.T @ xp.astype(seen, xp.float64)
+    weight = indicator.T @ xp.astype(seen, xp.float64)
     safe = xp.where(weight > 0, weight, xp.ones_like(weight))
-    mean = share.T @ xp.where(seen, x, nothing) / safe
+    mean = indicator.T @ xp.where(seen, x, nothing) / safe
     centred = xp.where(seen, x - xp.take(mean, codes, axis=0), nothing)
-    left_over = share.T @ centred / safe
-    scatter = share.T @ (centred * centred) - weight * left_over * left_over
-    return weight, mean + left_over, scatter, xp.sum(share, axis=0)
+    rounding = indicator.T @ centred / safe
+    scatter = indicator.T @ (centred * centred) - weight * rounding * rounding
+    return weight, mean + rounding, scatter, xp.sum(indicator, axis=0)
 
 
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
-    """See `tractable.primitives.naive_bayes.diagonal_scores`."""
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     z = (x[:, None, :] - means) * scales
@@ -37,14 +35,12 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
 
 
 def softmax_rows(scores: Array) -> Array:
-    """See `tractable.primitives.naive_bayes.softmax_rows`."""
     return softmax(scores)
 
 
 def category_scores(x: Array, tables: Array, starts: Array) -> Array:
-    """See `tractable.primitives.naive_bayes.category_scores`."""
     xp = namespace_of(x)
     seen = ~xp.isnan(x)
-    places = xp.astype(xp.where(seen, x, xp.zeros_like(x)), xp.int64) + xp.astype(starts, xp.int64)
-    found = xp.reshape(xp.take(tables, xp.reshape(places, (-1,)), axis=0), (*x.shape, tables.shape[1]))
+    rows = xp.astype(xp.where(seen, x, xp.zeros_like(x)), xp.int64) + xp.astype(starts, xp.int64)
+    found = xp.reshape(xp.take(tables, xp.reshape(rows, (-1,)), axis=0), (*x.shape, tables.shape[1]))
     return xp.sum(xp.where(seen[:, :, None], found, xp.zeros_like(found)), axis=1)

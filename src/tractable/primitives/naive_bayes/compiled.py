@@ -1,7 +1,9 @@
-"""See `tractable.primitives.naive_bayes`."""
+"""Class-wise moments, and log-densities of rows given each class."""
 
 import numpy as np
 from numba import njit
+
+from tractable.primitives.compiled_options import FAST
 
 __all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
 
@@ -93,12 +95,8 @@ def _observed_scatter(x, codes, w, mean, left, scatter):  # type: ignore[no-unty
                 scatter[c, j] += one * step * step
 
 
-_REASSOCIATED = {"contract", "nsz", "arcp", "reassoc"}
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATED)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.naive_bayes.diagonal_scores`."""
     n, d = x.shape
     K = len(means)
     whole = np.zeros(K)
@@ -123,7 +121,7 @@ def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untype
             out[i, k] = whole[k] - 0.5 * away
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATED)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
 def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     for k in range(len(means)):
         found = 0.0
@@ -136,7 +134,7 @@ def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def softmax_rows(scores):  # type: ignore[no-untyped-def]
-    """Replace scores by their shares, row by row; see `tractable.primitives.naive_bayes.softmax_rows`."""
+    """Replace scores by their softmax, row by row."""
     n, K = scores.shape
     for i in range(n):
         row = scores[i]
@@ -145,7 +143,7 @@ def softmax_rows(scores):  # type: ignore[no-untyped-def]
             top = max(top, row[k])
         total = 0.0
         for k in range(K):
-            # Where all are -inf, or some +inf, equal scores still have equal shares.
+            # Where all are -inf, or some +inf, equal scores still have equal probabilities.
             row[k] = 1.0 if row[k] == top else np.exp(row[k] - top)
             total += row[k]
         for k in range(K):
@@ -154,13 +152,13 @@ def softmax_rows(scores):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def category_scores(x, tables, starts, out):  # type: ignore[no-untyped-def]
-    """Add to `out` what the categories of each row say; see `tractable.primitives.naive_bayes`."""
+    """Add to `out` the table entries of the categories of each row."""
     n, d = x.shape
     K = tables.shape[1]
     for i in range(n):
         row = out[i]
         for j in range(d):
             if not np.isnan(x[i, j]):
-                said = tables[starts[j] + np.int64(x[i, j])]
+                table_row = tables[starts[j] + np.int64(x[i, j])]
                 for k in range(K):
-                    row[k] += said[k]
+                    row[k] += table_row[k]

@@ -11,10 +11,8 @@ from tractable.primitives.neighbors.brute import (
     sorted_pairs,
     within,
 )
-from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
-from tractable.primitives.neighbors.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
-from tractable.primitives.neighbors.plane_trees import (
-    PlaneTrees,
+from tractable.primitives.neighbors.hyperplane_trees import (
+    HyperplaneTrees,
     Split,
     grow,
     halve,
@@ -26,12 +24,14 @@ from tractable.primitives.neighbors.plane_trees import (
     tree_within,
     two_means,
 )
+from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.primitives.neighbors.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
 
 __all__ = [
     "FORMS",
+    "HyperplaneTrees",
     "KDNodes",
     "NeighbourLists",
-    "PlaneTrees",
     "SingleRows",
     "Split",
     "distances",

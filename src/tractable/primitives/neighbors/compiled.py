@@ -1,4 +1,4 @@
-"""See `tractable.primitives.neighbors`.
+"""Distances and nearest points, all pairs; and the filter in single precision.
 
 No `fastmath`: a distance is summed coordinate by coordinate, so every path to it gives the same bits.
 """
@@ -30,7 +30,6 @@ _EUCLIDEAN, _MANHATTAN, _CHEBYSHEV, _HAMMING, _MINKOWSKI = 0, 1, 2, 3, 4
 
 @njit(nogil=True, cache=True)
 def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.nearest`."""
     rows, (n, d) = len(x), points.shape
     cap = 2 * k + _TILE
     found_d, found_i = np.empty((rows, cap)), np.empty((rows, cap), np.int64)
@@ -66,7 +65,6 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
 
 @njit(nogil=True, cache=True)
 def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.within`."""
     rows, (n, d) = len(x), points.shape
     found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
     tile, keys, m = np.empty((d, _TILE)), np.empty(_TILE), 0

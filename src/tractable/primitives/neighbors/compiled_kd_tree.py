@@ -1,4 +1,4 @@
-"""See `tractable.primitives.neighbors`."""
+"""Construction and search of k-d trees."""
 
 import numpy as np
 from numba import njit
@@ -133,7 +133,6 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered): 
 
 @njit(nogil=True, cache=True)
 def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.kd_within`."""
     order, nodes, _, _, _, packed, box = tree
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)

@@ -1,10 +1,10 @@
-"""See `tractable.primitives.neighbors`."""
+"""Groups of rows split by k-means with two centres."""
 
 import numpy as np
 from numba import njit
 
 from tractable.primitives.kmeans.compiled_seeding import kmeans_plus_plus
-from tractable.primitives.neighbors.compiled_plane_trees import projection, unit
+from tractable.primitives.neighbors.compiled_hyperplane_trees import projection, unit
 
 __all__ = ["part"]
 
@@ -40,7 +40,6 @@ def _between(rows, centers, normal, right):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.two_means`."""
     widest = 0
     for s in range(len(ptr) - 1):
         widest = max(widest, ptr[s + 1] - ptr[s])

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tractable.primitives.neighbors.plane_trees import PlaneTrees
+from tractable.primitives.neighbors.hyperplane_trees import HyperplaneTrees
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 
@@ -39,7 +39,7 @@ class NeighbourLists:
 
 
 def join_leaves(
-    x: np.ndarray, trees: PlaneTrees, lists: NeighbourLists, most: int, n_threads: int | None = None
+    x: np.ndarray, trees: HyperplaneTrees, lists: NeighbourLists, most: int, n_threads: int | None = None
 ) -> None:
     """Offer every point all others of its leaf in each tree.
 
@@ -55,7 +55,7 @@ def join_leaves(
     >>> lists.ids.tolist()
     [[2, 1], [2, 0], [0, 1]]
     """
-    from tractable.primitives.neighbors.compiled_plane_trees import join
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import join
 
     ends = _pieces(trees.ptr, most)
     per_tree = np.searchsorted(ends, len(x) * np.arange(len(trees.roots) + 1))
@@ -83,7 +83,7 @@ def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = Non
     >>> lists.ids.tolist()
     [[1, 2], [2, -1], [1, -1]]
     """
-    from tractable.primitives.neighbors.compiled_plane_trees import mend
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
 
     old = lists.ids.copy()
 
@@ -111,7 +111,7 @@ def finish_lists(
     >>> distances.tolist(), indices.tolist()
     ([[1.0, 3.0], [1.0, 2.0], [2.0, inf]], [[1, 2], [0, 2], [1, -1]])
     """
-    from tractable.primitives.neighbors.compiled_plane_trees import finish
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import finish
 
     distances, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
 

@@ -266,7 +266,7 @@ def _from_nothing(moment: np.ndarray) -> SignedSupport:
 
 
 def coordinate_sweeps(
-    hessian: Array, slope: Array, price: Array, x: Array, n_sweeps: int
+    hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int
 ) -> tuple[Array, Array]:
     """Lower slopeᵀ(u - x) + ½ (u - x)ᵀ H (u - x) + Σ_j price_j |u_j|, one coordinate after the other, from x.
 
@@ -274,7 +274,7 @@ def coordinate_sweeps(
     ----------
     hessian : array (m, m)
         Symmetric, positive semi-definite. Coordinates with nothing on the diagonal stay.
-    slope, price, x : arrays (m,)
+    slope, penalty_weights, x : arrays (m,)
     n_sweeps : int
         The most rounds over all coordinates; it ends before where nothing moves.
 
@@ -291,7 +291,7 @@ def coordinate_sweeps(
     array([2., 0.])
     """
     if not is_numpy_array(hessian):
-        return agnostic.coordinate_sweeps(hessian, slope, price, x, n_sweeps)
+        return agnostic.coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps)
     from tractable.primitives.sparse.compiled import coordinate_sweeps as compiled
 
-    return compiled(hessian, slope, price, x, n_sweeps)
+    return compiled(hessian, slope, penalty_weights, x, n_sweeps)

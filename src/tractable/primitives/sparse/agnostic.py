@@ -16,12 +16,10 @@ __all__ = [
 
 
 def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
-    """See `tractable.primitives.sparse.weighted_rows`."""
     return weights @ namespace_of(matrix).take(matrix, which, axis=0)
 
 
 def row_products(matrix: Array, which: Array, vector: Array) -> Array:
-    """See `tractable.primitives.sparse.row_products`."""
     return namespace_of(matrix).take(matrix, which, axis=0) @ vector
 
 
@@ -32,7 +30,6 @@ PARALLEL = 1e-13
 def first_to_meet(
     heights: Array, slopes: Array, free: Array, level: float, positive: bool
 ) -> tuple[int, float]:
-    """See `tractable.primitives.sparse.first_to_meet`."""
     xp = namespace_of(heights)
     never = xp.full_like(heights, float("inf"))
     ways = never
@@ -96,9 +93,8 @@ def duality_gap(
 
 
 def coordinate_sweeps(
-    hessian: Array, slope: Array, price: Array, x: Array, n_sweeps: int
+    hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int
 ) -> tuple[Array, Array]:
-    """See `tractable.primitives.sparse.coordinate_sweeps`."""
     xp = namespace_of(hessian)
     u, q = xp.asarray(x, copy=True), xp.asarray(slope, copy=True)
     for _ in range(n_sweeps):
@@ -107,7 +103,7 @@ def coordinate_sweeps(
             if not bool(a > 0):
                 continue
             pull = a * u[j] - q[j]
-            rest = xp.sign(pull) * xp.clip(xp.abs(pull) - price[j], 0.0, None) / a
+            rest = xp.sign(pull) * xp.clip(xp.abs(pull) - penalty_weights[j], 0.0, None) / a
             q = q + (rest - u[j]) * hessian[j, :]
             u[j] = rest
     return u, q

@@ -44,14 +44,12 @@ def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def solve_rows(factor, b, k):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.sparse.solve_rows`."""
     _forward(factor, b, k)
     back_substitute(factor, b, k)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.sparse.append_row`."""
     row = factor[k]
     for i in range(k):
         row[i] = cross[i]
@@ -67,7 +65,6 @@ def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.sparse.remove_row`."""
     cosine, sine = np.empty(k), np.empty(k)
     for i in range(at, k - 1):
         row, below = factor[i], factor[i + 1]
@@ -85,7 +82,6 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """See `tractable.primitives.sparse.weighted_rows`."""
     total = np.zeros(matrix.shape[1])
     k, i = len(which), 0
     while i + 4 <= k:
@@ -105,7 +101,6 @@ def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) ->
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """See `tractable.primitives.sparse.row_products`."""
     out = np.empty(len(which))
     for i in range(len(which)):
         row, total = matrix[which[i]], 0.0
@@ -117,7 +112,6 @@ def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> n
 
 @njit(nogil=True, cache=True)
 def first_to_meet(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.sparse.first_to_meet`."""
     first, soonest = 0, np.inf
     for j in range(len(heights)):
         if not free[j]:
@@ -312,9 +306,8 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def coordinate_sweeps(
-    hessian: np.ndarray, slope: np.ndarray, price: np.ndarray, x: np.ndarray, n_sweeps: int
+    hessian: np.ndarray, slope: np.ndarray, penalty_weights: np.ndarray, x: np.ndarray, n_sweeps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `tractable.primitives.sparse.coordinate_sweeps`."""
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):
         moved = False
@@ -323,7 +316,7 @@ def coordinate_sweeps(
             if a <= 0.0:
                 continue
             pull = a * u[j] - q[j]
-            rest = max(abs(pull) - price[j], 0.0) / a
+            rest = max(abs(pull) - penalty_weights[j], 0.0) / a
             step = (rest if pull > 0.0 else -rest) - u[j]
             if step != 0.0:
                 moved = True

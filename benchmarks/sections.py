@@ -1,0 +1,46 @@
+"""Where each row stands on the page of results."""
+
+from fnmatch import fnmatch
+
+#: Section by section, the names of its rows; * matches anything.
+SECTIONS = {
+    "Linear models": (
+        "linear_regression",
+        "tsqr",
+        "ridge_cv_*",
+        "lasso_path*",
+        "lars_path",
+        "bayesian_ridge",
+        "ard",
+    ),
+    "Mixtures and k-means": ("gmm_*", "bayesian_gmm", "mixture_of_regressors", "kmeans_*", "silhouette"),
+    "Densities and neighbours": (
+        "histogram",
+        "kde_*",
+        "mean_shift",
+        "knn_[0-9]*",
+        "knn_dimensions",
+        "knn_graph",
+    ),
+    "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
+    "Data and distributions": ("fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "The command": ("report_*", "help_time"),
+    "Digits": ("least_squares_digits*",),
+}
+
+
+def sections_of(name):
+    """Return the sections that have a row: one, as a test checks."""
+    return [
+        section
+        for section, patterns in SECTIONS.items()
+        if any(fnmatch(name, pattern) for pattern in patterns)
+    ]
+
+
+def by_section(names):
+    """Return the names by section, in the order of the sections and of their patterns."""
+    return {
+        section: list(dict.fromkeys(name for pattern in patterns for name in names if fnmatch(name, pattern)))
+        for section, patterns in SECTIONS.items()
+    }

@@ -1,0 +1,415 @@
+"""Tables of the commands: files of one kind as sources or frames, missing entries, and files of results."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from tractable.data import arrow
+from tractable.data.columns import Roles, check_known
+from tractable.data.output import replacing
+from tractable.data.source import Batch, ForwardingSource, Source, batch_rows, row_slices
+from tractable.data.text_table import TextTable, open_text
+from tractable.value import replace, value
+
+__all__ = [
+    "CountedFrames",
+    "CountedRows",
+    "MissingEntries",
+    "Table",
+    "bundled_hint",
+    "check_not_stdin",
+    "check_output",
+    "open_table",
+    "write_tables",
+]
+
+#: Endings of files that can be written.
+ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
+
+
+@value
+class Table:
+    """Files that hold one table, with the Arrow types of its columns."""
+
+    name: str
+    paths: tuple[Path, ...]
+    types: dict[str, Any]  # empty for NumPy files, whose columns are numbered
+    text: TextTable | None = None  # how text files are read
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The names of the columns of numbers."""
+        return frozenset(name for name, kind in self.types.items() if arrow.is_numeric(kind))
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all files."""
+        return sum(path.stat().st_size for path in self.paths)
+
+    def check(self, names: Sequence[str], option: str) -> None:
+        """Refuse a column that does not exist; the error suggests the nearest name."""
+        if self.types:
+            check_known(names, list(self.types), option, self.name)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the text of the files was interpreted."""
+        return () if self.text is None else self.text.notes
+
+    def source(self, roles: Roles) -> Source:
+        """Return columns of numbers as a source: of text files, or of others by `tractable.scan`."""
+        if self.text is None:
+            from tractable.data import scan
+
+            return scan(list(self.paths), list(roles.features) or None, roles.target, roles.weight)
+        import pyarrow as pa
+
+        arrow.check_types(pa.schema(list(self.types.items())), roles, self.name)
+        return _TextSource(table=self, roles=roles)
+
+    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Iterate over some columns as Arrow tables of a few megabytes; empty texts are missing."""
+        return self._parquet(columns) if self.text is None else self.text.blocks(columns)
+
+    def _parquet(self, columns: Sequence[str]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        kinds = {name: _as_read(self.types[name]) for name in columns}
+        schema = pa.schema(list(kinds.items()))
+        for path in self.paths:
+            with _parquet_batches(path, columns) as found:
+                for block in found:
+                    yield pa.table([block.column(name).cast(kinds[name]) for name in columns], schema=schema)
+
+
+@value
+class _TextSource(Source):
+    """The rows of text files, as numbers."""
+
+    table: Table
+    roles: Roles
+
+    @property
+    def n_rows(self) -> None:
+        return None
+
+    @property
+    def n_features(self) -> int:
+        return len(self.roles.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.roles.feature_names
+
+    def batches(self) -> Iterator[Batch]:
+        for block in self.table.blocks(self.roles.columns):
+            for rows in row_slices(block.num_rows, block.num_columns):
+                some = block.slice(rows.start, rows.stop - rows.start)
+                yield arrow.batch_of(some, self.roles, float, self.table.name)
+
+
+def open_table(data: str) -> Table:
+    """Return a table after reading its first rows.
+
+    Parameters
+    ----------
+    data : str
+        A path, a pattern or a folder of Parquet, CSV or NumPy files.
+    """
+    from tractable.data.files import expand
+
+    check_not_stdin(data)
+    try:
+        paths = expand(data)
+    except ValueError as error:
+        raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
+    kinds = {_file_kind(path) for path in paths}
+    if len(kinds) > 1:
+        raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
+    if kinds == {".npy"}:
+        return Table(name=data, paths=paths, types={})
+    if kinds == {".csv"}:
+        text = open_text(paths, data)
+        return Table(name=data, paths=paths, types=text.types, text=text)
+    with _parquet_batches(paths[0]) as blocks:
+        first = next(iter(blocks), None)
+    if first is None or not first.num_rows:
+        raise ValueError(f"{data} has no rows")
+    doubled = sorted(name for name, count in Counter(first.schema.names).items() if count > 1)
+    if doubled:
+        raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
+    return Table(name=data, paths=paths, types={field.name: field.type for field in first.schema})
+
+
+def _file_kind(path: Path) -> str:
+    """Return ``.parquet``, ``.npy``, or ``.csv`` for text whatever its ending is."""
+    ending = path.suffix.lower()
+    if ending in {".parquet", ".pq"}:
+        return ".parquet"
+    with path.open("rb") as file:
+        head = file.read(6)
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    return ".npy" if ending == ".npy" or head == b"\x93NUMPY" else ".csv"
+
+
+@contextmanager
+def _parquet_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Iterator[Any]]:
+    """Open a Parquet file as batches of a few megabytes, with some of its columns or all."""
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            width = len(columns or file.schema.names)
+            yield file.iter_batches(batch_size=batch_rows(width), columns=list(columns) if columns else None)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise
+        message = str(error)
+        raise ValueError(message if str(path) in message else f"{path} cannot be read: {message}") from error
+
+
+def _as_read(kind: Any) -> Any:
+    """Return the type that a column is read as: float64 for numbers that are not integers."""
+    from pyarrow import float64, types
+
+    if types.is_dictionary(kind):
+        return kind.value_type
+    if types.is_boolean(kind) or not arrow.is_numeric(kind) or types.is_integer(kind):
+        return kind
+    return float64()
+
+
+def check_not_stdin(data: str) -> None:
+    """Refuse standard input, which cannot be read more than once."""
+    if data == "-":
+        raise ValueError("DATA is a file: standard input can be read once only; save it to a file first")
+
+
+def bundled_hint(data: str) -> str:
+    """Return how to write the bundled table of this name; an empty text if there is none."""
+    from tractable.datasets import names
+
+    name = Path(data).name.split(".")[0]
+    if name not in names():
+        return ""
+    return f"; {name} is a bundled table, which `tractable datasets {name} -o {name}.csv` writes"
+
+
+class MissingEntries(ValueError):  # noqa: N818
+    """Rows have missing entries that a model does not take."""
+
+    @classmethod
+    def of_target(cls) -> "MissingEntries":
+        return cls("--target has missing entries; --drop-missing leaves such rows out")
+
+    @classmethod
+    def of_feature(cls, column: Any, label: str) -> "MissingEntries":
+        return cls(
+            f"{column!r} has missing entries, which {label} does not take; --drop-missing leaves such rows "
+            "out, and `tractable models` says which models take them"
+        )
+
+
+class _Counted:
+    """Rows on their way into a model: counted, and filtered by what the model takes.
+
+    Parameters
+    ----------
+    allow_missing : bool
+        Whether the model takes rows with missing features.
+    drop : bool
+        Whether rows that it does not take are left out; they are an error otherwise.
+    label : str
+        The name of the model, for the error.
+    integer_labels : bool
+        Whether the targets are integer labels.
+    progress : callable, optional
+        Called with the number of rows so far.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_missing: bool,
+        drop: bool,
+        label: str,
+        integer_labels: bool = False,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self.allow_missing, self.drop, self.label = allow_missing, drop, label
+        self.integer_labels, self.progress = integer_labels, progress
+        self.counted = self.dropped = 0
+
+    def _pass(self, blocks: Iterable[Any], keep: Callable[[Any], Any]) -> Iterator[Any]:
+        """Iterate over what is kept of each block; a pass that is stopped does not lower the counts."""
+        counted = dropped = 0
+        for block in blocks:
+            kept = keep(block)
+            counted += _length(kept)
+            dropped += _length(block) - _length(kept)
+            self.counted, self.dropped = max(self.counted, counted), max(self.dropped, dropped)
+            self.progress(counted)
+            yield kept
+        if dropped and not counted:
+            raise ValueError("there are no rows without missing entries")
+
+
+def _length(rows: Any) -> int:
+    return rows.n_rows if isinstance(rows, Batch) else len(rows)
+
+
+class CountedRows(_Counted, ForwardingSource):
+    """A source whose rows are counted and filtered; see `_Counted` for the options."""
+
+    def __init__(self, source: Source, **options: Any) -> None:
+        super().__init__(**options)
+        self.source = source
+
+    @property
+    def n_rows(self) -> int | None:
+        return None if self.drop else self.source.n_rows
+
+    def batches(self) -> Iterator[Batch]:
+        for kept in self._pass(self.source.batches(), self._keep):
+            labelled = kept.y is not None and self.integer_labels
+            yield replace(kept, y=_as_integers(kept.y)) if labelled else kept
+
+    def _keep(self, batch: Batch) -> Batch:
+        without_target = _missing_targets(batch)
+        bad = without_target if self.allow_missing else without_target | np.isnan(batch.X).any(axis=1)
+        if not bad.any():
+            return batch
+        if not self.drop:
+            if without_target.any():
+                raise MissingEntries.of_target()
+            column: Any = int(np.flatnonzero(np.isnan(batch.X).any(axis=0))[0])
+            column = column if self.feature_names is None else self.feature_names[column]
+            raise MissingEntries.of_feature(column, self.label)
+        y, weights = (None if part is None else part[~bad] for part in (batch.y, batch.weights))
+        return Batch(X=batch.X[~bad], y=y, weights=weights)
+
+
+class CountedFrames(_Counted):
+    """Batches (X, y, weights) of a table with X as a frame, for models that read columns of words."""
+
+    def __init__(self, table: Table, roles: Roles, **options: Any) -> None:
+        super().__init__(**options)
+        self.table, self.roles = table, roles
+        self.needed = list(roles.targets if self.allow_missing else (*roles.targets, *roles.features))
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        frames = (block.to_pandas() for block in self.table.blocks(self.roles.columns))
+        for frame in self._pass(frames, self._keep):
+            if len(frame):
+                yield self._parts(frame)
+        if not self.counted:
+            raise ValueError("there are no rows without missing entries")
+
+    def _keep(self, frame: Any) -> Any:
+        missing = frame[self.needed].isna()
+        bad = missing.any(axis=1)
+        if bad.any() and not self.drop:
+            column = missing.columns[missing.any()][0]
+            target = column == self.roles.target
+            raise MissingEntries.of_target() if target else MissingEntries.of_feature(column, self.label)
+        return frame[~bad]
+
+    def _parts(self, frame: Any) -> tuple[Any, Any, Any]:
+        target, weight = self.roles.target, self.roles.weight
+        y = None if target is None else frame[target].to_numpy()
+        y = _as_integers(y) if y is not None and self.integer_labels else y
+        return frame[list(self.roles.features)], y, None if weight is None else frame[weight].to_numpy()
+
+
+def _missing_targets(batch: Batch) -> np.ndarray:
+    y = batch.y
+    if y is not None and y.dtype.kind == "O":
+        return np.array([label is None or label in _null_values() for label in y], dtype=bool)
+    return np.isnan(y) if y is not None and y.dtype.kind == "f" else np.zeros(batch.n_rows, dtype=bool)
+
+
+@cache
+def _null_values() -> frozenset[str]:
+    """Return the spellings of missing entries in CSV files."""
+    from pyarrow import csv
+
+    return frozenset(csv.ConvertOptions().null_values)
+
+
+def _as_integers(labels: np.ndarray) -> np.ndarray:
+    """Return labels as integers if all of them are."""
+    whole = labels.astype(np.int64)
+    return whole if np.array_equal(whole, labels) else labels
+
+
+def check_output(path: Path, option: str = "--output") -> str:
+    """Return the kind of file that a path asks for, ``.parquet`` or ``.csv``."""
+    kind = ENDINGS.get(path.suffix.lower())
+    if kind is None:
+        raise ValueError(f"{option} must end in .parquet or .csv; got {path}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option}: no such folder: {path.parent}")
+    if path.is_dir():
+        raise ValueError(f"{option}: {path} is a folder")
+    return kind
+
+
+def write_tables(tables: Iterable[Any], path: Path) -> int:
+    """Write Arrow tables of one schema as one file, whole or not at all; return the number of rows."""
+    kind, rows = check_output(path), 0
+    parts: Iterator[Any] = iter(tables)
+    first = next(parts, None)
+    if first is None:
+        raise ValueError("there are no rows to predict")
+    with replacing(path) as file, _writer(kind, file, first.schema) as writer:
+        for table in chain([first], parts):
+            writer.write_table(table.cast(first.schema))
+            rows += table.num_rows
+    return rows
+
+
+def _writer(kind: str, file: Any, schema: Any) -> AbstractContextManager[Any]:
+    if kind == ".csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(file, schema) if len(schema) > 1 else _OneColumnWriter(file, schema)
+    from pyarrow import parquet
+
+    return parquet.ParquetWriter(file, schema)
+
+
+class _OneColumnWriter:
+    """A CSV writer of one column: a missing entry is two quotes, because readers skip blank lines."""
+
+    def __init__(self, file: Any, schema: Any) -> None:
+        from pyarrow import csv
+
+        self.file = file
+        csv.write_csv(schema.empty_table(), file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def write_table(self, table: Any) -> None:
+        from pyarrow import csv, types
+
+        column = table.column(0)
+        texts = types.is_string(column.type) or types.is_large_string(column.type)
+        table = table.set_column(0, table.schema[0], column.fill_null("")) if texts else table
+        lines = io.BytesIO()
+        csv.write_csv(table, lines, csv.WriteOptions(include_header=False))
+        found = lines.getvalue()  # texts are in quotes, and may contain blank lines
+        if not texts:
+            found = b"".join(b'""\n' if line == b"\n" else line for line in found.splitlines(keepends=True))
+        self.file.write(found)

@@ -1,0 +1,302 @@
+"""Text files that hold one table, read block by block as Arrow tables: numbers, truth values, dates, text."""
+
+import warnings
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tractable.data.columns import check_known
+from tractable.data.names import clean_names
+from tractable.data.text import (
+    MISSING,
+    Dialect,
+    NoRowsError,
+    TableError,
+    holds_numbers,
+    numbers_of,
+    sniffed,
+    text_type,
+    trimmed,
+)
+from tractable.value import value
+
+__all__ = ["OddEntryError", "TextTable", "UnclosedError", "open_text", "text_blocks"]
+
+#: Bytes read at a time.
+BLOCK_BYTES = 2**21
+
+#: A quoted field of more bytes than this is taken for a mark that is never closed.
+LONGEST_FIELD = 2**18
+
+
+class UnclosedError(TableError):
+    """A quotation mark that opens a field and does not close it."""
+
+
+class OddEntryError(TableError):
+    """An entry that is not of the type that its column is read as."""
+
+
+def text_blocks(
+    path: Path,
+    dialect: Dialect,
+    kept: Sequence[int],
+    bad: Counter[str] | None = None,
+    types: Mapping[int, Any] | None = None,
+) -> Generator[Any]:
+    """Yield the rows of some columns as Arrow record batches; texts that stand for a missing entry are null.
+
+    Parameters
+    ----------
+    path : path
+    dialect : Dialect
+    kept : list of int
+        The positions of the columns, whose names in the batches are these numbers.
+    bad : Counter, optional
+        Lines that have more or fewer fields than the first are left out and counted here as "lines"; an error
+        when not given.
+    types : dict of Arrow types, optional
+        Types of columns; text when not given.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    uneven: list[str] = []
+
+    def skip(line: Any) -> str:
+        if bad is None:
+            uneven.append(f"a line has {line.actual_columns} fields, the first {line.expected_columns}")
+            return "error"
+        bad["lines"] += 1
+        return "skip"
+
+    plain = [str(j) for j in range(len(dialect.names))]  # names may be doubled, positions are not
+    wanted = {plain[j]: (types or {}).get(j, pa.string()) for j in kept}
+    utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
+    with (
+        _explained(path, dialect, uneven),
+        pa.input_stream(str(path), compression="detect") as raw,
+        csv.open_csv(
+            raw if utf8 else pa.transcoding_input_stream(raw, dialect.encoding, "utf-8"),
+            read_options=csv.ReadOptions(
+                block_size=BLOCK_BYTES * (1 if dialect.quoted else 16),
+                column_names=plain,
+                skip_rows_after_names=int(dialect.header),
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char='"' if dialect.quoted else False,
+                newlines_in_values=dialect.quoted,
+                invalid_row_handler=skip,
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(wanted),
+                column_types=wanted,
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+                decimal_point=dialect.decimal,
+            ),
+        ) as reader,
+    ):
+        for block in reader:
+            if dialect.quoted and _is_swollen(block):
+                raise UnclosedError(f"{path} cannot be read: a quotation mark is never closed")
+            yield block
+
+
+@contextmanager
+def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None]:
+    """Raise errors of Arrow's reader as errors of the table."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        words = (str(error).strip().splitlines() or [""])[0]
+        if "UTF8" in words and dialect.encoding != "latin-1":
+            raise UnicodeError(f"{path} is not UTF-8, though it begins so; save it as UTF-8") from None
+        if uneven:
+            raise TableError(f"{path} cannot be read as CSV: {uneven[0]}") from None
+        if "straddling" in words and dialect.quoted:
+            raise UnclosedError(f"{path} cannot be read: a quotation mark is never closed") from None
+        if "conversion error" in words:
+            raise OddEntryError(f"{path} cannot be read as CSV: {words[:200]}") from None
+        raise TableError(f"{path} cannot be read as CSV: {words[:200]}") from None
+
+
+def _is_swollen(block: Any) -> bool:
+    """Whether a field is so long that it must contain other lines."""
+    from pyarrow import compute as pc
+    from pyarrow import types
+
+    texts = [column for column in block.columns if types.is_string(column.type)]
+    longest = [pc.max(pc.binary_length(column)).as_py() for column in texts]
+    return max((n for n in longest if n is not None), default=0) > LONGEST_FIELD
+
+
+@value
+class TextTable:
+    """The rows of text files as numbers, truth values, dates and text.
+
+    Parameters
+    ----------
+    name : str
+        The table in error messages.
+    dialects : dict
+        The dialect of each file; files without rows are left out.
+    types : dict
+        The Arrow type of each column.
+    notes : tuple of str
+        Remarks on the format, in sentences.
+    """
+
+    name: str
+    dialects: dict[Path, Dialect]
+    types: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield some columns as Arrow tables of a few megabytes, in order.
+
+        Every number is a float, so that whole numbers may be followed by fractions. A few entries that are no
+        numbers are taken as missing, with a warning; many are an error.
+        """
+        positions = {path: _positions(dialect) for path, dialect in self.dialects.items()}
+        for path, known in positions.items():
+            check_known(columns, list(known), "columns", str(path))
+        odd = OddEntries(self.name)
+        for path, known in positions.items():
+            one = _Pass(path, self.dialects[path], {known[name]: name for name in columns}, self.types, odd)
+            yield from one.tables()
+
+
+class OddEntries:
+    """Counts entries of numeric columns that are no numbers; the first causes a warning, many an error."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.valid: Counter[str] = Counter()
+        self.odd: Counter[str] = Counter()
+
+    def add(self, column: str, valid: int, odd: Any = ()) -> None:
+        """Count the entries of a block that are not missing, and those that are no numbers."""
+        first = not self.odd[column]
+        self.valid[column] += valid
+        self.odd[column] += len(odd)
+        if not len(odd):
+            return
+        shown = repr(str(odd[0])[:40])
+        if not holds_numbers(self.valid[column] - self.odd[column], self.valid[column]):
+            raise TableError(
+                f"{self.name}: {column!r} holds numbers at first and other things later, such as {shown}"
+            )
+        if first:
+            warnings.warn(
+                f"{column!r} has entries that are no numbers, such as {shown}: missing", stacklevel=2
+            )
+
+
+class _Pass:
+    """One pass over one file: by Arrow's parser up to an entry of another type, entry by entry from there."""
+
+    def __init__(
+        self, path: Path, dialect: Dialect, columns: dict[int, str], types: dict[str, Any], odd: OddEntries
+    ) -> None:
+        self.path, self.dialect, self.columns, self.odd = path, dialect, columns, odd
+        self.kinds = {name: _as_read(types[name]) for name in columns.values()}
+
+    def tables(self) -> Generator[Any]:
+        done, kept = 0, list(self.columns)
+        fast = {j: self.kinds[name] for j, name in self.columns.items()}
+        try:
+            for block in text_blocks(self.path, self.dialect, kept, types=fast):
+                done += block.num_rows
+                yield self._table(block)
+        except OddEntryError:
+            pass
+        else:
+            return
+        for block in text_blocks(self.path, self.dialect, kept):
+            rest = block.slice(min(done, block.num_rows))
+            done -= block.num_rows - rest.num_rows
+            if rest.num_rows:
+                yield self._table(rest)
+
+    def _table(self, block: Any) -> Any:
+        import pyarrow as pa
+
+        parts = zip(self.columns.values(), block.columns, strict=True)
+        arrays = [self._column(name, entries) for name, entries in parts]
+        return pa.table(arrays, schema=pa.schema(list(self.kinds.items())))
+
+    def _column(self, name: str, entries: Any) -> Any:
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = self.kinds[name]
+        if entries.type != kind:
+            entries = self._read(name, trimmed(entries), kind)
+        elif types.is_string(kind):
+            entries = trimmed(entries)
+        elif types.is_floating(kind):
+            self.odd.add(name, len(entries) - entries.null_count)
+        return entries if isinstance(entries, pa.Array) else entries.combine_chunks()
+
+    def _read(self, name: str, texts: Any, kind: Any) -> Any:
+        """Return text as the type of its column."""
+        import numpy as np
+        import pyarrow as pa
+        from pyarrow import types
+
+        if types.is_floating(kind):
+            numbers = numbers_of(texts, self.dialect.decimal)
+            odd = texts.filter(pa.array(np.isnan(numbers))).drop_null()
+            self.odd.add(name, len(texts) - texts.null_count, odd)
+            return pa.array(numbers, from_pandas=True)
+        try:
+            return texts.cast(kind)
+        except pa.ArrowInvalid as error:
+            what = "truth values" if types.is_boolean(kind) else "dates"
+            said = str(error).splitlines()[0]
+            raise TableError(
+                f"{self.path}: {name!r} holds {what} at first and other things later: {said}"
+            ) from None
+
+
+def open_text(paths: Sequence[Path], name: str) -> TextTable:
+    """Return text files as one table, with dialects by each file and types by the first block of all."""
+    found: dict[Path, Dialect] = {}
+    empty: NoRowsError | None = None
+    for path in paths:
+        try:
+            found[path] = sniffed(path)
+        except NoRowsError as error:
+            empty = error
+    if not found:
+        raise empty or NoRowsError(f"{name} has no rows")
+    path, dialect = next(iter(found.items()))
+    doubled = sorted(n for n, count in Counter(filter(None, dialect.names)).items() if count > 1)
+    if doubled:
+        raise TableError(f"{name} has several columns named {', '.join(map(repr, doubled))}")
+    first = next(text_blocks(path, dialect, range(len(dialect.names))), None)
+    if first is None or not first.num_rows:
+        raise NoRowsError(f"{name} has no rows")
+    names, changed = clean_names(dialect.names)
+    types = {n: text_type(texts, dialect.decimal) for n, texts in zip(names, first.columns, strict=True)}
+    return TextTable(name=name, dialects=found, types=types, notes=(*dialect.notes, *changed))
+
+
+def _positions(dialect: Dialect) -> dict[str, int]:
+    return {name: j for j, name in enumerate(clean_names(dialect.names)[0])}
+
+
+def _as_read(kind: Any) -> Any:
+    """Return the type that a column is read as: numbers are floats; dates Arrow cannot read stay text."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind):
+        return pa.float64()
+    return pa.string() if types.is_timestamp(kind) else kind

@@ -1,0 +1,149 @@
+"""Gaussian windows whose covariance is that of the neighbours about a point."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tractable.base import Rows
+from tractable.data.blocks import map_rows
+from tractable.primitives.kernel_sums import log_local_windows, window_blocks
+from tractable.spatial.counted import Counted, nearest_counted
+from tractable.spatial.index import Index
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
+from tractable.value import replace, value
+
+__all__ = [
+    "UniqueRows",
+    "balloon",
+    "local_covariances",
+    "neighbors_of_unique",
+    "sample_point",
+    "unique_rows",
+    "whitening",
+]
+
+
+#: Entries of differences held at a time.
+BLOCK = 2**19
+
+#: Rows of a block handed to a thread.
+ROWS = 64
+
+#: The narrowest window, in standard deviations of the columns: rows that differ by less count as equal.
+NARROWEST = 8.0 * float(np.finfo(float).eps)
+
+
+@value
+class UniqueRows:
+    """The distinct rows, standardized, and how often each counts.
+
+    Parameters
+    ----------
+    points : array (m, d)
+        Standardized, in the order of their first column, then of the second, …
+    weights : array (m,)
+        Total weight of the rows at each point.
+    standardizer : Standardizer
+        Of the rows.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray
+    standardizer: Standardizer
+
+    def select(self, chosen: np.ndarray) -> "UniqueRows":
+        """Return some of the points, with the same standardizer."""
+        return replace(self, points=np.ascontiguousarray(self.points[chosen]), weights=self.weights[chosen])
+
+
+def unique_rows(rows: Rows) -> UniqueRows:
+    """Group equal rows and standardize columns.
+
+    Examples
+    --------
+    >>> found = unique_rows(Rows(data=np.array([[3.0], [1.0], [3.0], [1.0]])))
+    >>> found.points.ravel().tolist(), found.weights.tolist()
+    ([-1.0, 1.0], [2.0, 2.0])
+    """
+    given = np.ones(len(rows.data)) if rows.weights is None else rows.weights
+    points, number = np.unique(rows.data, axis=0, return_inverse=True)
+    weights = np.bincount(number.ravel(), given, minlength=len(points))
+    standardizer = Standardizer.from_moments(DiagonalMoments.of(points, weights))
+    return UniqueRows(points=standardizer.transform(points), weights=weights, standardizer=standardizer)
+
+
+def neighbors_of_unique(unique: UniqueRows, index: Index, k: int) -> Counted:
+    """Return the k nearest rows at other points, for each unique row."""
+    own = np.arange(len(unique.points))
+    weights = unique.weights
+    if np.all(weights == 1.0):
+        return nearest_counted(index, unique.points, min(k, len(own) - 1), None, own)
+    return nearest_counted(index, unique.points, k, weights, own, copies=False)
+
+
+def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> np.ndarray:
+    """Return Σ(x) = (1/K) Σ_S (x_i - x)(x_i - x)ᵀ of the neighbours S of x, shrunk to a sphere, (m, d, d).
+
+    (1 - λ) Σ + λ (tr Σ / D) I, in standard deviations: regular even where neighbours span no volume.
+    """
+    m, dim = at.shape
+    found = np.empty((m, dim, dim))
+    weights = near.counts / np.maximum(near.counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    step = max(1, BLOCK // (near.indices.shape[1] * dim))
+    for start in range(0, m, step):
+        part = slice(start, start + step)
+        away = points[near.indices[part]] - at[part, None, :]
+        found[part] = np.swapaxes(away * weights[part, :, None], 1, 2) @ away
+    size = np.trace(found, axis1=1, axis2=2) / dim
+    narrow = size < NARROWEST**2
+    ball = np.where(narrow, NARROWEST**2, size)[:, None, None] * np.eye(dim)
+    return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * found + shrinkage * ball)
+
+
+def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
+    """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), with a covariance for each point, (m, d, d)."""
+    whiten, log_scale = whitening(covariances)
+    blocks = window_blocks(unique.points)
+    order = blocks.order
+    heights = (np.log(unique.weights / unique.weights.sum()) + log_scale)[order]
+    points, whiten, rates = unique.points[order], whiten[order], _rates(covariances)[order]
+    return _map_blocks(
+        lambda part: log_local_windows(x[part], points, whiten, heights, blocks, rates), len(x)
+    )
+
+
+def balloon(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
+    """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), with a covariance for each row, (q, d, d)."""
+    whiten, log_scale = whitening(covariances)
+    blocks = window_blocks(unique.points)
+    points = unique.points[blocks.order]
+    heights, rates = np.log(unique.weights / unique.weights.sum())[blocks.order], _rates(covariances)
+
+    def log_sums(part: np.ndarray) -> np.ndarray:
+        return log_local_windows(x[part], points, whiten[part], heights, blocks, rates[part], of_rows=True)
+
+    return log_scale + _map_blocks(log_sums, len(x))
+
+
+def _rates(covariances: np.ndarray) -> np.ndarray:
+    """Return 1 / (2 λ) of each covariance, λ its greatest eigenvalue: the slowest decay of a window."""
+    return 0.5 / np.linalg.eigvalsh(covariances)[:, -1]
+
+
+def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return L⁻¹ and log N(0 | 0, Σ) of covariances Σ = L Lᵀ."""
+    try:
+        lower = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "shrinkage must be larger: the neighbours of a row of X span no volume without it"
+        ) from None
+    dim = covariances.shape[-1]
+    log_det = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
+    return np.linalg.inv(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
+
+
+def _map_blocks(function: Callable[[np.ndarray], np.ndarray], n_rows: int) -> np.ndarray:
+    """Return the answers of a function of row numbers, in blocks on all cores."""
+    return map_rows(function, np.arange(n_rows), rows=ROWS)

@@ -1,0 +1,200 @@
+"""Modes of kernel density estimates by mean shift and Newton's method, all in units of the bandwidth."""
+
+import numpy as np
+
+from tractable.primitives.mean_shift import KernelField, ascend, expand
+from tractable.value import value
+
+__all__ = ["Modes", "assign_to_modes", "flat_modes", "gaussian_modes"]
+
+#: The longest step of an ascent that has ended: at a flat mode, or near a Gaussian one.
+STILL, NEAR = 1e-9, 1e-4
+
+#: Modes of flat windows within one bandwidth are one, of Gaussian ones within this share of it.
+FLAT_SAME, GAUSSIAN_SAME = 1.0, 1e-2
+
+#: Gaussian ascents of the first round, whose modes stop those of the next, and the growth of each round.
+FIRST_ROUND, GROWTH = 256, 4
+
+#: The most steps of Newton's method, and the longest.
+N_STEPS, LONGEST = 100, 0.25
+
+#: How far the curvature may be on the wrong side of zero, and how far a saddle is left behind.
+FLAT, PUSH = 1e-6, 0.1
+
+#: Radii of balls about modes, the first of which that is proven to belong to the mode is taken.
+RADII = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
+
+
+@value
+class Modes:
+    """Modes, the highest first."""
+
+    centers: np.ndarray  # (K, d)
+    log_masses: np.ndarray  # (K,), log Σ w k at each
+    radii: np.ndarray  # (K,), of the balls from which ascents end there; 0 where none is known
+    n_iter: int  # the most steps of an ascent
+    converged: bool  # whether all ascents ended before `max_iter`
+
+
+def flat_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tuple[Modes, np.ndarray]:
+    """Ascend from all starts with a flat window; return the modes and where ascents ended.
+
+    Of ends within one bandwidth, the one with most weight in its window is the mode (of equals the last in
+    dictionary order), as in scikit-learn. Starts with nothing in their window are left out.
+    """
+    found = ascend(field, starts, flat=True, tol=STILL, max_iter=max_iter)
+    some = found.masses > 0.0
+    ends, masses = found.ends[some], found.masses[some]
+    order = np.lexsort((*ends.T[::-1], masses))[::-1]
+    selected = order[thinned(ends[order], FLAT_SAME)[0]]
+    modes = Modes(
+        centers=ends[selected],
+        log_masses=np.log(masses[selected]),
+        radii=np.zeros(len(selected)),
+        n_iter=int(found.steps.max()),
+        converged=bool(np.all(found.converged[some])),
+    )
+    return modes, found.ends
+
+
+def gaussian_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tuple[Modes, np.ndarray]:
+    """Ascend from all starts with a Gaussian window; return the modes and the mode of each start.
+
+    In rounds: modes found in one stop the ascents of the next, as soon as these enter a ball about a mode
+    that is proven to belong to it. The rounds are the same whatever the number of threads.
+    """
+    d = starts.shape[1]
+    centers, radii, labels = np.empty((0, d)), np.empty(0), np.empty(len(starts), np.int64)
+    n_iter, converged, first, size = 0, True, 0, FIRST_ROUND
+    while first < len(starts):
+        part = slice(first, first + size)
+        found = ascend(
+            field, starts[part], flat=False, tol=NEAR, max_iter=max_iter, modes=centers, radii=radii
+        )
+        new = np.flatnonzero(found.basins < 0)
+        basins = found.basins.copy()
+        if len(new):
+            centers, basins[new], fine = joined(centers, *refine_modes(field, found.ends[new]))
+            radii = np.concatenate([radii, capture_radii(field, centers[len(radii) :])])
+            converged &= fine
+        labels[part] = basins
+        n_iter = max(n_iter, int(found.steps.max()))
+        first, size = first + size, size * GROWTH
+    heights = expand(field, centers)[0]
+    order = np.lexsort((*centers.T[::-1], heights))[::-1]
+    modes = Modes(
+        centers=centers[order],
+        log_masses=heights[order],
+        radii=radii[order],
+        n_iter=max(n_iter, 1),
+        converged=converged,
+    )
+    return modes, np.argsort(order)[labels]
+
+
+def assign_to_modes(
+    field: KernelField, modes: Modes, x: np.ndarray, *, flat: bool, max_iter: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ascend from x; return the modes known to be reached, or -1, and where ascents ended."""
+    if flat:
+        found = ascend(field, x, flat=True, tol=STILL, max_iter=max_iter)
+        return found.basins, found.ends
+    known = {"modes": modes.centers, "radii": modes.radii}
+    found = ascend(field, x, flat=False, tol=NEAR, max_iter=max_iter, **known)
+    open_ = np.flatnonzero(found.basins < 0)
+    if len(open_):
+        tops, owner, _ = refine_modes(field, found.ends[open_])
+        found.ends[open_] = tops[owner]
+    return found.basins, found.ends
+
+
+def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Refine ends of Gaussian ascents; return the modes, the mode of each end, and whether all converged.
+
+    Newton's step with |I - C|, C the covariance of the points in the window, where it increases log p, else
+    mean-shift's own, which always does (I - C is minus the Hessian of log p). Its length estimates the
+    distance to the mode.
+    """
+    selected, owner = thinned(ends, GAUSSIAN_SAME)
+    x = ends[selected].copy()
+    open_ = np.arange(len(x))
+    for _ in range(N_STEPS):
+        x[open_], left = _ascended(field, x[open_])
+        open_ = open_[left]
+        if not len(open_):
+            break
+    return x, owner, not len(open_)
+
+
+def _ascended(field: KernelField, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return x after one step, and whether it has not converged."""
+    height, shift, spread = expand(field, x)
+    values, vectors = np.linalg.eigh(np.eye(x.shape[1]) - spread)
+    inside = np.einsum("mij,mi->mj", vectors, shift) / np.maximum(np.abs(values), 1e-8)
+    step = np.einsum("mij,mj->mi", vectors, inside)
+    length = np.sqrt(np.sum(step**2, axis=1))
+    step *= np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))[:, None]
+    saddle = (length <= STILL) & (values[:, 0] < -FLAT)
+    if np.any(saddle):
+        step[saddle] = _saddle_steps(field, x[saddle], vectors[saddle, :, 0])
+    there, slope, _ = expand(field, x + step)
+    level = 8.0 * np.finfo(float).eps * np.maximum(1.0, np.abs(height))
+    flatter = np.sum(slope**2, axis=1) <= 0.25 * np.sum(shift**2, axis=1)
+    improves = (there > height + level) | ((there >= height - level) & flatter) | saddle
+    return x + np.where(improves[:, None], step, shift), (length > STILL) | saddle
+
+
+def _saddle_steps(field: KernelField, x: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Return the step off a saddle to its higher side, of equals the one with the larger coordinates."""
+    largest = np.take_along_axis(along, np.argmax(np.abs(along), axis=1)[:, None], axis=1)
+    step = PUSH * np.sign(largest) * along
+    up, down = expand(field, x + step)[0], expand(field, x - step)[0]
+    return np.where((up >= down)[:, None], step, -step)
+
+
+def capture_radii(field: KernelField, centers: np.ndarray) -> np.ndarray:
+    """Return radii of balls in which every mean-shift step comes nearer to the mode in their middle.
+
+    The map has the Jacobian C(x), the covariance of the points in the window. With y = x_i - c at a mode c,
+    E y = 0, so by Jensen's inequality C(c + δ) ≤ E[exp(δ·y) y yᵀ] ≤ E[exp(r |y|) y yᵀ] for |δ| ≤ r. Where the
+    largest eigenvalue of that is below one, the map contracts.
+    """
+    radii = np.zeros(len(centers))
+    height, open_ = expand(field, centers)[0], np.arange(len(centers))
+    for r in RADII:
+        if not len(open_):
+            break
+        tilted, shift, spread = expand(field, centers[open_], tilt=r)
+        second = spread + shift[:, :, None] * shift[:, None, :]
+        bound = np.exp(tilted - height[open_]) * np.linalg.eigvalsh(second)[:, -1]
+        radii[open_[bound < 0.999]] = r
+        open_ = open_[~(bound < 0.999)]
+    return radii
+
+
+def joined(
+    known: np.ndarray, found: np.ndarray, owner: np.ndarray, fine: bool
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Add modes to those that are known; return all, and the mode of each end."""
+    everything = np.concatenate([known, found])
+    selected, owner_of = thinned(everything, GAUSSIAN_SAME)
+    return everything[selected], owner_of[len(known) :][owner], fine
+
+
+def thinned(x: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Select points, in order, that are not within the radius of one selected before; return which, whose.
+
+    Examples
+    --------
+    >>> thinned(np.array([[0.0], [0.5], [2.0]]), 1.0)
+    (array([0, 2]), array([0, 0, 1]))
+    """
+    selected: list[int] = []
+    owner, left = np.full(len(x), -1), np.arange(len(x))
+    while len(left):
+        near = np.sum((x[left] - x[left[0]]) ** 2, axis=1) <= radius**2
+        owner[left[near]] = len(selected)
+        selected.append(int(left[0]))
+        left = left[~near]
+    return np.array(selected, dtype=np.int64), owner

@@ -1,0 +1,386 @@
+"""Construction and search of trees of hyperplanes, and neighbour lists from their leaves.
+
+No `fastmath`: a point is projected by one and the same sum when a tree is grown and when it is searched.
+"""
+
+import numpy as np
+from numba import njit
+
+from tractable.primitives.neighbors.compiled import in_order, pair_distance, replace_worst
+
+__all__ = [
+    "finish",
+    "halve",
+    "join",
+    "leaves_of",
+    "mend",
+    "projection",
+    "tree_nearest",
+    "tree_within",
+    "unit",
+]
+
+_EUCLIDEAN = 0
+
+
+@njit(nogil=True, cache=True)
+def projection(row, normal):  # type: ignore[no-untyped-def]
+    """Return row · normal, in four sums that do not wait for one another."""
+    d = len(row)
+    a, b, c, e = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, d - 3, 4):
+        a += row[j] * normal[j]
+        b += row[j + 1] * normal[j + 1]
+        c += row[j + 2] * normal[j + 2]
+        e += row[j + 3] * normal[j + 3]
+    for j in range(d - d % 4, d):
+        a += row[j] * normal[j]
+    return (a + b) + (c + e)
+
+
+@njit(nogil=True, cache=True)
+def _farthest(x, ids, row):  # type: ignore[no-untyped-def]
+    best, place = -1.0, ids[0]
+    for i in ids:
+        apart = pair_distance(x[i], row, _EUCLIDEAN, 2.0)
+        if apart > best:
+            best, place = apart, i
+    return place
+
+
+@njit(nogil=True, cache=True)
+def unit(a, b, out):  # type: ignore[no-untyped-def]
+    """Write the direction from a to b, of length one; zero where they are equal."""
+    apart = pair_distance(a, b, _EUCLIDEAN, 2.0)
+    for j in range(len(a)):
+        out[j] = (b[j] - a[j]) / apart if apart > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
+    """Write the direction from one row of a group to another that differs, if there is one."""
+    n = len(ids)
+    a, b = ids[min(int(uniforms[0] * n), n - 1)], ids[min(int(uniforms[1] * n), n - 1)]
+    if far:
+        a = _farthest(x, ids, x[a])
+    if far or pair_distance(x[a], x[b], _EUCLIDEAN, 2.0) == 0.0:
+        b = _farthest(x, ids, x[a])
+    unit(x[a], x[b], normal)
+
+
+@njit(nogil=True, cache=True)
+def _cut(key, n):  # type: ignore[no-untyped-def]
+    """Return how many keys go left, half of them or as near as equal keys stay together, and the offset."""
+    middle = n // 2
+    below, above = key[:middle].max(), key[middle:].min()
+    if below == above:
+        fewer, most, down, up = 0, 0, -np.inf, np.inf
+        for t in key:
+            fewer += t < below
+            most += t <= below
+            down = max(down, t) if t < below else down
+            up = min(up, t) if t > below else up
+        if fewer and (middle - fewer <= most - middle or most == n):
+            middle, below = fewer, down
+        else:
+            middle, above = most, up
+    offset = 0.5 * below + 0.5 * above
+    return middle, offset if below <= offset < above else below
+
+
+@njit(nogil=True, cache=True)
+def _select(key, rank):  # type: ignore[no-untyped-def]
+    """Reorder keys so that none before `rank` is larger than any from it on (Hoare)."""
+    lo, hi = 0, len(key) - 1
+    while lo < hi:
+        pivot, i, j = key[(lo + hi) >> 1], lo, hi
+        while i <= j:
+            while key[i] < pivot:
+                i += 1
+            while key[j] > pivot:
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            hi = j
+        elif rank >= i:
+            lo = i
+        else:
+            break
+
+
+@njit(nogil=True, cache=True)
+def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
+    """Write both parts, the nearest of either side in both of them; return where the first ends."""
+    n = len(ids)
+    both = max(0, min(int(margin * n), left - 1, n - left - 1))
+    ranks = np.argsort(key, kind="mergesort")
+    for t in range(left + both):
+        out[t] = ids[ranks[t]]
+    for t in range(left - both, n):
+        out[2 * both + t] = ids[ranks[t]]
+    return left + both, n + 2 * both
+
+
+@njit(nogil=True, cache=True)
+def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.halve`. Parts keep the order of rows: memory is read one way."""
+    key, work, end = np.empty(len(ids)), np.empty(len(ids)), 0
+    for s in range(len(ptr) - 1):
+        held = ids[ptr[s] : ptr[s + 1]]
+        n, normal = len(held), normals[s]
+        _direction(x, held, uniforms[s], far, normal)
+        for i in range(n):
+            key[i] = projection(x[held[i]], normal)
+            work[i] = key[i]
+        _select(work[:n], n // 2)
+        left, offset = _cut(work[:n], n)
+        offsets[s] = offset
+        if margin > 0.0:
+            first, both = _spill(key[:n], held, left, margin, halves[end:])
+        else:
+            i, j = end, end + left
+            for t in range(n):
+                if key[t] > offset:
+                    halves[j] = held[t]
+                    j += 1
+                else:
+                    halves[i] = held[t]
+                    i += 1
+            first, both = left, n
+        ends[2 * s], ends[2 * s + 1] = end + first, end + both
+        end += both
+
+
+@njit(nogil=True, cache=True)
+def _descend(q, node, nearest, trees, slack, nodes, bounds, top):  # type: ignore[no-untyped-def]
+    """Go down to a leaf; note the other sides of planes that may be looked behind, and how far they are."""
+    normals, offsets, children, look_back = trees
+    steps = 1
+    while node >= 0:
+        over = projection(q, normals[node]) - offsets[node]
+        side = 1 if over > 0.0 else 0
+        if look_back[node]:
+            nodes[top] = children[node, 1 - side]
+            bounds[top] = max(nearest, abs(over) - slack)
+            top += 1
+        node = children[node, side]
+        steps += 1
+    return -1 - node, top, steps
+
+
+@njit(nogil=True, cache=True)
+def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
+    """Write the leaf to which each row descends."""
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    for r in range(len(x)):
+        out[r] = _descend(x[r], root, 0.0, trees, 0.0, nodes, bounds, 0)[0]
+
+
+@njit(nogil=True, cache=True)
+def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, cost):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.neighbors.tree_nearest`; seen begins at -1.
+
+    It ends as the last row by which each point was measured.
+    """
+    (ptr, members), (visited, measured, seen) = leaves, cost
+    k = near.shape[1]
+    near[:], ids[:] = np.inf, len(points)
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    for r in range(len(x)):
+        q = x[r]
+        for root in roots:
+            nodes[0], bounds[0], top = root, 0.0, 1
+            while top:
+                top -= 1
+                if bounds[top] > near[r, 0]:
+                    continue
+                leaf, top, steps = _descend(
+                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
+                )
+                visited[r] += steps
+                for i in members[ptr[leaf] : ptr[leaf + 1]]:
+                    if seen[i] == r:
+                        continue
+                    seen[i] = r
+                    measured[r] += 1
+                    apart, index = pair_distance(q, points[i], _EUCLIDEAN, 2.0), order[i]
+                    if apart < near[r, 0] or (apart == near[r, 0] and index < ids[r, 0]):
+                        replace_worst(near[r], ids[r], k, apart, index)
+        in_order(near[r], ids[r], k)
+        for t in range(k - 1, -1, -1):
+            if near[r, t] < np.inf:
+                break
+            ids[r, t] = -1
+
+
+@njit(nogil=True, cache=True)
+def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, radii, visited, measured):  # type: ignore[no-untyped-def]
+    ptr, members = leaves
+    seen = np.full(len(points), -1, np.int32)
+    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+    rows, ids, near, m = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024), 0
+    for r in range(len(x)):
+        q = x[r]
+        for root in roots:
+            nodes[0], bounds[0], top = root, 0.0, 1
+            while top:
+                top -= 1
+                if bounds[top] > radii[r]:
+                    continue
+                leaf, top, steps = _descend(
+                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
+                )
+                visited[r] += steps
+                for i in members[ptr[leaf] : ptr[leaf + 1]]:
+                    if seen[i] == r:
+                        continue
+                    seen[i] = r
+                    measured[r] += 1
+                    apart = pair_distance(q, points[i], _EUCLIDEAN, 2.0)
+                    if apart <= radii[r]:
+                        if m == len(rows):
+                            rows = np.concatenate((rows, np.empty_like(rows)))
+                            ids = np.concatenate((ids, np.empty_like(ids)))
+                            near = np.concatenate((near, np.empty_like(near)))
+                        rows[m], ids[m], near[m] = r, order[i], apart
+                        m += 1
+    return rows[:m].copy(), ids[:m].copy(), near[:m].copy()
+
+
+#: Columns compared at a time: Numba makes an OR of comparisons a few vector instructions.
+GROUP = 64
+
+FAR = np.float32(1e30)
+
+
+@njit(nogil=True, cache=True)
+def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
+    """Insert i into a list sorted by distance, unless it is there."""
+    for other in ids:
+        if other == i:
+            return
+    t = len(near) - 1
+    while t > 0 and near[t - 1] > apart:
+        near[t], ids[t] = near[t - 1], ids[t - 1]
+        t -= 1
+    near[t], ids[t] = apart, i
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _square(a, b, scale):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(len(a)):
+        step = (a[c] - b[c]) * scale
+        total += step * step
+    return np.float32(total)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def]
+    """Write the points of a leaf about their mean, and |y|², far where there is none; return the largest."""
+    n, d = len(held), x.shape[1]
+    mean = np.zeros(d)
+    for i in held:
+        for c in range(d):
+            mean[c] += x[i, c]
+    mean /= n
+    rows[n:], squares[n:] = 0.0, FAR
+    for i in range(n):
+        total = 0.0
+        for c in range(d):
+            step = (x[held[i], c] - mean[c]) * scale
+            rows[i, c] = np.float32(step)
+            total += step * step
+        squares[i] = np.float32(total)
+    return squares[:n].max()
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
+    """Measure all pairs of each leaf as |y|² + |z|² - 2 y·z, in single precision."""
+    d, widest = x.shape[1], 0
+    for leaf in range(len(ptr) - 1):
+        widest = max(widest, ptr[leaf + 1] - ptr[leaf])
+    widest = -(-widest // GROUP) * GROUP
+    room, every = np.empty((widest, d), np.float32), np.empty(widest, np.float32)
+    strip = np.empty(GROUP * widest, np.float32)
+    for leaf in range(len(ptr) - 1):
+        held = members[ptr[leaf] : ptr[leaf + 1]]
+        n = len(held)
+        wide = -(-n // GROUP) * GROUP
+        rows, squares = room[:wide], every[:wide]
+        if n < 2:
+            continue
+        # What is nearer than rounding to single precision can tell is measured in double precision.
+        doubt = np.float32((d + 8) * 2.0**-19) * _about_itself(x, held, scale, rows, squares)
+        gram = strip[: GROUP * wide].reshape(GROUP, wide)
+        for top in range(0, n, GROUP):
+            np.dot(rows[top : top + GROUP], rows.T, gram)
+            for i in range(top, min(top + GROUP, n)):
+                me, products = held[i], gram[i - top]
+                measured[me] += n - 1
+                products[i] = -FAR
+                limit = max(near[me, -1], doubt) - squares[i]
+                for g in range(0, wide, GROUP):
+                    part, square, hit = products[g : g + GROUP], squares[g : g + GROUP], np.int32(0)
+                    for j in range(GROUP):
+                        hit |= np.int32(square[j] - np.float32(2.0) * part[j] < limit)
+                    if hit:  # of a list that is not full, by padding and by the point itself as well
+                        for j in range(min(GROUP, n - g)):
+                            apart = square[j] - np.float32(2.0) * part[j]
+                            if apart < limit and g + j != i:
+                                other, apart = held[g + j], apart + squares[i]
+                                if apart < doubt:
+                                    apart = _square(x[me], x[other], scale)
+                                if apart < near[me, -1]:
+                                    _offer(near[me], ids[me], apart, other)
+                                    limit = max(near[me, -1], doubt) - squares[i]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def mend(x, start, end, scale, old, near, ids, measured):  # type: ignore[no-untyped-def]
+    """Offer points start to end the neighbours of their neighbours in the lists `old`."""
+    d = x.shape[1]
+    seen = np.full(len(x), -1, np.int32)
+    for i in range(start, end):
+        row, seen[i] = x[i], i
+        for a in old[i]:
+            if a >= 0:
+                seen[a] = i
+        for a in old[i]:
+            if a < 0:
+                break
+            for j in old[a]:
+                if j < 0:
+                    break
+                if seen[j] == i:
+                    continue
+                seen[j] = i
+                measured[i] += 1
+                other, total = x[j], 0.0
+                for c in range(d):
+                    step = row[c] - other[c]
+                    total += step * step
+                apart = np.float32(total * scale * scale)
+                if apart < near[i, -1]:
+                    _offer(near[i], ids[i], apart, j)
+
+
+@njit(nogil=True, cache=True)
+def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-untyped-def]
+    """Measure the candidates of points start to end in double precision and write the nearest, in order."""
+    width, k = ids.shape[1], distances.shape[1]
+    apart, names = np.empty(width), np.empty(width, np.int64)
+    for i in range(start, end):
+        m = 0
+        for j in ids[i]:
+            if j >= 0:
+                apart[m], names[m] = pair_distance(x[i], x[j], 0, 2.0), order[j]
+                m += 1
+        in_order(apart, names, m)
+        m, row = min(m, k), order[i]
+        distances[row, :m], indices[row, :m] = apart[:m], names[:m]
+        distances[row, m:], indices[row, m:] = np.inf, -1
