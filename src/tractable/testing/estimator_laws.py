@@ -223,6 +223,8 @@ def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     if not hasattr(fitted, "distribution_"):
         return
     scores = fitted.score_samples(X)
+    if estimator.__sklearn_tags__().estimator_type != "classifier":  # whose `score` is its accuracy
+        np.testing.assert_allclose(fitted.score(X), np.mean(scores))
     if hasattr(fitted, "outlier_scores"):
         np.testing.assert_allclose(fitted.outlier_scores(X), -scores)
         if not hasattr(fitted, "classes_"):  # the score of a classifier is its accuracy
