@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from tractable.engines import EMResult, best_of, em, fold
-from tractable.primitives.kmeans import assign, holdings, kmeans_plus_plus, movement_of, n_trials, reassign
+from tractable.primitives.kmeans import (
+    assign,
+    cluster_sums,
+    kmeans_plus_plus,
+    movement_of,
+    n_trials,
+    reassign,
+)
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.statistics import DiagonalMoments
 from tractable.value import replace, value
@@ -168,7 +175,7 @@ class Farthest:
     @classmethod
     def of(cls, x: Any, weights: Any = None, *, frame: Frame, centers: np.ndarray) -> "Farthest":
         labels = assign(x, weights, frame.shift, frame.scale, centers).labels
-        found = holdings(x, weights, frame.shift, frame.scale, centers, labels)
+        found = cluster_sums(x, weights, frame.shift, frame.scale, centers, labels)
         return cls(away=found.away, row=frame.inside(x[found.row]))
 
     def __add__(self, other: "Farthest") -> "Farthest":
@@ -290,7 +297,7 @@ class HeldRows(StreamedRows):
         def task(start: int) -> Any:
             part = slice(start, start + TASK_ROWS)
             x, w = self._part(part)
-            found = holdings(x, w, self.frame.shift, self.frame.scale, centers, self.labels[part])
+            found = cluster_sums(x, w, self.frame.shift, self.frame.scale, centers, self.labels[part])
             return found.sums, found.counts, found.cost
 
         sums, counts, cost = _added(ordered_map(task, range(0, len(self.data), TASK_ROWS)))
