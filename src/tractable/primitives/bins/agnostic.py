@@ -17,7 +17,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, A
     one = _ones(x) if weights is None else weights
     columns = [find_cells(x[:, j], axis) for j, axis in enumerate(edges)]
     inside = reduce(and_, (found for _, found in columns))
-    counts = _tallied([bin_ for bin_, _ in columns], xp.where(inside, one, xp.zeros_like(one)), edges)
+    counts = _cell_counts([bin_ for bin_, _ in columns], xp.where(inside, one, xp.zeros_like(one)), edges)
     return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
 
 
@@ -29,11 +29,11 @@ def linear_bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[A
     own = xp.where(inside, one, xp.zeros_like(one))
     counts = None
     for corner in product((0, 1), repeat=len(edges)):
-        fraction = own
+        weight = own
         for (_, _, fraction, _), side in zip(columns, corner, strict=True):
-            fraction = fraction * (fraction if side else 1.0 - fraction)
-        positions = [column[side] for column, side in zip(columns, corner, strict=True)]
-        part = _tallied(positions, fraction, edges)
+            weight = weight * (fraction if side else 1.0 - fraction)
+        bins = [column[side] for column, side in zip(columns, corner, strict=True)]
+        part = _cell_counts(bins, weight, edges)
         counts = part if counts is None else counts + part
     return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
 
@@ -49,7 +49,7 @@ def find_cells(x: Array, edges: Array) -> tuple[Array, Array]:
 
 
 def _fractions(x: Array, edges: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the bin of each number, the neighbour it leans to, the neighbour's share, and who is inside."""
+    """Return the bin of each number, the next nearest bin, the fraction of that one, and which are inside."""
     xp = namespace_of(x, edges)
     bin_, inside = find_cells(x, edges)
     middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
@@ -62,7 +62,7 @@ def _fractions(x: Array, edges: Array) -> tuple[Array, Array, Array, Array]:
     return bin_, other, fraction, inside
 
 
-def _tallied(positions: Sequence[Array], fractions: Array, edges: Sequence[Array]) -> Array:
+def _cell_counts(positions: Sequence[Array], fractions: Array, edges: Sequence[Array]) -> Array:
     xp = namespace_of(fractions)
     shape = tuple(int(axis.shape[0]) - 1 for axis in edges)
     flat, n_cells = xp.zeros_like(positions[0]), 1
