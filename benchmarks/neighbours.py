@@ -97,6 +97,6 @@ def row(name, shows, dim, peers, targets, limit, memory_limit_mb=None):
     )
 
 
-def room(dim):
+def memory_limit(dim):
     """Megabytes: points in single precision and their squares, answers, 32 MB a thread."""
     return 1e-6 * 100_000 * (4 * dim + 8 * dim + 16) + 32.0 * default_threads()

@@ -1,11 +1,11 @@
-"""The page of results, room by room."""
+"""The page of results, section by section."""
 
 from benchmarks.behind import behind
 from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
 from benchmarks.machine import machine_line
 from benchmarks.peers import package_of
 from benchmarks.promises import missed
-from benchmarks.rooms import in_rooms
+from benchmarks.sections import by_section
 
 INTRODUCTION = """\
 # How fast
@@ -54,8 +54,8 @@ def page(known, today):
     """Return the page, in Markdown: figures as they were measured, words as the rows have them today."""
     rows = known["rows"]
     parts = [INTRODUCTION, machines(known), behind(known, today)]
-    for room, there in in_rooms(today).items():
-        parts.append(f"## {room}\n")
+    for section, there in by_section(today).items():
+        parts.append(f"## {section}\n")
         parts.append(
             "\n".join([HEAD, *(line for name in there for line in lines(today[name], rows.get(name)))]) + "\n"
         )

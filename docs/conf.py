@@ -38,8 +38,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "subsection_order": ExplicitOrder(
         [
-            f"../examples/{room}"
-            for room in ("belief", "linear_models", "clusters", "densities", "classification", "data")
+            f"../examples/{topic}"
+            for topic in ("belief", "linear_models", "clusters", "densities", "classification", "data")
         ]
     ),
     "within_subsection_order": "FileNameSortKey",

@@ -1,10 +1,12 @@
 """What every test may ask for: a seeded generator, and the array libraries."""
 
 import os
+import sys
 import zlib
 
 # Scikit-learn's checks of other array libraries ask for this, before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import array_api_strict
 import numpy as np
@@ -20,6 +22,14 @@ settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 def rng(request):
     """A generator seeded by the test's own name: the same draws whatever ran before."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Close what a test has drawn."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 class Backend:

@@ -245,7 +245,7 @@ def test_an_interruption_keeps_the_best_so_far(rng, monkeypatch):
     calls, posterior = iter(range(100)), search._posterior
 
     def interrupted(*args):
-        if next(calls) == 4:
+        if next(calls) == 5:
             raise KeyboardInterrupt
         return posterior(*args)
 

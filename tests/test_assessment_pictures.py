@@ -5,16 +5,9 @@ import numpy as np
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable import LinearRegression, Normal, Ridge, RidgeCV
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def labels(ax):

@@ -282,7 +282,7 @@ def test_any_basis_may_take_the_place_of_the_columns(rng):
 @pytest.mark.spec("BLR-22")
 def test_the_noise_of_maximum_likelihood_is_plugged_in(X, y):
     model = BayesianLinearRegression(noise_variance="ml", prior_precision=0.1).fit(X, y)
-    noise = LinearRegression().fit(X, y).sigma2_ml_
+    noise = LinearRegression().fit(X, y).noise_variance_ml_
     assert model.noise_variance_ == pytest.approx(noise, rel=1e-12)
     known = BayesianLinearRegression(noise_variance=float(noise), prior_precision=0.1).fit(X, y)
     np.testing.assert_allclose(model.predict_interval(X), known.predict_interval(X), rtol=1e-10)

@@ -325,14 +325,14 @@ def test_bad_grids_are_refused(X, y):
 @pytest.mark.parametrize("method", ["mackay", "em"])
 def test_an_interruption_keeps_the_best_so_far(X, y, method, monkeypatch):
     calls = iter(range(100))
-    expect = evidence._expect
+    posterior = evidence.evidence_at
 
     def interrupted(*args):
         if next(calls) == 5:
             raise KeyboardInterrupt
-        return expect(*args)
+        return posterior(*args)
 
-    monkeypatch.setattr(evidence, "_expect", interrupted)
+    monkeypatch.setattr(evidence, "evidence_at", interrupted)
     model = BayesianRidge(method=method, tol=1e-9)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

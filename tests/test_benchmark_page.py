@@ -13,8 +13,8 @@ from benchmarks.machine import machine
 from benchmarks.page import BEGIN, END, inserted, main
 from benchmarks.peers import package_of, rival
 from benchmarks.promises import counted, unexplained, unjudged
-from benchmarks.rooms import in_rooms, rooms_of
 from benchmarks.rows import all_rows
+from benchmarks.sections import by_section, sections_of
 from benchmarks.sentences import page
 
 
@@ -68,9 +68,9 @@ def kept(tmp_path):
     return merged
 
 
-def test_every_row_is_in_one_room():
-    assert {name: len(rooms_of(name)) for name in all_rows()} == dict.fromkeys(all_rows(), 1)
-    assert sorted(chain(*in_rooms(all_rows()).values())) == sorted(all_rows())
+def test_every_row_is_in_one_section():
+    assert {name: len(sections_of(name)) for name in all_rows()} == dict.fromkeys(all_rows(), 1)
+    assert sorted(chain(*by_section(all_rows()).values())) == sorted(all_rows())
 
 
 def test_the_page_is_what_the_tool_writes_from_what_is_kept():

@@ -12,7 +12,7 @@ import pytest
 import tractable
 from rows import em as rows
 from tractable.engines import best_of, em
-from tractable.engines.kmeans import HeldRows
+from tractable.engines.kmeans import KMeansProblem
 from tractable.mixture.gaussian import steps as gaussian_steps
 
 PROBLEM = rows.incomplete_gaussian()
@@ -135,7 +135,7 @@ def test_the_best_start_wins():
 
 def killed_at(monkeypatch, path, n_steps, fit):
     """Run a fit that a kill ends after so many of k-means's steps, and take it up again."""
-    go_on, left = HeldRows.maximize, iter(range(n_steps))
+    go_on, left = KMeansProblem.maximize, iter(range(n_steps))
 
     def maximize(self, clusters):
         if next(left, None) is None:
@@ -143,7 +143,7 @@ def killed_at(monkeypatch, path, n_steps, fit):
         return go_on(self, clusters)
 
     with monkeypatch.context() as patch:
-        patch.setattr(HeldRows, "maximize", maximize)
+        patch.setattr(KMeansProblem, "maximize", maximize)
         with pytest.raises(MemoryError), tractable.checkpoint(path, every=0.0):
             fit()
     with tractable.checkpoint(path, every=0.0):
@@ -187,7 +187,7 @@ def test_a_resumed_search_that_keeps_bounds_is_the_same_to_the_last_digit(
 
     whole, resumed = fit(), killed_at(monkeypatch, tmp_path / "fit", n_steps, fit)
     np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
-    np.testing.assert_array_equal(resumed.inertias_, whole.inertias_)
+    np.testing.assert_array_equal(resumed.objective_trace_, whole.objective_trace_)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])
@@ -203,13 +203,13 @@ def test_a_kill_between_a_start_and_its_search(monkeypatch, tmp_path, seed):
 
     whole = fit()
     with monkeypatch.context() as patch:
-        patch.setattr(gaussian_steps.GaussianSteps, "expect", killed)
+        patch.setattr(gaussian_steps.GaussianProblem, "expect", killed)
         with pytest.raises(MemoryError), tractable.checkpoint(tmp_path / "fit", every=0.0):
             fit()
     with tractable.checkpoint(tmp_path / "fit", every=0.0):
         resumed = fit()
     np.testing.assert_array_equal(resumed.means_, whole.means_)
-    np.testing.assert_array_equal(resumed.lower_bounds_, whole.lower_bounds_)
+    np.testing.assert_array_equal(resumed.objective_trace_, whole.objective_trace_)
 
 
 def test_a_checkpoint_of_another_search_is_refused(tmp_path, rng):

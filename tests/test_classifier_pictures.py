@@ -7,7 +7,6 @@ from matplotlib.colors import to_rgb
 
 mpl.use("Agg")
 import pandas as pd
-from matplotlib import pyplot as plt
 from sklearn.naive_bayes import GaussianNB as Peer
 
 import tractable
@@ -19,12 +18,6 @@ from tractable import (
     Perceptron,
 )
 from tractable.plotting.style import COLOURS
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -36,10 +36,10 @@ def test_the_coefficients_stand_on_the_surface(d, rng):
 def test_the_offset_of_the_surface_is_minus_the_distance_of_the_origin(d, rng):
     one = plane(rng, d)
     length = np.linalg.norm(one.coef)
-    np.testing.assert_allclose(one.plane_offset, -one.intercept[0] / length, rtol=1e-12)
+    np.testing.assert_allclose(one.boundary_offset, -one.intercept[0] / length, rtol=1e-12)
     np.testing.assert_allclose(one.signed_distance(np.zeros(d)), one.intercept[0] / length, rtol=1e-12)
-    np.testing.assert_allclose(one.scores(one.plane_offset * one.normal), 0.0, atol=1e-12)
-    np.testing.assert_allclose(one.surface(np.zeros(d - 1)), one.plane_offset * one.normal, atol=1e-14)
+    np.testing.assert_allclose(one.scores(one.boundary_offset * one.normal), 0.0, atol=1e-12)
+    np.testing.assert_allclose(one.surface(np.zeros(d - 1)), one.boundary_offset * one.normal, atol=1e-14)
 
 
 @pytest.mark.parametrize("d", DIMS)
@@ -130,7 +130,7 @@ def test_the_two_clusters_of_the_course():
 def test_extreme_units_have_their_distances():
     for size in (1e-200, 1e200):
         one = LinearDiscriminantFunction(coef=[3.0 * size, 4.0 * size], intercept=-10.0 * size)
-        np.testing.assert_allclose(one.plane_offset, 2.0)
+        np.testing.assert_allclose(one.boundary_offset, 2.0)
         np.testing.assert_allclose(one.signed_distance([3.0, 4.0]), 3.0)
 
 
@@ -151,7 +151,7 @@ def test_bad_planes_are_refused(options, named):
 
 def test_bad_questions_are_refused(rng):
     many = planes(rng)
-    for ask in (lambda: many.plane_offset, lambda: many.signed_distance(np.zeros(3)), lambda: many.normal):
+    for ask in (lambda: many.boundary_offset, lambda: many.signed_distance(np.zeros(3)), lambda: many.normal):
         with pytest.raises(ValueError, match="pairwise_boundary"):
             ask()
     with pytest.raises(ValueError, match="k must be"):
@@ -176,5 +176,5 @@ def test_a_class_that_cannot_be_has_no_plane(rng):
     assert np.all((planes.signed_distance(X) > 0) == (pair.predict(X) == 2))
     for priors, some, never in (([0.0, 1.0], y < 2, 0), ([1.0, 0.0], y < 2, 1), ([0.0, 0.0, 1.0], y < 3, 0)):
         alone = tractable.LinearDiscriminant(priors=priors).fit(X[some], y[some])
-        with pytest.raises(ValueError, match=rf"no plane: the prior of \[{never}"):
+        with pytest.raises(ValueError, match=rf"no decision boundary: the prior of \[{never}"):
             discriminant_functions(alone)

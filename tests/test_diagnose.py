@@ -1,4 +1,4 @@
-"""The three troubles of a linear fit, each found where it is and not where it is not."""
+"""The three problems of a linear fit, each found where it is and not where it is not."""
 
 import matplotlib as mpl
 import numpy as np
@@ -25,9 +25,9 @@ def looked_at(X, y, model=None, **options):
     return diagnose(model.fit(X, y), X, y, **options)
 
 
-def test_a_sound_fit_has_no_trouble(rng):
+def test_a_sound_fit_has_no_problem(rng):
     found = looked_at(*line(rng))
-    assert found.troubles == ()
+    assert found.problems == ()
     assert str(found).count("\n") == 2
 
 
@@ -35,7 +35,7 @@ def test_a_sound_fit_has_no_trouble(rng):
 def test_a_signal_too_weak(rng):
     x, _ = line(rng)
     found = looked_at(x, rng.normal(size=60))
-    assert found.troubles == ("weak signal",)
+    assert found.problems == ("weak signal",)
     assert "no more than chance" in found["weak signal"].sentence
     assert found["weak signal"].numbers["r2"] < 0.15
 
@@ -69,10 +69,10 @@ def test_a_relation_that_is_not_linear(curve, rng):
     x, _ = line(rng)
     y = curve(x[:, 0]) + 0.2 * rng.normal(size=60)
     found = looked_at(x, y)
-    assert "not linear" in found.troubles
+    assert "not linear" in found.problems
     assert "basis functions" in found["not linear"].sentence
     cured = looked_at(x, y, make_pipeline(PolynomialBasis(5), LinearRegression()))
-    assert "not linear" not in cured.troubles
+    assert "not linear" not in cured.problems
 
 
 @pytest.mark.spec("LIN-13")
@@ -83,12 +83,12 @@ def test_a_curve_that_the_fitted_values_do_not_show(seed):
     X = rng.normal(size=(300, 3))
     noise = 0.1 * rng.normal(size=300)
     found = looked_at(X, 3.0 * X[:, 2] + X[:, 0] ** 2 + noise)
-    assert "not linear" in found.troubles
+    assert "not linear" in found.problems
     assert found["not linear"].sentence.startswith("Residuals follow the square of column 0, so basis")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     found = looked_at(frame, 3.0 * X[:, 2] + X[:, 0] * X[:, 1] + noise)
     assert "the product of column a and column b" in found["not linear"].sentence
-    assert "not linear" not in looked_at(frame, 3.0 * X[:, 2] + X[:, 0] + noise).troubles
+    assert "not linear" not in looked_at(frame, 3.0 * X[:, 2] + X[:, 0] + noise).problems
 
 
 @pytest.mark.spec("LIN-13")
@@ -140,7 +140,7 @@ def test_an_outlier_is_found(rng):
     found = looked_at(x, y)
     assert found.outliers.tolist() == [17]
     assert found["outliers"].sentence.startswith("1 row sticks out or bends the fit: row 17, ")
-    assert "outliers" in found.troubles
+    assert "outliers" in found.problems
 
 
 @pytest.mark.spec("LIN-14")
@@ -160,12 +160,12 @@ def test_influence_is_what_leaving_a_row_out_does(fit_intercept, rng):
     y = X @ [1.0, -1.0] + rng.normal(size=15)
     model = LinearRegression(fit_intercept=fit_intercept)
     found = looked_at(X, y, model)
-    p, s2, fitted = 2 + fit_intercept, model.fit(X, y).sigma2_, model.predict(X)
+    p, s2, fitted = 2 + fit_intercept, model.fit(X, y).noise_variance_, model.predict(X)
     np.testing.assert_allclose(found.leverage.sum(), p)
     for i in range(15):
         keep = np.arange(15) != i
         without = LinearRegression(fit_intercept=fit_intercept).fit(X[keep], y[keep])
-        spread = np.sqrt(without.sigma2_ * (1.0 + without.solution_.leverage(X[i : i + 1])[0]))
+        spread = np.sqrt(without.noise_variance_ * (1.0 + without.leverage(X[i : i + 1])[0]))
         step = y[i] - without.predict(X[i : i + 1])[0]
         np.testing.assert_allclose(found.studentized[i], step / spread, rtol=1e-9)
         moved = np.sum((fitted - without.predict(X)) ** 2)
@@ -175,13 +175,13 @@ def test_influence_is_what_leaving_a_row_out_does(fit_intercept, rng):
 def test_other_estimators_and_pipelines(rng):
     x, y = line(rng)
     for model in (Ridge(alpha=0.1), RobustRegression(), make_pipeline(LinearRegression())):
-        assert looked_at(x, y, model).troubles == ()
+        assert looked_at(x, y, model).problems == ()
 
 
 def test_exact_fits_have_no_outliers_and_no_curve():
     x = np.arange(9.0)[:, None]
     found = looked_at(x, 3.0 - x[:, 0])
-    assert found.troubles == ()
+    assert found.problems == ()
     assert not found.studentized.any()
 
 
@@ -216,7 +216,7 @@ def test_too_few_rows_are_refused(rng):
     with pytest.raises(ValueError, match="at least 6 rows for 4 parameters"):
         diagnose(LinearRegression().fit(X, y), X, y)
     with pytest.raises(KeyError):
-        looked_at(*line(rng))["no such trouble"]
+        looked_at(*line(rng))["no such problem"]
 
 
 @pytest.mark.spec("LIN-13", "LIN-14")
@@ -226,5 +226,5 @@ def test_the_picture_says_what_was_found(rng):
     ax = tractable.plot(looked_at(x, y))
     assert ax.get_title() == "outliers"
     assert [text.get_text() for text in ax.texts] == ["17"]
-    assert tractable.plot(looked_at(*line(rng))).get_title() == "no trouble found"
+    assert tractable.plot(looked_at(*line(rng))).get_title() == "no problem found"
     plt.close("all")

@@ -100,7 +100,7 @@ def test_every_script_of_the_gallery_is_linked_from_a_page():
 @pytest.mark.parametrize(
     "header", sorted((ROOT / "examples").glob("*/GALLERY_HEADER.rst")), ids=lambda path: path.parent.name
 )
-def test_every_room_of_the_gallery_leads_to_the_guide(header):
+def test_every_topic_of_the_gallery_leads_to_the_guide(header):
     targets = re.findall(r":doc:`(/guide/[^`]+)`", read(header))
     assert targets
     assert [target for target in targets if not leads_somewhere(target, header)] == []

@@ -46,3 +46,14 @@ def test_contributing_quotes_real_files():
         source = (ROOT / first.removeprefix("# ")).read_text(encoding="utf-8")
         for part in re.split(r"^ *\.\.\.$", "\n".join(lines), flags=re.MULTILINE):
             assert part.strip("\n") in source, f"{first} no longer has:\n{part}"
+
+
+def test_principles_describe_the_tree_as_it_is():
+    """Every folder of the library is on the page of principles, and every path on the page is there."""
+    text = (ROOT / "docs" / "developer" / "principles.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "tractable"
+    named = set(re.findall(r"(?<![\w/])((?:[a-z_]+/)+(?:[a-z_]+\.py)?)", text))
+    folders = {f"{path.parent.relative_to(source)}/" for path in source.glob("*/**/__init__.py")}
+    assert sorted(folders - named) == []
+    here = {path for path in named if path.split("/")[0] in {folder.split("/")[0] for folder in folders}}
+    assert sorted(path for path in here if not (source / path).exists()) == []

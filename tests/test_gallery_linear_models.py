@@ -105,9 +105,9 @@ def test_how_many_products():
 
 
 @pytest.mark.spec("LIN-12", "LIN-13", "LIN-14", "LIN-23")
-def test_each_table_has_its_own_trouble():
+def test_each_table_has_its_own_problem():
     found = page("plot_what_can_go_wrong").names["found"]
-    assert [x.troubles for x in found.values()] == [("weak signal",), ("not linear",), ("outliers",)]
+    assert [x.problems for x in found.values()] == [("weak signal",), ("not linear",), ("outliers",)]
     slope, squares, robust = of("plot_what_can_go_wrong", "slope")
     assert abs(robust - slope) < 0.1 < abs(squares - slope)
     assert of("plot_what_can_go_wrong", "rows that counted least:") == [30, 37]

@@ -82,7 +82,7 @@ def test_a_variance_taken_for_a_deviation_is_caught(rng):
         printed.append(np.log((share * norm.pdf(x[:, None], mean, np.sqrt(variance))).sum(1)).sum())
     assert np.diff(printed).min() < 0
     ours = GaussianMixture(2, means_init=[[0.0], [5.0]], tol=1e-5, random_state=0).fit(x[:, None])
-    assert np.diff(ours.lower_bounds_).min() >= 0
+    assert np.diff(ours.objective_trace_).min() >= 0
     assert 600 * ours.score(x[:, None]) > printed[-1]
 
 
@@ -99,7 +99,7 @@ def test_the_peer_from_the_same_start(shape, table):
     np.testing.assert_allclose(ours.weights_, theirs.weights_, atol=1e-3)
     np.testing.assert_allclose(ours.bic(X), theirs.bic(X), rtol=1e-6)
     np.testing.assert_allclose(ours.aic(X), theirs.aic(X), rtol=1e-6)
-    assert np.diff(ours.lower_bounds_).min() >= -1e-9 * abs(ours.lower_bound_)
+    assert np.diff(ours.objective_trace_).min() >= -1e-9 * abs(ours.lower_bound_)
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, "low_rank"])
@@ -242,7 +242,7 @@ def test_warm_starts_go_on(rng):
     whole = quiet_fit(GaussianMixture(3, random_state=0, max_iter=20, tol=0.0), X)
     half = quiet_fit(GaussianMixture(3, random_state=0, max_iter=10, tol=0.0, warm_start=True), X)
     quiet_fit(half, X)
-    np.testing.assert_allclose(half.lower_bounds_[-1], whole.lower_bounds_[-1], rtol=1e-12)
+    np.testing.assert_allclose(half.objective_trace_[-1], whole.objective_trace_[-1], rtol=1e-12)
 
 
 def test_stepwise_em_comes_near_the_whole(rng):
@@ -391,7 +391,7 @@ def test_an_m_step_ends_what_a_stream_had_gathered(rng):
     model = GaussianMixture(2, random_state=0).partial_fit(X).partial_fit(X + 1.0)
     model.from_statistic(model.summarize(X + 50.0))
     after = model.means_.copy()
-    assert not hasattr(model, "lower_bounds_")
+    assert not hasattr(model, "objective_trace_")
     np.testing.assert_allclose(model.partial_fit(X + 50.0).means_, after, atol=3.0)
 
 

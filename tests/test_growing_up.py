@@ -11,13 +11,18 @@ from tractable.datasets import growing_up, make_height_vocabulary_age
 def joint():
     """p(age, height, vocabulary), as the tables have it."""
     ages, heights, words = map(
-        np.array, (growing_up.AGE_SHARES, growing_up.HEIGHT_SHARES, growing_up.VOCABULARY_SHARES)
+        np.array,
+        (growing_up.AGE_PROBABILITIES, growing_up.HEIGHT_PROBABILITIES, growing_up.VOCABULARY_PROBABILITIES),
     )
     return np.einsum("a,ah,av->ahv", ages, heights, words)
 
 
-def test_shares_are_shares():
-    for table in (growing_up.AGE_SHARES, *growing_up.HEIGHT_SHARES, *growing_up.VOCABULARY_SHARES):
+def test_probabilities_sum_to_one():
+    for table in (
+        growing_up.AGE_PROBABILITIES,
+        *growing_up.HEIGHT_PROBABILITIES,
+        *growing_up.VOCABULARY_PROBABILITIES,
+    ):
         assert abs(sum(table) - 1.0) < 1e-12
         assert min(table) >= 0.0
 

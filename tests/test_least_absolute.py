@@ -8,7 +8,7 @@ import pytest
 
 from least_absolute_errors import least_absolute_errors
 from tractable import RobustRegression
-from tractable.linear_model.robust.least_absolute import best_corner
+from tractable.linear_model.robust.least_absolute import best_vertex
 
 
 def tables():
@@ -45,10 +45,10 @@ def test_a_corner_is_certified_only_where_it_is_the_best(rng):
     costs, certified = [], []
     for pair in combinations(range(9), 2):
         beta = np.linalg.solve(phi[list(pair)], y[list(pair)])
-        found = best_corner(phi, y, w, y - phi @ beta, floor=1e-14, max_steps=0)
+        found = best_vertex(phi, y, w, y - phi @ beta, floor=1e-14, max_steps=0)
         costs.append(found.costs[0])
         certified.append(found.optimal)
-        there = best_corner(phi, y, w, y - phi @ beta, floor=1e-14, max_steps=20)
+        there = best_vertex(phi, y, w, y - phi @ beta, floor=1e-14, max_steps=20)
         assert there.optimal
         assert np.all(np.diff(there.costs) < 0.0)
     assert np.flatnonzero(certified).tolist() == [int(np.argmin(costs))]

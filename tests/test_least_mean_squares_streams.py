@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from tractable import LeastMeanSquares
-from tractable.linear_model.least_mean_squares import Scaling
+from tractable.linear_model import FeatureScaling
 
 
 def problem(rng, n=400):
@@ -54,31 +54,30 @@ def test_a_stream_of_single_rows_in_unlike_units(rng):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_the_scaling_is_that_of_all_rows_however_they_came(fit_intercept, rng):
-    X = rng.normal(size=(60, 3)) * [1e-200, 1.0, 1e200] + [0.0, 1e6, 0.0]
+    X = rng.normal(size=(60, 3)) * [1e-100, 1.0, 1e100] + [0.0, 1e6, 0.0]
     w = rng.uniform(size=60)
-    begun = Scaling.start(3, standardize=True, fit_intercept=fit_intercept)
-    whole, pieces = begun.following(X, w), begun
+    begun = FeatureScaling.initial(3, standardize=True, fit_intercept=fit_intercept)
+    whole, pieces = begun.updated(X, w), begun
     for part in np.split(np.arange(60), [1, 2, 3, 20, 21]):
-        pieces = pieces.following(X[part], w[part])
+        pieces = pieces.updated(X[part], w[part])
     mean = w @ X / w.sum() if fit_intercept else np.zeros(3)
     for found in (whole, pieces):
-        np.testing.assert_allclose(found.centre, mean, rtol=1e-9)
-        z = (X - mean) / found.scale
+        np.testing.assert_allclose(found.shift, mean, rtol=1e-9)
+        z = (X - mean) * found.scale
         np.testing.assert_allclose(w @ z**2 / w.sum(), 1.0, rtol=1e-8)
 
 
-def test_a_plane_retold_in_other_columns_is_the_same_plane(rng):
+def test_rescaled_weights_are_the_same_linear_predictor(rng):
     X, ones = rng.normal(size=(20, 3)), np.ones(20)
-    before = Scaling.start(3, standardize=True, fit_intercept=True).following(X, ones)
-    after = before.following(5.0 * X + 1.0, ones)
+    before = FeatureScaling.initial(3, standardize=True, fit_intercept=True).updated(X, ones)
+    after = before.updated(5.0 * X + 1.0, ones)
     w = rng.normal(size=4)
-    np.testing.assert_allclose(after.features(X) @ before.retold(w, after), before.features(X) @ w)
+    np.testing.assert_allclose(after.features(X) @ before.rescaled(w, after), before.features(X) @ w)
 
 
-def test_an_older_scaling_stays_as_it_was(rng):
-    """Models saved before scalings followed their rows say nothing of the rows they were learned from."""
-    old = Scaling(centre=np.ones(2), scale=np.full(2, 3.0), n_located=1)
-    assert old.following(rng.normal(size=(4, 2)), np.ones(4)) is old
+def test_columns_as_they_are_given_keep_their_scale(rng):
+    given = FeatureScaling(shift=np.ones(2), scale=np.full(2, 3.0), has_intercept=True)
+    assert given.updated(rng.normal(size=(4, 2)), np.ones(4)) is given
 
 
 @pytest.mark.spec("SEQ-12")

@@ -109,7 +109,14 @@ def test_least_squares_by_the_svd_uses_v_and_not_its_transpose():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_all_solvers_are_one_in_moderate_condition(X, y, solver):
     fit, reference = (LinearRegression(solver=s).fit(X, y) for s in (solver, "qr"))
-    for name in ("coef_", "intercept_", "covariance_", "sigma2_", "log_likelihood_", "intercept_std_error_"):
+    for name in (
+        "coef_",
+        "intercept_",
+        "coef_covariance_",
+        "noise_variance_",
+        "log_likelihood_",
+        "intercept_std_error_",
+    ):
         np.testing.assert_allclose(getattr(fit, name), getattr(reference, name), rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(fit.leverage(X), reference.leverage(X), rtol=1e-8)
 
@@ -121,7 +128,14 @@ def test_weights_are_repetitions_in_every_answer(X, y, rng):
     times = rng.integers(0, 4, 60)
     weighted = LinearRegression().fit(X, y, sample_weight=times)
     repeated = LinearRegression().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    for name in ("coef_", "sigma2_", "sigma2_ml_", "covariance_", "log_likelihood_", "dof_"):
+    for name in (
+        "coef_",
+        "noise_variance_",
+        "noise_variance_ml_",
+        "coef_covariance_",
+        "log_likelihood_",
+        "residual_dof_",
+    ):
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-9)
     assert np.sum(times * weighted.leverage(X)) == pytest.approx(5.0)
     np.testing.assert_allclose(weighted.predict_interval(X), repeated.predict_interval(X), rtol=1e-9)
@@ -132,14 +146,14 @@ def test_several_targets_are_several_fits(X, y, rng):
     both = LinearRegression().fit(X, Y)
     alone = [LinearRegression().fit(X, column) for column in Y.T]
     assert both.coef_.shape == both.coef_std_errors_.shape == (2, 4)
-    assert both.covariance_.shape == (2, 4, 4)
+    assert both.coef_covariance_.shape == (2, 4, 4)
     assert both.coef_interval().shape == (2, 4, 2)
     assert both.intercept_interval().shape == (2, 2)
     assert both.predict_interval(X).shape == (60, 2, 2)
     assert both.predict_dist(X).batch_shape == (60, 2)
     for k, one in enumerate(alone):
         np.testing.assert_allclose(both.coef_[k], one.coef_, rtol=1e-9)
-        np.testing.assert_allclose(both.covariance_[k], one.covariance_, rtol=1e-9)
+        np.testing.assert_allclose(both.coef_covariance_[k], one.coef_covariance_, rtol=1e-9)
         np.testing.assert_allclose(both.coef_interval()[k], one.coef_interval(), rtol=1e-9)
         np.testing.assert_allclose(both.intercept_interval()[k], one.intercept_interval(), rtol=1e-9)
         np.testing.assert_allclose(both.predict_interval(X)[:, k], one.predict_interval(X), rtol=1e-9)
@@ -167,7 +181,7 @@ def test_far_from_the_origin_is_as_good_as_near(solver, rng):
     np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-9)
     np.testing.assert_allclose(far.predict(x + 1e8) - 1e8, near.predict(x), atol=1e-6)
     assert far.intercept_ == pytest.approx(1e8 + near.intercept_ - 1e8 * near.coef_.sum(), abs=1e-3)
-    np.testing.assert_allclose(far.sigma2_, near.sigma2_, rtol=1e-8)
+    np.testing.assert_allclose(far.noise_variance_, near.noise_variance_, rtol=1e-8)
 
 
 def test_units_of_columns_do_not_matter(X, y):
@@ -193,9 +207,11 @@ def test_collinear_columns_give_the_shortest_coefficients(X, y, solver, intercep
     np.testing.assert_allclose(
         model.predict(both), LinearRegression(fit_intercept=intercept).fit(X, y).predict(X), rtol=1e-7
     )
-    assert model.dof_ == 60 - 4 - intercept
+    assert model.residual_dof_ == 60 - 4 - intercept
     inverse = np.linalg.pinv(centred)
-    np.testing.assert_allclose(model.covariance_, model.sigma2_ * inverse @ inverse.T, rtol=1e-5, atol=1e-10)
+    np.testing.assert_allclose(
+        model.coef_covariance_, model.noise_variance_ * inverse @ inverse.T, rtol=1e-5, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -245,7 +261,7 @@ def test_one_row_is_its_own_prediction(X):
     model = LinearRegression().fit(X[:1], [3.0])
     assert model.rank_ == 0
     assert model.intercept_ == 3.0
-    assert np.isnan(model.sigma2_)
+    assert np.isnan(model.noise_variance_)
     with pytest.raises(ValueError, match="too few rows"):
         model.predict_interval(X)
     with pytest.raises(ValueError, match="too few rows"):
@@ -255,7 +271,7 @@ def test_one_row_is_its_own_prediction(X):
 def test_a_constant_target_has_no_noise(X):
     model = LinearRegression().fit(X, np.zeros(60))
     np.testing.assert_array_equal(model.coef_, np.zeros(4))
-    assert model.sigma2_ == 0.0
+    assert model.noise_variance_ == 0.0
     assert model.log_likelihood_ == np.inf
     with pytest.raises(ValueError, match="without error"):
         model.predict_dist(X)
@@ -268,27 +284,27 @@ def test_a_constant_target_has_no_noise(X):
 def test_the_likelihood_is_greatest_at_least_squares(X, y, rng):
     model = LinearRegression().fit(X, y)
     residual = y - model.predict(X)
-    assert model.sigma2_ml_ == pytest.approx(np.mean(residual**2))
-    assert model.sigma2_ == pytest.approx(np.sum(residual**2) / (60 - 5))
-    assert model.dof_ == 55
+    assert model.noise_variance_ml_ == pytest.approx(np.mean(residual**2))
+    assert model.noise_variance_ == pytest.approx(np.sum(residual**2) / (60 - 5))
+    assert model.residual_dof_ == 55
 
     def log_likelihood(theta, variance):
         return stats.norm.logpdf(y, with_ones(X) @ theta, np.sqrt(variance)).sum()
 
     best = np.array([model.intercept_, *model.coef_])
-    assert log_likelihood(best, model.sigma2_ml_) == pytest.approx(model.log_likelihood_)
+    assert log_likelihood(best, model.noise_variance_ml_) == pytest.approx(model.log_likelihood_)
     for _ in range(20):
         nudged = best + 0.01 * rng.standard_normal(5)
         assert (
-            log_likelihood(nudged, model.sigma2_ml_ * np.exp(0.1 * rng.standard_normal()))
+            log_likelihood(nudged, model.noise_variance_ml_ * np.exp(0.1 * rng.standard_normal()))
             < model.log_likelihood_
         )
 
 
 def test_errors_are_those_of_the_textbook(X, y):
     model = LinearRegression().fit(X, y)
-    inverse = np.linalg.inv(with_ones(X).T @ with_ones(X)) * model.sigma2_
-    np.testing.assert_allclose(model.covariance_, inverse[1:, 1:], rtol=1e-9)
+    inverse = np.linalg.inv(with_ones(X).T @ with_ones(X)) * model.noise_variance_
+    np.testing.assert_allclose(model.coef_covariance_, inverse[1:, 1:], rtol=1e-9)
     np.testing.assert_allclose(model.coef_std_errors_, np.sqrt(np.diag(inverse))[1:], rtol=1e-9)
     assert model.intercept_std_error_ == pytest.approx(np.sqrt(inverse[0, 0]))
     reach = stats.t.ppf(0.975, 55) * model.coef_std_errors_
@@ -337,9 +353,9 @@ def test_intervals_hold_what_they_promise(rng):
         _inside(model.predict_interval(new, coverage, include_noise=False)[0], target).mean()
         < coverage - 5 * error
     )
-    unbiased = model.sigma2_
+    unbiased = model.noise_variance_
     assert abs(unbiased.mean() - sigma**2) < 5 * unbiased.std() / np.sqrt(repeats)
-    assert abs(model.sigma2_ml_.mean() - sigma**2) > 5 * unbiased.std() / np.sqrt(repeats)
+    assert abs(model.noise_variance_ml_.mean() - sigma**2) > 5 * unbiased.std() / np.sqrt(repeats)
 
 
 def _inside(interval, value):
@@ -351,7 +367,7 @@ def test_the_prediction_is_the_mean_of_the_target(X, y):
     model = LinearRegression().fit(X, y)
     dist = model.predict_dist(X)
     np.testing.assert_allclose(dist.mean, model.predict(X), rtol=1e-12)
-    scale = np.sqrt(model.sigma2_ * (1 + model.leverage(X)))
+    scale = np.sqrt(model.noise_variance_ * (1 + model.leverage(X)))
     np.testing.assert_allclose(dist.log_prob(y), stats.t.logpdf(y, 55, model.predict(X), scale), rtol=1e-9)
 
 
@@ -373,8 +389,8 @@ class TestExponential:
         X, y = self.x[:, None], self.y
         model = LinearRegression().fit(X, y)
         np.testing.assert_allclose([model.intercept_, *model.coef_], [-53.17847902, 30.81420425], rtol=1e-9)
-        assert model.sigma2_ml_ * 15 == pytest.approx(5764.88974, rel=1e-8)
-        assert model.sigma2_ml_ == pytest.approx(384.32598, rel=1e-7)
+        assert model.noise_variance_ml_ * 15 == pytest.approx(5764.88974, rel=1e-8)
+        assert model.noise_variance_ml_ == pytest.approx(384.32598, rel=1e-7)
         assert model.score(X, y) == pytest.approx(0.790124, abs=5e-7)
         loo = self.leave_one_out(model, X, y)
         assert loo == pytest.approx(579.42740, rel=1e-8)
@@ -382,9 +398,11 @@ class TestExponential:
             LinearRegression(), X, y, cv=LeaveOneOut(), scoring="neg_mean_squared_error"
         )
         assert loo == pytest.approx(refits.mean(), rel=1e-10)
-        gcv = model.sigma2_ml_ / (1.0 - model.leverage(X).mean()) ** 2
+        gcv = model.noise_variance_ml_ / (1.0 - model.leverage(X).mean()) ** 2
         assert gcv == pytest.approx(511.67660, rel=1e-8)
-        assert model.sigma2_ml_ / (1.0 - model.leverage(X).mean()) == pytest.approx(443.45306, rel=1e-8)
+        assert model.noise_variance_ml_ / (1.0 - model.leverage(X).mean()) == pytest.approx(
+            443.45306, rel=1e-8
+        )
 
     @pytest.mark.spec("W-01", "LIN-20", "LIN-21")
     def test_its_own_function_among_the_columns_is_found(self):
@@ -439,7 +457,7 @@ def test_every_array_library(backend, X, y):
     model = LinearRegression().fit(backend.asarray(X), backend.asarray(y))
     plain = LinearRegression().fit(X, y)
     assert backend.owns(model.coef_)
-    for name in ("coef_", "covariance_", "coef_std_errors_", "singular_", "intercept_"):
+    for name in ("coef_", "coef_covariance_", "coef_std_errors_", "singular_", "intercept_"):
         np.testing.assert_allclose(to_numpy(getattr(model, name)), getattr(plain, name), rtol=1e-9)
     assert backend.owns(model.predict(backend.asarray(X)))
     np.testing.assert_allclose(to_numpy(model.predict(backend.asarray(X))), plain.predict(X), rtol=1e-9)

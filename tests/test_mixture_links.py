@@ -136,7 +136,7 @@ def test_only_a_fixed_width_keeps_it_so(rng):
     with pytest.warns(ConvergenceWarning):
         model.fit(rows)
     density = np.log(kernel_density(rows, rows, 0.5)).mean()
-    np.testing.assert_allclose(model.lower_bounds_[0], density, rtol=1e-10)
-    assert model.lower_bounds_[1] > density
+    np.testing.assert_allclose(model.objective_trace_[0], density, rtol=1e-10)
+    assert model.objective_trace_[1] > density
     # k-means with a centre on every row has nothing left to minimise, and says nothing of the density.
     assert KMeans(15, init=rows).fit(rows).inertia_ == pytest.approx(0.0, abs=1e-20)

@@ -72,7 +72,7 @@ def test_the_gate_is_learned_inside_the_m_step(options, rng):
     X, y, _ = gated(rng)
     w = rng.uniform(0.5, 2.0, len(y))
     model = fitted(X, y, sample_weight=w, tol=1e-13, max_iter=5000, **options)
-    trace = np.asarray(model.lower_bounds_)
+    trace = np.asarray(model.objective_trace_)
     assert np.all(np.diff(trace) >= -1e-9 * np.abs(trace[:-1]))
     np.testing.assert_allclose(model.log_likelihood_, w @ model.predict_dist(X).log_prob(y), rtol=1e-9)
     shares = model.responsibilities(X, y)

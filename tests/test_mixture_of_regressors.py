@@ -41,8 +41,8 @@ def test_planes_shares_and_noise_are_found(rng):
     slopes, heights, shares, noise = in_order(fitted(X, y))
     for slope, height, rows, truth in ((slopes[0], heights[0], ~first, [-2.0, 5.0]),
                                        (slopes[1], heights[1], first, [1.0, 1.0])):  # fmt: skip
-        known = LinearRegression().fit(X[rows], y[rows]).solution_
-        errors = 1.5 * np.array([known.std_errors[0, 0], known.intercept_std_errors[0]])
+        known = LinearRegression().fit(X[rows], y[rows])
+        errors = 1.5 * np.array([known.coef_std_errors_[0], known.intercept_std_error_])
         assert np.all(np.abs(np.array([slope, height]) - truth) < 5.0 * errors)
     assert abs(shares[1] - 0.6) < 5.0 * np.sqrt(0.6 * 0.4 / 2000)
     assert abs(noise[0] / 0.0093 - 1.0) < 5.0 * np.sqrt(2.0 / 2000)
@@ -117,7 +117,7 @@ def test_the_log_likelihood_never_falls_and_is_a_maximum(options, rng):
     X, y, _ = crossing(rng)
     w = rng.uniform(0.5, 2.0, len(y))
     model = fitted(X, y, sample_weight=w, **{"tol": 1e-12, "max_iter": 5000, **options})
-    trace = np.asarray(model.lower_bounds_)
+    trace = np.asarray(model.objective_trace_)
     assert np.all(np.diff(trace) >= -1e-9 * np.abs(trace[:-1]))
     np.testing.assert_allclose(model.log_likelihood_, w @ model.predict_dist(X).log_prob(y), rtol=1e-10)
     np.testing.assert_allclose(model.log_likelihood(X, y, w), model.log_likelihood_, rtol=1e-10)
@@ -202,7 +202,7 @@ def test_one_plane_is_least_squares(rng):
     X, y = rng.standard_normal((50, 3)), rng.standard_normal(50)
     model, plain = MixtureOfRegressors(1).fit(X, y), LinearRegression().fit(X, y)
     np.testing.assert_allclose(model.coef_[0], plain.coef_, rtol=1e-10)
-    np.testing.assert_allclose(model.noise_variance_, plain.sigma2_ml_, rtol=1e-10)
+    np.testing.assert_allclose(model.noise_variance_, plain.noise_variance_ml_, rtol=1e-10)
     np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-10, atol=1e-12)
 
 
@@ -211,7 +211,7 @@ def test_the_spread_of_planes_is_that_of_least_squares_where_rows_are_many(rng):
     model = fitted(X, y)
     up = int(np.argmax(model.coef_[:, 0]))
     said = model.predict_dist([[3.0]], include_noise=False).components.variance[0, up]
-    known = LinearRegression().fit(X[first], y[first]).solution_
+    known = LinearRegression().fit(X[first], y[first])
     np.testing.assert_allclose(said, known.leverage(np.array([[3.0]]))[0] * 0.0093, rtol=0.15)
 
 

@@ -27,12 +27,6 @@ def geysers():
     return tractable.GaussianMixture(2, random_state=0).fit(GEYSER)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def ticks(ax):
     return [tick.get_text() for tick in ax.get_xticklabels()]
 

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import Multinomial, MultivariateNormal, NormalWishart, Wishart
@@ -14,12 +13,6 @@ from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.spatial import KDTree
 
 FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)) * [1.0, 5.0], columns=["width", "height"])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def line_called(ax, label):
@@ -88,9 +81,9 @@ def test_clusters_of_one_column_have_edges_half_way():
 
 def test_the_objective_of_every_iteration_is_drawn():
     model = tractable.GaussianMixture(2, random_state=0).fit(FRAME)
-    heights = tractable.plot(model, show="objective").lines[0].get_ydata()
-    np.testing.assert_array_equal(heights, model.lower_bounds_)
-    with pytest.raises(ValueError, match="show must be one of density, objective"):
+    heights = tractable.plot(model, show="climb").lines[0].get_ydata()
+    np.testing.assert_array_equal(heights, model.objective_trace_)
+    with pytest.raises(ValueError, match="show must be one of density, climb"):
         tractable.plot(model, show="stairs")
 
 

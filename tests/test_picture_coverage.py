@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import (
@@ -37,12 +36,6 @@ ONE_COLUMN = {
     "marginal": MIXTURE.marginal([1]),
     "condition": MIXTURE.condition({0: 0.5}),
 }
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def told(ax):

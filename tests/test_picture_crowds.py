@@ -19,12 +19,6 @@ SIDE = np.where(MANY["width"] + RNG.normal(size=N) > 0.0, "left", "right")
 TOLD = "4,000 of 12,000 rows"
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

@@ -19,12 +19,6 @@ X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=ODD)
 Y = X.sum(axis=1).rename("cost $ a $_b^ x")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

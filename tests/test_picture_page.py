@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable.distributions import Beta, MultivariateNormal, Normal
@@ -82,12 +81,6 @@ SPOKEN_OF = {
     ],
     "an index": lambda: [KDTree(ROWS)],
 }
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def table():

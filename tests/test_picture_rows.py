@@ -2,20 +2,12 @@
 
 import matplotlib as mpl
 import numpy as np
-import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 
 GEYSER = tractable.datasets.load("old_faithful").frame
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def test_a_target_is_told_by_its_name_as_fit_is():

@@ -19,12 +19,6 @@ X, Y = GEYSER[["eruptions"]], GEYSER["waiting"]
 BILLS, SPECIES = PENGUINS[["bill_length_mm", "bill_depth_mm"]], PENGUINS["species"]
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def smooth():
     return make_pipeline(tractable.SplineBasis(6), tractable.LinearRegression()).fit(X, Y)
 

@@ -9,8 +9,8 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 import tractable
 from tractable.base import DegenerateCovarianceWarning
 from tractable.classification import QuadraticDiscriminant
-from tractable.classification.discriminant.moments import ledoit_wolf
 from tractable.conjugate import MultivariateNormalModel
+from tractable.covariance.shrinkage import ledoit_wolf
 from tractable.distributions import NormalWishart
 from tractable.statistics import FourthMoments
 

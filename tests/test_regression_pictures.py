@@ -6,16 +6,9 @@ import pandas as pd
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 import tractable
 from tractable import LinearRegression
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -25,9 +25,13 @@ def test_a_planted_relation_is_found_and_its_columns_named(rng):
     frame = linear(rng)
     found = section(table_of(frame), target="y", rng=rng)
     assert found.findings["best"] in ("LinearRegression", "BayesianRidge")
-    worth = found.findings["what_matters"]
-    assert list(worth)[:3] == ["strong", "side", "weak"] or list(worth)[:3] == ["strong", "weak", "side"]
-    loss, error = worth["idle"]
+    importance = found.findings["what_matters"]
+    assert list(importance)[:3] == ["strong", "side", "weak"] or list(importance)[:3] == [
+        "strong",
+        "weak",
+        "side",
+    ]
+    loss, error = importance["idle"]
     assert abs(loss) < 5.0 * error
     assert "predicts y best" in found.meaning
     assert len(found.pictures) == 4
@@ -38,7 +42,7 @@ def test_a_planted_relation_is_found_and_its_columns_named(rng):
     assert "tractable.report." not in found.code  # what a page tells people to run is public
     held = np.mean((scope["low"] <= frame["y"]) & (frame["y"] <= scope["high"]))
     assert f"intervals of 90% hold {held:.0%} of the rows" in found.meaning
-    assert {one.column for one in scope["worth"][:3]} == {"strong", "side", "weak"}
+    assert {one.column for one in scope["importance"][:3]} == {"strong", "side", "weak"}
 
 
 def test_planted_classes_are_found(rng):

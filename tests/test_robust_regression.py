@@ -10,7 +10,7 @@ import tractable
 from least_absolute_errors import least_absolute_errors
 from tractable import LinearRegression, RobustRegression
 from tractable.distributions import Laplace, Normal, StudentT
-from tractable.linear_model.robust import steps as robust_steps
+from tractable.linear_model.robust import steps
 
 
 def problem(rng, n=60, d=3, tails=2.0):
@@ -78,7 +78,7 @@ def test_many_degrees_of_freedom_are_least_squares(rng):
     for model in (RobustRegression("student", dof=1e12), RobustRegression("gaussian")):
         model.fit(X, y)
         np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-9)
-        np.testing.assert_allclose(model.scale_**2, exact.sigma2_ml_, rtol=1e-9)
+        np.testing.assert_allclose(model.scale_**2, exact.noise_variance_ml_, rtol=1e-9)
         np.testing.assert_allclose(model.weights_, 1.0, atol=1e-9)
 
 
@@ -120,7 +120,7 @@ def test_predictions_are_the_noise_about_the_plane(options, family, rng):
     assert isinstance(dist, family)
     np.testing.assert_allclose(dist.icdf(0.5), model.predict(X[:4]), rtol=1e-9, atol=1e-12)
     plane = model.predict_dist(X[:4], include_noise=False)
-    leverage = LinearRegression().fit(X, y).solution_.leverage(X[:4])
+    leverage = LinearRegression().fit(X, y).leverage(X[:4])
     np.testing.assert_allclose(plane.variance / leverage, plane.variance[0] / leverage[0])
 
 
@@ -199,14 +199,14 @@ def test_the_level_of_the_targets_costs_no_digits(noise, rng):
 
 def test_an_interruption_keeps_the_best_so_far(rng, monkeypatch):
     X, y = problem(rng)
-    calls, plane = iter(range(100)), robust_steps._plane
+    calls, least_squares = iter(range(100)), steps.least_squares
 
     def interrupted(*args, **options):
         if next(calls) == 4:
             raise KeyboardInterrupt
-        return plane(*args, **options)
+        return least_squares(*args, **options)
 
-    monkeypatch.setattr(robust_steps, "_plane", interrupted)
+    monkeypatch.setattr(steps, "least_squares", interrupted)
     model = RobustRegression("student")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

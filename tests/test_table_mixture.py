@@ -13,7 +13,7 @@ from scipy.stats import bernoulli, norm, poisson
 import tractable
 from rows.discrete_mixtures import KINDS, expected, frame, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
-from tractable.engines.kmeans import HeldRows
+from tractable.engines.kmeans import KMeansProblem
 from tractable.mixture import CollapsedComponentWarning
 from tractable.mixture.table.steps import TableProblem
 from tractable.value import parameters, replace
@@ -345,7 +345,7 @@ def test_an_interrupted_start_is_not_swallowed_and_earlier_searches_are_kept(mon
     def start(self, rng):
         if next(begun):
             return whole(self, rng)
-        monkeypatch.setattr(HeldRows, "maximize", interrupt)
+        monkeypatch.setattr(KMeansProblem, "maximize", interrupt)
         return whole(self, rng)
 
     def interrupt(self, expected):

@@ -7,7 +7,6 @@ import tractable
 from rows.bayesian_gaussian_mixture import DIRICHLET, EM_ROWS, PROCESS, SHAPES, clusters
 from tractable.base import Rows
 from tractable.mixture import BayesianGaussianMixture
-from tractable.value import replace
 from variational_checks import (
     N_DRAWS,
     few_iterations,
@@ -89,13 +88,14 @@ def test_clouds_lower_the_bound_by_their_share(shape, rng):
     """With reg_covar it is a bound still: lower by half the expected precisions of the clouds."""
     X = clusters(rng)
     model = few_iterations(X, 1, covariance_type=shape)
-    plain, cloudy = (
-        model._problem(Rows(data=X), replace(model.units_, clouds=np.full(2, size)))
-        .expect(model.params_)
-        .objective
-        for size in (0.0, 0.1)
-    )
-    share = 0.5 * 0.1 * len(X) * np.trace(model.params_.structure.precision().reshape(-1, 2, 2)[0])
+    problem = model._em_problem(Rows(data=X), fitted=True)
+
+    def bound(size):
+        problem.floor = np.full(2, size)
+        return problem.data.reduce(problem.expect(model._params_)).objective
+
+    plain, cloudy = bound(0.0), bound(0.1)
+    share = 0.5 * 0.1 * len(X) * np.trace(model._params_.structure.precision().reshape(-1, 2, 2)[0])
     assert plain - cloudy == pytest.approx(share)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 from sklearn import naive_bayes
 
 import tractable
-from benchmarks.naive_bayes import classes
-from benchmarks.row import Row, at_least
+from benchmarks.naive_bayes import row
 
 
 def ours(data):
@@ -22,15 +21,12 @@ def check(mine, theirs):
     np.testing.assert_allclose(mine.class_prior_, theirs.class_prior_, rtol=1e-12)
 
 
-ROW = Row(
-    name="gaussian_nb_fit",
-    shows="GaussianNB.fit, 200,000 × 30, 10 classes.",
-    setup=classes,
-    size=(200_000, 30, 10),
-    dry_size=(300, 4, 3),
+ROW = row(
+    "gaussian_nb_fit",
+    "fit",
+    times=2.0,
     ours=ours,
     peers={"scikit-learn": theirs},
     check=check,
-    targets={"scikit-learn": at_least(2.0)},
     limit="checking the rows, and two walks over a block of them, without sorting by class.",
 )

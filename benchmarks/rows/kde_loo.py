@@ -32,15 +32,25 @@ def check(mine, theirs):
     assert abs(mine[0] + theirs[0]) < 0.2
 
 
-ROW = Row(
-    name="kde_loo",
-    shows="40 bandwidths by leave-one-out likelihood, 20,000 × 2, beside one exact evaluation at all rows.",
+def row(name, shape, one_evaluation, **options):
+    """Return a row: forty candidates beside one exact evaluation at all rows."""
+    return Row(
+        name=name,
+        shows=f"40 bandwidths by leave-one-out likelihood, {shape}, beside one exact evaluation at all rows.",
+        size=20_000,
+        dry_size=1_000,
+        peers={"one evaluation": one_evaluation},
+        targets={"one evaluation": within(10.0)},
+        **options,
+    )
+
+
+ROW = row(
+    "kde_loo",
+    "20,000 × 2",
+    one_evaluation,
     setup=setup,
-    size=20_000,
-    dry_size=1_000,
     ours=ours,
-    peers={"one evaluation": one_evaluation},
     check=check,
-    targets={"one evaluation": within(10.0)},
     limit="400,000,000 squared distances, 4 exponentials and 36 squares of each.",
 )

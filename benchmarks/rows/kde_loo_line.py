@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import tractable
-from benchmarks.row import Row, within
+from benchmarks.rows.kde_loo import row
 from tractable.smoothing import select_bandwidth
 
 
@@ -29,15 +29,12 @@ def check(mine, theirs):
     assert abs(mine - theirs) < 0.2
 
 
-ROW = Row(
-    name="kde_loo_line",
-    shows="40 bandwidths by leave-one-out likelihood, 20,000 × 1, beside one exact evaluation at all rows.",
+ROW = row(
+    "kde_loo_line",
+    "20,000 × 1",
+    one_evaluation,
     setup=setup,
-    size=20_000,
-    dry_size=1_000,
     ours=ours,
-    peers={"one evaluation": one_evaluation},
     check=check,
-    targets={"one evaluation": within(10.0)},
     limit="40 × 20,000 logarithms, and 30 bins a row for the narrowest bandwidths, whose bins hold few rows.",
 )

@@ -1,6 +1,6 @@
 """Exact neighbours in 16 dimensions."""
 
-from benchmarks.neighbours import room, row
+from benchmarks.neighbours import memory_limit, row
 
 ROW = row(
     name="knn_16",
@@ -9,5 +9,5 @@ ROW = row(
     peers=("scikit-learn brute", "faiss"),
     targets={"scikit-learn brute": 1.8, "faiss": 1.0},
     limit="the matrix product of rows and points in single precision, and one look at each entry.",
-    memory_limit_mb=room(16),
+    memory_limit_mb=memory_limit(16),
 )

@@ -1,6 +1,6 @@
 """Exact neighbours in 3 dimensions."""
 
-from benchmarks.neighbours import room, row
+from benchmarks.neighbours import memory_limit, row
 from benchmarks.row import no_slower
 
 ROW = row(
@@ -10,5 +10,5 @@ ROW = row(
     peers=("SciPy cKDTree", "scikit-learn kd_tree"),
     targets={"SciPy cKDTree": no_slower()},
     limit="some thirty nodes opened for each row, and the points of their leaves measured.",
-    memory_limit_mb=room(3),
+    memory_limit_mb=memory_limit(3),
 )

@@ -1,18 +1,7 @@
 """Digits of least squares in one pass."""
 
 import tractable
-from benchmarks.digits import row
-
-PROMISED = {
-    "degree 10": 6,
-    "Wampler 1": 9,
-    "Wampler 2": 9,
-    "Wampler 3": 9,
-    "Wampler 4": 7,
-    "Wampler 5": 5,
-    "Longley": 9,
-}
-
+from benchmarks.digits import PROMISED, row
 
 ROW = row(
     "least_squares_digits",

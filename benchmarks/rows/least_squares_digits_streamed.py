@@ -1,17 +1,7 @@
 """Digits of least squares in a stream, and merged."""
 
 import tractable
-from benchmarks.digits import row
-
-PROMISED = {
-    "degree 10": 6,
-    "Wampler 1": 9,
-    "Wampler 2": 9,
-    "Wampler 3": 9,
-    "Wampler 4": 7,
-    "Wampler 5": 5,
-    "Longley": 9,
-}
+from benchmarks.digits import PROMISED, row
 
 
 def merged(X, y):

@@ -61,7 +61,7 @@ for k in counts:
     likelihoods.append(len(X) * ml.score(frame))
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
-left.plot(len(X) * np.array(search.lower_bounds_), color=BLUE)
+left.plot(len(X) * np.array(search.objective_trace_), color=BLUE)
 left.set(xlabel="iteration", ylabel="lower bound of log p(X)")
 right.plot(counts, likelihoods, "o-", color=ORANGE, label="log likelihood, maximum likelihood")
 right.plot(counts, bounds, "o-", color=BLUE, label="lower bound of log p(X)")

@@ -54,7 +54,7 @@ fig.colorbar(dots, ax=axes, shrink=0.6, label="share of the second component")
 # %%
 # The log likelihood never falls. It does not climb evenly: slowly while both components want the same rows,
 # fast once they part, and then hardly any more.
-climb = np.array(after(40).lower_bounds_)
+climb = np.array(after(40).objective_trace_)
 print("never falls:", bool(np.all(np.diff(climb) >= -1e-12)))
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.plot(np.arange(1, len(climb)), climb[1:], ".-", color="#0072B2")

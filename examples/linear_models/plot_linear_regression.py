@@ -17,7 +17,8 @@ y = 1.0 + 0.6 * x + rng.normal(0.0, 0.8, size=25)
 
 model = tractable.LinearRegression().fit(x[:, None], y)
 low, high = model.coef_interval(0.95)[0]
-print(f"slope {model.coef_[0]:.3f}, between {low:.3f} and {high:.3f}; noise variance {model.sigma2_:.3f}")
+noise = model.noise_variance_
+print(f"slope {model.coef_[0]:.3f}, between {low:.3f} and {high:.3f}; noise variance {noise:.3f}")
 
 # %%
 # The wide band holds 90% of new points, the narrow one the line. Both widen away from the data.

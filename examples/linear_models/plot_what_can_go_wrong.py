@@ -26,7 +26,7 @@ found = {}
 for name, y in tables.items():
     model = tractable.LinearRegression().fit(x, y)
     found[name] = tractable.diagnose(model, x, y)
-    print(f"{name}: {', '.join(found[name].troubles)}\n{found[name]}\n")
+    print(f"{name}: {', '.join(found[name].problems)}\n{found[name]}\n")
 
 # %%
 # The line and its bands above; below, what it leaves, in units of its own standard error. A sound fit leaves

@@ -5,7 +5,7 @@ import pytest
 
 from tractable.linear_model import CVCurve, RidgeCV
 from tractable.linear_model.ridge import leave_one_out
-from tractable.linear_model.ridge.spectrum import PrimalSpectrum
+from tractable.linear_model.ridge.leave_one_out import LeaveOneOut
 from tractable.testing import score_laws
 from tractable.value import replace
 
@@ -24,9 +24,9 @@ def test_cross_validation_law(law, estimator, rng):
     law(estimator, rng)
 
 
-def unsquared(alphas, squares, left, weight):
+def unsquared(alphas, rss, left, weight):
     """The course's misprint: MSE / (1 - Tr H / n)."""
-    return CVCurve(alphas=alphas, scores=squares.mean(axis=0) / left, method="gcv")
+    return CVCurve(alphas=alphas, scores=rss.mean(axis=0) / left, method="gcv")
 
 
 def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, rng):
@@ -37,32 +37,32 @@ def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, r
 
 def test_the_law_of_leaving_out_rejects_leverages_without_the_intercept(monkeypatch, rng):
     """The classic slip: centred columns alone, without 1/n."""
-    whole = PrimalSpectrum.left_out
+    whole = LeaveOneOut.__call__
 
-    def without(self, alphas):
-        return whole(replace(self, placement=replace(self.placement, n_located=0)), alphas)
+    def without(self, *rows, **weights):
+        centering = replace(self.centering, free_intercept=False)
+        return whole(replace(self, centering=centering), *rows, **weights)
 
-    monkeypatch.setattr(PrimalSpectrum, "left_out", without)
+    monkeypatch.setattr(LeaveOneOut, "__call__", without)
     with pytest.raises(AssertionError):
         score_laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
 
 
 def test_the_law_of_leaving_out_rejects_the_constant_direction_of_few_rows(monkeypatch, rng):
     """Few rows: the direction of the intercept must not count as one that the penalty shrinks."""
-    whole = leave_one_out.dual_spectrum
-    monkeypatch.setattr(leave_one_out, "dual_spectrum", lambda *args: whole(*args[:5], None))
+    whole = leave_one_out.RowSpectrum.of
+    monkeypatch.setattr(leave_one_out.RowSpectrum, "of", lambda *args: whole(*args[:3], None))
     with pytest.raises(AssertionError):
         score_laws.leaving_out_is_fitting_again(RidgeCV(ALPHAS), rng)
 
 
 def test_the_law_of_copies_rejects_leaving_all_copies_out(monkeypatch, rng):
     """What scikit-learn's RidgeCV does with weights: the whole row goes."""
-    whole = PrimalSpectrum.left_out
+    whole = LeaveOneOut.__call__
 
-    def all_copies(self, alphas):
-        of = whole(self, alphas)
-        return lambda x, y, weights=None: of(x, y, weights if weights is None else np.minimum(weights, 1.0))
+    def all_copies(self, x, y, weights=None):
+        return whole(self, x, y, weights if weights is None else np.minimum(weights, 1.0))
 
-    monkeypatch.setattr(PrimalSpectrum, "left_out", all_copies)
+    monkeypatch.setattr(LeaveOneOut, "__call__", all_copies)
     with pytest.raises(AssertionError):
         score_laws.copies_are_left_out_one_by_one(RidgeCV(ALPHAS), rng)

@@ -10,8 +10,8 @@ from tractable.classification import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from tractable.classification.discriminant.linear import class_planes
-from tractable.density import GaussianDensity
+from tractable.classification.discriminant.linear import linear_scores
+from tractable.density import GaussianDensity, Histogram
 from tractable.statistics import ByClass, FourthMoments
 from tractable.testing import classifier_laws, estimator_laws, statistic_laws
 from tractable.value import replace
@@ -22,8 +22,8 @@ SKEWED = {"priors": [0.7, 0.2, 0.1]}
 class ForgetsThePriors(LinearDiscriminant):
     """Planes of classes that are all as frequent."""
 
-    def _planes(self):
-        return class_planes(
+    def _linear_scores(self):
+        return linear_scores(
             self.means_, np.full(len(self.classes_), 1.0 / len(self.classes_)), self._within()
         )
 
@@ -60,8 +60,8 @@ class KeepsTheLastPiece(QuadraticDiscriminant):
 class ForgetsTheSpreadWithin(FisherDiscriminant):
     """The direction from mean to mean, however the classes are shaped."""
 
-    def _turn(self, moments):
-        super()._turn(moments)
+    def _set_directions(self, moments):
+        super()._set_directions(moments)
         step = moments.mean[1] - moments.mean[0]
         spread = step @ self.within_scatter_ @ step / moments.weight.sum()
         self.scalings_ = step[:, None] / np.sqrt(spread)
@@ -114,7 +114,7 @@ class DrawsClassesAlike(GenerativeClassifier):
         return X, self.classes_[y]
 
 
-class TakesOddsOfNothing(QuadraticDiscriminant):
+class TakesOddsOfNothing(GenerativeClassifier):
     """Where all densities are 0, their ratio is taken all the same."""
 
     def _scores_of_all(self, X):
@@ -187,8 +187,8 @@ MUTANTS = [
     ),
     (
         classifier_laws.every_finite_row_is_answered,
-        lambda kind: kind(),
-        QuadraticDiscriminant,
+        lambda kind: kind(Histogram()),
+        GenerativeClassifier,
         TakesOddsOfNothing,
     ),
     (classifier_laws.labels_are_names, lambda kind: kind(), QuadraticDiscriminant, KeepsLabelsInLists),

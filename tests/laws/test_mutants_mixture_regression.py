@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rows.mixture_regression import em_problem
-from tractable.mixture.regression.steps import RegressionProblem
+from tractable.mixture.regression.steps import RegressionEStep, RegressionProblem, standardized
 from tractable.testing import em_laws
-from tractable.value import replace
+from tractable.value import parameters, replace
 
 
 class PrintedNoise(RegressionProblem):
@@ -14,48 +14,61 @@ class PrintedNoise(RegressionProblem):
 
     def maximize(self, expected):
         good = super().maximize(expected)
-        x, y = self.units.columns(self.rows.data), self.units.targets(self.rows.y)
-        whole = np.sum((y[:, None] - good.heights(x)) ** 2, axis=0)
-        return replace(good, noise=np.full(2, expected.mass @ whole / self.total))
+        x, y = standardized(self.standardizer, self.data.X, self.data.y)
+        whole = np.sum((y[:, None] - good.means(x)) ** 2, axis=0)
+        return replace(good, noise=np.full(2, expected.weight @ whole / self.total))
+
+
+class GatelessStep(RegressionEStep):
+    """Responsibilities as if every component were as likely everywhere."""
+
+    def responsibilities(self, block):
+        x, y, _, log_p = super().responsibilities(block)
+        joint = self.params.log_joint(x, y) - self.params.log_weights(x)
+        return x, y, np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None]), log_p
 
 
 class ForgetsTheGate(RegressionProblem):
-    """Shares rows out as if every plane were as likely everywhere."""
+    """E-steps without the mixing weights."""
 
-    def _shares(self, params, x, y):
-        x, y, _, log_p = super()._shares(params, x, y)
-        joint = params.log_joint(x, y) - params.log_shares(x)
-        shares = np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
-        return x, y, shares, log_p
+    def expect(self, params):
+        return GatelessStep(**parameters(super().expect(params)))
 
 
 class TurnsTheGateRound(RegressionProblem):
-    """Trusts each plane where the other one's rows are."""
+    """Each component has the mixing weights of the other one."""
 
     def _gate(self, before):
         return super()._gate(before)[::-1]
 
 
-class WinnerTakesAll(RegressionProblem):
-    """Gives every row whole to the plane most responsible for it."""
+class HardStep(RegressionEStep):
+    """Gives every row whole to the component most responsible for it."""
 
-    def _shares(self, params, x, y):
-        x, y, shares, log_p = super()._shares(params, x, y)
-        return x, y, np.eye(2)[np.argmax(shares, axis=1)], log_p
+    def responsibilities(self, block):
+        x, y, r, log_p = super().responsibilities(block)
+        return x, y, np.eye(2)[np.argmax(r, axis=1)], log_p
+
+
+class WinnerTakesAll(RegressionProblem):
+    """E-steps with labels in place of responsibilities."""
+
+    def expect(self, params):
+        return HardStep(**parameters(super().expect(params)))
 
 
 class ForgetsThePenalty(RegressionProblem):
-    """Planes at a price, and an objective without it."""
+    """Penalised coefficients, and an objective without the penalty."""
 
     def penalty(self, params):
         return 0.0
 
 
 class NoiseOfAllRows(RegressionProblem):
-    """Divides what a plane leaves by all rows, not by its own."""
+    """Divides the residual sum of squares by all rows, not by those of the component."""
 
-    def _noise(self, squares, mass, before):
-        return super()._noise(squares, np.full(2, np.sum(mass)), before)
+    def _noise(self, squares, weight, before):
+        return super()._noise(squares, np.full(2, np.sum(weight)), before)
 
 
 @pytest.mark.spec("E000-55", "E000-56", "MIX-04", "MIX-06", "MIX-08")

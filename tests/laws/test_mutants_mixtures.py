@@ -5,7 +5,7 @@ import pytest
 
 from rows.gaussian_mixture import em_problem
 from tractable.mixture import GaussianMixture
-from tractable.mixture.gaussian.steps import GaussianSteps
+from tractable.mixture.gaussian.steps import GaussianProblem
 from tractable.testing import em_laws, estimator_laws
 from tractable.value import replace
 
@@ -42,16 +42,16 @@ def test_em_laws_reject(change, holes, rng):
 
 def test_a_floor_that_the_objective_does_not_know_is_rejected(monkeypatch, rng):
     """As scikit-learn has it: reg_covar in the M-step alone."""
-    honest = GaussianSteps.expect
+    honest = GaussianProblem.expect
 
     def expect(self, params):
-        reg, self.reg = self.reg, np.zeros_like(self.reg)
+        floor, self.floor = self.floor, np.zeros_like(self.floor)
         try:
             return honest(self, params)
         finally:
-            self.reg = reg
+            self.floor = floor
 
-    monkeypatch.setattr(GaussianSteps, "expect", expect)
+    monkeypatch.setattr(GaussianProblem, "expect", expect)
     with pytest.raises(AssertionError):
         em_laws.the_objective_never_decreases(em_problem({"reg_covar": 0.3}), rng)
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tractable import LinearRegression
-from tractable.engines.least_squares import refine
+from tractable.engines.least_squares import least_squares, refine
+from tractable.statistics import LinearFactor
 
 LONGLEY = np.array(
     [
@@ -159,7 +160,7 @@ def test_the_residual_is_refined_too():
         for row, t in zip(rows, y.tolist(), strict=True)
     )
     refined = LinearRegression(refine=True).fit(X, y)
-    assert float(refined.sigma2_ml_ * 82) == pytest.approx(float(residual), rel=1e-14)
+    assert float(refined.noise_variance_ml_ * 82) == pytest.approx(float(residual), rel=1e-14)
 
 
 @pytest.mark.spec("LIN-04", "MATH-11")
@@ -204,7 +205,7 @@ def test_longley(read):
         model.coef_std_errors_, [*errors, 0.226073200069370, 455.478499142212], rtol=1e-9
     )
     assert model.intercept_std_error_ == pytest.approx(890420.383607373, rel=1e-9)
-    assert np.sqrt(model.sigma2_) == pytest.approx(304.854073561965, rel=1e-9)
+    assert np.sqrt(model.noise_variance_) == pytest.approx(304.854073561965, rel=1e-9)
     assert model.score(X, y) == pytest.approx(0.995479004577296, rel=1e-9)
     assert digits(LinearRegression(refine=True).fit(X, y), solution) >= 15
 
@@ -221,7 +222,7 @@ def test_a_fit_that_is_singular_is_left_where_it_was(rng):
 def test_numbers_beyond_the_splitting_are_left_as_they_were(rng):
     X = rng.standard_normal((20, 2))
     y = X[:, 0] + rng.standard_normal(20)
-    fit = LinearRegression().fit(X, y).solution_
+    fit = least_squares(LinearFactor.of(X, y))
     again, passes = refine(fit, X * 1e305, y)
     assert passes == 1
     np.testing.assert_array_equal(again.coef, fit.coef)
@@ -230,7 +231,7 @@ def test_numbers_beyond_the_splitting_are_left_as_they_were(rng):
 @pytest.mark.parametrize("refined", [False, True])
 def test_directions_that_squaring_loses_are_said(refined):
     X, y = steep()
-    with pytest.warns(UserWarning, match=r"see 8 of the 10 directions.*qr"):
+    with pytest.warns(UserWarning, match=r"resolve 8 of the 10 directions.*qr"):
         model = LinearRegression(solver="normal", refine=refined).fit(X, y)
     assert model.rank_ == 8
     # Columns that follow from others are no loss.

@@ -232,7 +232,7 @@ def test_coverage_of_a_model_that_is_right(rng):
     found = metrics.interval_coverage(model.predict_dist(new), y, 0.8)
     # Beside the counting error: the estimated noise is off by 1/√(2 dof), and the interval's width with it.
     z = stats.norm.ppf(0.9)
-    width = 2 * stats.norm.pdf(z) * z / np.sqrt(2 * model.dof_)
+    width = 2 * stats.norm.pdf(z) * z / np.sqrt(2 * model.residual_dof_)
     assert abs(found.observed - 0.8) < 5 * np.hypot(found.standard_error, width)
     np.testing.assert_allclose(found.standard_error, np.sqrt(0.8 * 0.2 / 4000))
     same = metrics.interval_coverage(model.predict_interval(new, 0.8), y, 0.8)

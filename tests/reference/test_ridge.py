@@ -97,7 +97,7 @@ def test_the_chosen_fit_is_the_fit_of_its_penalty(shape, method, rng):
     chosen = RidgeCV([0.1, 1.0], method=method).fit(X, y)
     known = Ridge(chosen.alpha_).fit(X, y)
     new = rng.standard_normal((5, shape[1]))
-    for name in ("coef_", "intercept_", "sigma2_", "effective_dof_", "dof_"):
+    for name in ("coef_", "intercept_", "noise_variance_", "effective_dof_", "residual_dof_"):
         np.testing.assert_allclose(getattr(chosen, name), getattr(known, name), rtol=1e-9, atol=1e-12)
     for ask in ("predict", "predict_var", "leverage"):
         np.testing.assert_allclose(getattr(chosen, ask)(new), getattr(known, ask)(new), rtol=1e-8)
@@ -144,7 +144,7 @@ def test_no_penalty_is_least_squares(shape, rng):
     np.testing.assert_allclose(ridge.coef_, plain.coef_, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ridge.predict(X), plain.predict(X), rtol=1e-12, atol=1e-14)
     if shape[0] > shape[1]:
-        np.testing.assert_allclose(ridge.sigma2_, plain.sigma2_, rtol=1e-12)
+        np.testing.assert_allclose(ridge.noise_variance_, plain.noise_variance_, rtol=1e-12)
         np.testing.assert_allclose(ridge.predict_interval(X), plain.predict_interval(X), rtol=1e-10)
     else:
         with pytest.raises(ValueError, match="too few rows"):

@@ -1,4 +1,4 @@
-"""Squares of sizes beyond 1e±154 are no numbers: fits died of them, or answered with rounding."""
+"""Squares of sizes beyond 1e±153 are no numbers: fits died of them, or answered with rounding."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_evidence_in_any_units(rows, model, wide, tall):
 @pytest.mark.parametrize(("wide", "tall"), REFUSED)
 def test_precisions_that_are_no_numbers_are_one_clear_error(rows, model, wide, tall):
     X, y = rows
-    with pytest.raises(ValueError, match="X and y must be in units nearer to one"):
+    with pytest.raises(ValueError, match="must be in units nearer to one"):
         model.fit(wide * X, tall * y)
 
 
@@ -54,9 +54,10 @@ def test_variances_that_are_no_numbers_are_one_clear_error(rows, noise, tall):
 @pytest.mark.parametrize(
     "model", [LinearRegression(), Ridge(1e-3), RobustRegression(), RobustRegression("student", dof=2.0)]
 )
-@pytest.mark.parametrize("tall", [1e200, 1e-200])
-def test_planes_have_no_squares(rows, model, tall):
-    """The plane is there, in silence, whatever becomes of the squares of what it leaves."""
+def test_large_targets_are_refused_and_small_ones_fitted(rows, model):
     X, y = rows
     plain = model.fit(X, y).coef_
-    np.testing.assert_allclose(model.fit(X, tall * y).coef_ / tall, plain, rtol=1e-6)
+    for tall in (1e150, 1e-200):
+        np.testing.assert_allclose(model.fit(X, tall * y).coef_ / tall, plain, rtol=1e-6)
+    with pytest.raises(ValueError, match="y must be in units nearer to one"):
+        model.fit(X, 1e200 * y)

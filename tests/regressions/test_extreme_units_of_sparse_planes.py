@@ -1,4 +1,4 @@
-"""Units of 1e±160: warnings of NumPy leaked, penalties were blamed, and answers were infinite or nothing."""
+"""Units of 1e±150: warnings of NumPy leaked, penalties were blamed, and answers were infinite or nothing."""
 
 import warnings
 
@@ -48,14 +48,14 @@ def test_a_penalty_far_above_the_columns_leaves_nothing(rows, model, tall):
 
 
 @pytest.mark.parametrize("model", [ElasticNet(0.1), Lasso(0.1)])
-@pytest.mark.parametrize(("wide", "tall"), [(1e160, 1.0), (1e160, 1e160), (1e120, 1e200), (1e160, 1e200)])
+@pytest.mark.parametrize(("wide", "tall"), [(1e150, 1.0), (1e150, 1e150), (1e120, 1e150), (1e100, 1e150)])
 def test_a_penalty_far_below_the_columns_leaves_least_squares(rows, model, wide, tall):
     X, y = rows
     plain = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean())[0]
     np.testing.assert_allclose(model.fit(wide * X, tall * y).coef_ * (wide / tall), plain, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("wide", "tall"), [(1e-100, 1e-100), (1e100, 1e-160), (1e160, 1e100)])
+@pytest.mark.parametrize(("wide", "tall"), [(1e-100, 1e-100), (1e100, 1e-160), (1e150, 1e100)])
 def test_paths_in_any_units(rows, wide, tall):
     X, y = rows
     for path in (lasso_path, lars_path):
@@ -71,9 +71,9 @@ def test_paths_in_any_units(rows, wide, tall):
 def test_answers_that_are_no_numbers_are_one_clear_error(rows, wide, tall):
     X, y = rows
     for path in (lasso_path, lars_path):
-        with pytest.raises(ValueError, match="X and y must be in units nearer to one"):
+        with pytest.raises(ValueError, match="must be in units nearer to one"):
             path(wide * X, tall * y)
     if tall / wide > 1e300:
         for model in (ElasticNet(0.1), Lasso(0.1), LassoLars(0.1)):
-            with pytest.raises(ValueError, match="X and y must be in units nearer to one"):
+            with pytest.raises(ValueError, match="must be in units nearer to one"):
                 model.fit(wide * X, tall * y)

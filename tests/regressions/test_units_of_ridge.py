@@ -35,7 +35,7 @@ def test_large_targets_change_units_alone(rng, shape):
             found = getattr(model.cv_curve_, name) / tall**2
             np.testing.assert_allclose(found, getattr(plain.cv_curve_, name), rtol=1e-9)
         np.testing.assert_allclose(model.predict(X) / tall, plain.predict(X), rtol=1e-9)
-        np.testing.assert_allclose(model.sigma2_ / tall**2, plain.sigma2_, rtol=1e-9)
+        np.testing.assert_allclose(model.noise_variance_ / tall**2, plain.noise_variance_, rtol=1e-9)
 
 
 def exactly(X, y, alpha):

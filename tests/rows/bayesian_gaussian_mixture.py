@@ -24,12 +24,12 @@ def steps(missing=0.0, **parameters):
     w = rng.uniform(0.5, 2.0, len(x))
     model = BayesianGaussianMixture(4, **parameters)
     model.n_features_in_ = 2
-    rows = Rows(data=x, weights=w)
-    problem = model._problem(rows, model._survey(rows))
+    problem = model._em_problem(Rows(data=x, weights=w), fitted=False)
     return EMProblem(
         expect=problem.expect,
         maximize=problem.maximize,
-        start=problem.start(np.random.default_rng(1)),
+        data=problem.data,
+        start=problem.initial(np.random.default_rng(1)),
         numbers=lambda q: np.concatenate([q.means.ravel(), q.structure.dense().ravel(), q.strength]),
     )
 

@@ -14,10 +14,10 @@ from rows import (
 from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.special import log_softmax, log_sum_exp
+from tractable.data import as_source
 from tractable.engines import incomplete_gaussian as steps
-from tractable.engines.kmeans import StreamedRows
-from tractable.linear_model import LaplaceNoise, RobustPlane
-from tractable.linear_model.robust.steps import robust_steps, start_at_least_squares
+from tractable.linear_model import LaplaceNoise
+from tractable.linear_model.robust.steps import EStep, MStep, RobustParameters, initial_parameters
 from tractable.statistics import IncompleteMoments
 from tractable.testing.em_laws import EMProblem
 from tractable.value import replace, value
@@ -39,15 +39,16 @@ def robust_plane(noise, dof=None):
     rng = np.random.default_rng(6)
     X, w = rng.standard_normal((50, 2)), rng.uniform(0.5, 2.0, 50)
     y = 1.0 + X @ [2.0, -1.0] + rng.standard_t(2.0, 50)
-    expect, maximize = robust_steps(X, y, w, 1e-10)
-    start = start_at_least_squares(X, y, w, noise, dof, fit_intercept=True)
+    data = as_source(X, y, w)
+    start = initial_parameters(X, y, w, noise, dof, fit_intercept=True)
     if isinstance(start.noise, LaplaceNoise):
-        start = RobustPlane(plane=start.plane, noise=replace(start.noise, smooth=1e-2))
+        start = RobustParameters(linear=start.linear, noise=replace(start.noise, smooth=1e-2))
     return EMProblem(
-        expect=expect,
-        maximize=maximize,
+        expect=lambda params: EStep(params=params),
+        maximize=MStep(data=data, floor=1e-10),
         start=start,
-        numbers=lambda p: np.array([*p.plane.coef[0], *p.plane.intercept, p.noise.scale]),
+        numbers=lambda p: np.array([*p.linear.coef[0], *p.linear.intercept, p.noise.scale]),
+        data=data,
     )
 
 
@@ -110,6 +111,6 @@ ROWS = [
     Row("incomplete Gaussian", incomplete_gaussian),
     Row("k-means", kmeans),
     Row("k-means of weighted rows", partial(kmeans, weighted=True)),
-    Row("k-means far from the origin, streamed", partial(kmeans, StreamedRows, moved=1e8)),
+    Row("k-means far from the origin, streamed", partial(kmeans, bounds=False, moved=1e8)),
     Row("Gaussian with little missing", partial(incomplete_gaussian, 0.05)),
 ]

@@ -37,12 +37,12 @@ def em_problem(parameters, holes=0.0, factor=None):
     X[rng.random(X.shape) < holes] = np.nan
     model = GaussianMixture(2, **parameters)
     check_rows(model, X, reset=True)
-    rows = Rows(data=X)
-    problem = model._problem(rows, model._survey(rows))
+    problem = model._em_problem(Rows(data=X), fitted=False)
     return EMProblem(
         expect=problem.expect,
         maximize=problem.maximize,
-        start=problem.start(np.random.default_rng(0)),
+        data=problem.data,
+        start=problem.initial(np.random.default_rng(0)),
         numbers=lambda p: np.concatenate([p.weights, p.means.ravel(), p.structure.dense().ravel()]),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import MixtureOfExperts, MixtureOfRegressors
-from tractable.mixture.regression.steps import RegressionProblem, survey
+from tractable.mixture.regression.steps import RegressionProblem, RowSummary
 from tractable.testing.em_laws import EMProblem
 
 
@@ -17,13 +17,13 @@ def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
     X, w = rng.uniform(-1.0, 1.0, (80, 2)), rng.uniform(0.5, 2.0, 80)
     first = rng.random(80) < 1.0 / (1.0 + np.exp(4.0 * X[:, 0]))
     y = np.where(first, 1.0 + X @ [2.0, 0.5], -1.0 + X @ [-1.0, 1.0]) + 0.5 * rng.standard_normal(80)
-    rows = Rows(data=X, y=y, weights=w)
-    units = survey(rows, 2, fit_intercept=True)
+    summary = RowSummary.of(X, y, w)
     return kind(
-        rows=rows,
-        units=units,
+        Rows(data=X, y=y, weights=w).source,
+        summary,
+        summary.standardizer(fit_intercept=True),
         n_components=2,
-        root_alpha=np.sqrt(alpha) / units.spread,
+        alpha=alpha,
         shared=shared,
         floor=1e-9,
         gate_alpha=gate_alpha,
@@ -35,7 +35,8 @@ def em_problem(**options):
     return EMProblem(
         expect=steps.expect,
         maximize=steps.maximize,
-        start=steps.start(np.random.default_rng(1)),
+        data=steps.data,
+        start=steps.initial(np.random.default_rng(1)),
         numbers=lambda p: np.concatenate([p.coef.ravel(), p.intercept, p.noise, p.gate.ravel()]),
     )
 

@@ -7,9 +7,10 @@ import numpy as np
 from rows.discrete_mixtures import EXEMPT
 from rows.row import Row
 from tractable.base import Rows
+from tractable.covariance.shapes import shape_of
 from tractable.mixture import StudentTMixture
-from tractable.mixture.student_t.steps import StudentTSteps
-from tractable.mixture.units import survey
+from tractable.mixture.student_t.steps import StudentTProblem
+from tractable.statistics import ColumnSummary
 from tractable.testing.em_laws import EMProblem
 
 ROWS = [
@@ -31,11 +32,21 @@ def heavy_rows(n=120, seed=0):
 def student_t_problem(dof=None, diagonal=False, reg=1e-6):
     rng = np.random.default_rng(2)
     rows = Rows(data=heavy_rows(), weights=rng.uniform(0.5, 2.0, 120))
-    steps = StudentTSteps(rows, survey(rows), n_components=2, diagonal=diagonal, dof=dof, reg=np.full(2, reg))
+    summary = ColumnSummary.of(rows.data, rows.weights)
+    steps = StudentTProblem(
+        rows.source,
+        summary.total,
+        summary.standardizer(),
+        shape=shape_of("diag" if diagonal else "full"),
+        n_components=2,
+        dof=dof,
+        floor=np.full(2, reg),
+    )
     return EMProblem(
         expect=steps.expect,
         maximize=steps.maximize,
-        start=steps.start(rng),
+        data=steps.data,
+        start=steps.initial(rng),
         numbers=lambda p: np.concatenate([a.ravel() for a in (p.weights, p.locations, p.scales, p.dof)]),
     )
 

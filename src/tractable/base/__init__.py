@@ -17,7 +17,7 @@ from tractable.base.estimator import (
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassMixin
-from tractable.base.parameters import check_choice, check_count, check_number, check_numbers
+from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.predictive import PredictiveMixin
 from tractable.base.tags import ModelTags, tags
 from tractable.base.validation import (
@@ -58,6 +58,7 @@ __all__ = [
     "check_rows",
     "check_table",
     "check_targets",
+    "check_values",
     "check_weights",
     "classes_of",
     "refuse_foreign",

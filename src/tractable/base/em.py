@@ -57,7 +57,7 @@ class EMEstimator(Estimator):
     - `_warn_fitted()` warns of what a user should know of a finished fit, besides convergence.
     """
 
-    n_init: int
+    n_init: Any
     tol: float
     max_iter: int
     random_state: Any
@@ -133,11 +133,11 @@ class EMEstimator(Estimator):
         problem = self._em_problem(rows, fitted=False)
         result = self._search(problem, earlier)
         self._set_fitted(result.params, problem)
-        self._set_search(result, problem.total)
+        self._set_search(result, problem)
         if result.interrupted:
             raise FitInterrupted
         if not result.converged:
-            warnings.warn(_not_converged(result, self.max_iter), ConvergenceWarning, stacklevel=4)
+            warnings.warn(self._not_converged(result), ConvergenceWarning, stacklevel=4)
         self._warn_fitted()
         return self
 
@@ -184,14 +184,18 @@ class EMEstimator(Estimator):
 
     def _search(self, problem: Any, earlier: Any) -> EMResult:
         """Run EM from the earlier fit (`warm_start`), or from `n_init` starts, and return the best."""
-        if getattr(self, "warm_start", False) and hasattr(earlier, "n_iter_"):
+        if getattr(self, "warm_start", False) and hasattr(earlier, "n_features_in_"):
             return self._run_em(problem, earlier._fitted_params(problem))  # noqa: SLF001
         rng = as_generator(self.random_state)
         return best_of(
             lambda _: self._run_em(problem, problem.initial(rng)),
-            self.n_init,
+            self._n_starts(),
             sound=lambda params: self._is_regular(params, problem),
         )
+
+    def _n_starts(self) -> int:
+        """Return from how many initial parameters the search runs."""
+        return self.n_init
 
     def _run_em(self, problem: Any, params: Any) -> EMResult:
         return em(
@@ -210,25 +214,29 @@ class EMEstimator(Estimator):
         n = getattr(self, "n_components", None)
         return type(self).__name__ if n is None else f"{type(self).__name__}, {n} components"
 
+    def _not_converged(self, result: EMResult) -> str:
+        """Return what a user is told of a search that ended before it converged."""
+        if result.n_iter < self.max_iter:
+            return (
+                f"EM stopped after {result.n_iter} iterations, where rounding lowered the objective: a "
+                "component is singular; use fewer components or a larger reg_covar"
+            )
+        return (
+            f"EM did not converge in {self.max_iter} iterations; raise max_iter or tol, or try more starts "
+            "(n_init)"
+        )
+
     def _check_statistic(self, statistic: Any) -> None:
         """Refuse what is no expected statistic of this model."""
         if not hasattr(statistic, "objective"):
             raise ValueError(f"statistic must be what summarize returns, got {type(statistic).__name__}")
 
-    def _set_search(self, result: EMResult, total: float) -> None:
-        self.objective_trace_ = np.asarray(result.trace) / total
+    def _set_search(self, result: EMResult, problem: Any) -> None:
+        """Set what users read of the search."""
+        self.objective_trace_ = np.asarray(result.trace) / problem.total
         self.lower_bound_ = float(self.objective_trace_[-1])
         self.n_iter_, self.converged_ = result.n_iter, result.converged
 
     def _forget(self, *names: str) -> None:
         for name in names:
             self.__dict__.pop(name, None)
-
-
-def _not_converged(result: EMResult, max_iter: int) -> str:
-    if result.n_iter < max_iter:
-        return (
-            f"EM stopped after {result.n_iter} iterations, where rounding lowered the objective: a component "
-            "is singular; use fewer components or a larger reg_covar"
-        )
-    return f"EM did not converge in {max_iter} iterations; raise max_iter or tol, or try more starts (n_init)"

@@ -47,7 +47,7 @@ class OnePassMixin:
         """Refuse to go on from a fit that kept no statistic, where a model has such fits."""
 
     def _forget(self) -> None:
-        kept = {"n_features_in_", "feature_names_in_", "statistic_", "promised_classes_"}
+        kept = {"n_features_in_", "feature_names_in_", "statistic_", "_declared_classes_"}
         for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
             delattr(self, name)
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_count", "check_flags", "check_number", "check_numbers"]
+from tractable.arrays import cholesky
+
+__all__ = ["check_choice", "check_count", "check_flags", "check_number", "check_numbers", "check_values"]
 
 
 def check_number(
@@ -67,6 +69,25 @@ def check_numbers(name: str, given: Any, *, least: int = 1) -> list[int]:
     if not numbers:
         raise ValueError(f"{name} must be whole numbers from {least}, one at least, got {given!r}")
     return numbers
+
+
+def check_values(name: str, given: Any, shape: tuple[int, ...], *, definite: bool = False) -> np.ndarray:
+    """Return finite numbers of a shape, positive `definite` matrices where asked for, or refuse them.
+
+    Examples
+    --------
+    >>> check_values("mean_prior", [0, 1], (2,))
+    array([0., 1.])
+    """
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers of shape {shape}, got {given!r}") from None
+    if found.shape != shape or not np.all(np.isfinite(found)):
+        raise ValueError(f"{name} must be finite numbers of shape {shape}, got shape {found.shape}")
+    if definite:
+        cholesky(found, name=name)
+    return found
 
 
 def check_choice(name: str, given: Any, choices: Any) -> None:

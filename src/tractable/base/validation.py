@@ -33,6 +33,11 @@ class Rows:
     weights: Any = None
 
     @property
+    def source(self) -> Source:
+        """The rows with their targets and weights as a source."""
+        return as_source(self.data, self.y, self.weights)
+
+    @property
     def n_rows(self) -> int | None:
         """Number of rows, where it is known before a pass."""
         return self.data.n_rows if isinstance(self.data, Source) else len(self.data)

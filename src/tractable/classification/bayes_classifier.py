@@ -1,4 +1,4 @@
-"""The best classifier there is, where the distributions of the classes are known, and its error."""
+"""Bayes' optimal classifier of known class distributions, and its error."""
 
 from functools import cached_property, partial
 from typing import Any
@@ -22,8 +22,8 @@ __all__ = ["BayesClassifier", "bayes_error"]
 class BayesClassifier:
     """Bayes' optimal classifier, f*(x) = argmax_k p(C_k | x), of known class-conditional distributions.
 
-    p(C_k | x) ∝ p(C_k) p(x | C_k). No classifier is right more often: what it gets wrong, `bayes_error`, is
-    in the classes. It is a value, and there is nothing to fit; `GenerativeClassifier` learns one.
+    p(C_k | x) ∝ p(C_k) p(x | C_k). No classifier has a smaller probability of error than its own,
+    `bayes_error`. It is a value, and there is nothing to fit; `GenerativeClassifier` learns one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class BayesClassifier:
         k = given.batch_shape[0]
         priors = np.full(k, 1.0 / k) if self.priors is None else np.array(as_reals("priors", self.priors))
         if priors.shape != (k,) or not np.all(priors >= 0.0) or not np.isclose(priors.sum(), 1.0, atol=1e-8):
-            raise ValueError(f"priors must be {k} probabilities, one in sum, got {self.priors!r}")
+            raise ValueError(f"priors must be {k} probabilities that sum to one, got {self.priors!r}")
         classes = np.arange(k) if self.classes is None else np.array(self.classes)
         if classes.shape != (k,) or len(set(classes.tolist())) < k:
             raise ValueError(f"classes must be {k} different labels, got {self.classes!r}")
@@ -82,18 +82,18 @@ class BayesClassifier:
         return np.asarray(self.distribution.log_joint(x))
 
     def predict_log_proba(self, x: Any) -> np.ndarray:
-        """Return log p(C_k | x) of events (n, *event), (n, K); where no class explains x, the log priors."""
+        """Return log p(C_k | x) of events (n, *event), (n, K); where all densities are 0, the log priors."""
         joint = self.predict_joint_log_proba(x)
         rows = impossible(joint)
         found = joint if rows is None else np.where(rows[:, None], log_priors(np.asarray(self.priors)), joint)
         return log_softmax(found)
 
     def predict_proba(self, x: Any) -> np.ndarray:
-        """Return p(C_k | x) of events (n, *event), (n, K); where no class explains x, the priors."""
+        """Return p(C_k | x) of events (n, *event), (n, K); where all densities are 0, the priors."""
         return np.asarray(self.distribution.responsibilities(x))
 
     def predict_dist(self, x: Any) -> Categorical:
-        """Return p(C | x) as a distribution; events are places in `classes`."""
+        """Return p(C | x) as a distribution; events are positions in `classes`."""
         return Categorical(probabilities=self.predict_proba(x))
 
     def predict(self, x: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ class BayesClassifier:
         loss : array (K, K), optional
             L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
         reject_loss : float, optional
-            What it costs to leave an event undecided: it is (None) where every decision would cost more.
+            The loss of leaving an event undecided: it is (None) where every decision would cost more.
         """
         return decided(np.asarray(self.classes), self.predict_proba(x), loss=loss, reject_loss=reject_loss)
 
@@ -133,8 +133,8 @@ def bayes_error(
 ) -> Estimate:
     """Return the least error that a classifier can have, Σ_k p(C_k) E[min_j R_j(x) | C_k].
 
-    With the 0-1 loss that is E[1 - max_k p(C_k | x)], the share of events of which the most probable class is
-    not the true one; with another, the least expected loss (Bayes' risk).
+    With the 0-1 loss that is E[1 - max_k p(C_k | x)], the probability that the most probable class is not the
+    true one; with another, the least expected loss (Bayes risk).
 
     Parameters
     ----------
@@ -170,21 +170,21 @@ def bayes_error(
     generators = np.random.default_rng(rng).spawn(len(priors)) if drawn else [None] * len(priors)
     each = classes.members if isinstance(classes, Stacked) else tuple(classes)
     parts = [expectation(cost, each[k], n_samples=most, rng=generators[k]) for k in np.flatnonzero(priors)]
-    shares = priors[priors > 0.0]
-    errors = shares * np.array([float(part.standard_error) for part in parts])
+    weights = priors[priors > 0.0]
+    errors = weights * np.array([float(part.standard_error) for part in parts])
     return Estimate(
-        value=np.asarray(shares @ np.array([float(part.value) for part in parts])),
+        value=np.asarray(weights @ np.array([float(part.value) for part in parts])),
         standard_error=np.asarray(np.linalg.norm(errors) if drawn else errors.sum()),
     )
 
 
 def _least_risk(classifier: BayesClassifier, x: Any, *, loss: Any, reject_loss: float | None) -> np.ndarray:
-    """Return what the best decision on each event is expected to cost."""
+    """Return the least expected loss of each event."""
     p = classifier.predict_proba(x)
-    # The rest of the probabilities and not 1 - max, which has no digits where it is small.
+    # The sum of the others and not 1 - max, which cancels where it is small.
     rest = np.sort(p, axis=-1)[:, :-1].sum(axis=-1)
     risk = rest if loss is None else expected_loss(p, loss).min(axis=-1)
     if reject_loss is None:
         return risk
-    least_loss(p[:1], reject_loss=reject_loss)  # says what is wrong with it
+    least_loss(p[:1], reject_loss=reject_loss)  # checks it
     return np.minimum(risk, reject_loss)

@@ -296,9 +296,11 @@ class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
         classes = self._contrasts_[1:] if c == 1 else self._contrasts_
         mean = classes @ (found.mode @ columns.T)
         root = np.einsum("km,mqr->kqr", classes, columns @ found.root.reshape(c, p, c * p))
-        errors, none = np.linalg.norm(root, axis=-1), np.zeros(len(classes))
+        errors = np.linalg.norm(root, axis=-1)
         self.coef_, self.coef_std_errors_ = mean[:, first:], errors[:, first:]
-        self.intercept_, self.intercept_std_error_ = (mean[:, 0], errors[:, 0]) if first else (none, none)
+        none = np.zeros(len(classes))
+        self.intercept_ = mean[:, 0] if first else none
+        self.intercept_std_error_ = errors[:, 0] if first else none
         self.posterior_ = self._posterior(mean, root)
 
     def _posterior(self, mean: np.ndarray, root: np.ndarray) -> MultivariateNormal:

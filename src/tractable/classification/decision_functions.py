@@ -1,4 +1,4 @@
-"""The geometry of linear classifiers: planes, distances to them, and what lies between two classes."""
+"""Discriminant functions: classifiers that decide by scores, and the geometry of linear ones."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ __all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discrimin
 
 @value
 class LinearDiscriminantFunction:
-    """Scores that are planes, y_k(x) = w_kᵀx + w_k0: the class of the largest is decided for.
+    """Linear discriminant functions y_k(x) = w_kᵀx + w_k0; a point has the class of the largest (Bishop 4.1).
 
-    Two classes need one plane, y(x) = wᵀx + w₀, which is positive for the second. Its surface y(x) = 0 has
-    D - 1 dimensions and w stands on it: wᵀ(x_a - x_b) = 0 for any two of its points. The regions of several
-    classes are convex: with two points, all that lies between them has their class.
+    Two classes need one function, y(x) = wᵀx + w₀, which is positive for the second. Its decision boundary
+    y(x) = 0 is a hyperplane of D - 1 dimensions, to which w is normal. The regions of several classes are
+    convex: all points between two points of a class have that class.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class LinearDiscriminantFunction:
 
     Examples
     --------
-    >>> plane = LinearDiscriminantFunction(coef=[3.0, 4.0], intercept=-10.0, classes=["left", "right"])
-    >>> plane.plane_offset, plane.signed_distance([[0.0, 0.0], [3.0, 4.0]])
+    >>> y = LinearDiscriminantFunction(coef=[3.0, 4.0], intercept=-10.0, classes=["left", "right"])
+    >>> y.boundary_offset, y.signed_distance([[0.0, 0.0], [3.0, 4.0]])
     (2.0, array([-2.,  3.]))
-    >>> plane.project_to_boundary([3.0, 4.0]), plane.decide([[0.0, 0.0], [3.0, 4.0]])
+    >>> y.project_to_boundary([3.0, 4.0]), y.decide([[0.0, 0.0], [3.0, 4.0]])
     (array([1.2, 1.6]), array(['left', 'right'], dtype='<U5'))
     """
 
@@ -47,11 +47,13 @@ class LinearDiscriminantFunction:
         coef = np.atleast_2d(np.array(as_reals("coef", self.coef), dtype=np.float64))
         intercept = np.atleast_1d(np.array(as_reals("intercept", self.intercept), dtype=np.float64))
         if coef.ndim != 2 or not coef.size or not np.isfinite(coef).all():
-            raise ValueError(f"coef must be finite, of shape (n_planes, n_features), got shape {coef.shape}")
+            raise ValueError(
+                f"coef must be finite, of shape (n_functions, n_features), got shape {coef.shape}"
+            )
         if intercept.shape != coef.shape[:1] or not np.isfinite(intercept).all():
             raise ValueError(f"intercept must be {len(coef)} finite numbers, got shape {intercept.shape}")
         if np.any(np.all(coef == 0.0, axis=1)) and len(coef) == 1:
-            raise ValueError("coef must not be zero: there is no plane")
+            raise ValueError("coef must not be zero: there is no decision boundary")
         n_classes = max(len(coef), 2)
         classes = np.arange(n_classes) if self.classes is None else np.asarray(self.classes)
         if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
@@ -61,61 +63,61 @@ class LinearDiscriminantFunction:
         object.__setattr__(self, "classes", freeze(classes.copy()))
 
     @property
-    def n_planes(self) -> int:
+    def n_functions(self) -> int:
         """One for two classes, else one for each class."""
         return len(self.coef)
 
     def scores(self, x: Any) -> np.ndarray:
-        """Return wᵀx + w₀ of points (..., D): (...) for one plane, else (..., K)."""
+        """Return wᵀx + w₀ of points (..., D): (...) for one function, else (..., K)."""
         x = self._points(x)
         found = x @ self.coef.T + self.intercept
-        return found[..., 0] if self.n_planes == 1 else found
+        return found[..., 0] if self.n_functions == 1 else found
 
     def decide(self, x: Any) -> np.ndarray:
         """Return the class of each point (..., D): of the largest score, the first of tied ones."""
         scores = self.scores(x)
         labels = np.asarray(self.classes)
-        if self.n_planes == 1:
+        if self.n_functions == 1:
             return labels[(scores > 0.0).astype(int)]
         return labels[np.argmax(scores, axis=-1)]
 
     @property
     def normal(self) -> np.ndarray:
-        """The unit vector w/‖w‖ that stands on the surface, towards the second class, (D,)."""
-        w, _ = self._one_plane()
+        """The unit normal w/‖w‖ of the decision boundary, towards the second class, (D,)."""
+        w, _ = self._one_function()
         return w / _length(w)
 
     @property
-    def plane_offset(self) -> float:
-        """Where the surface cuts the line through the origin along w: at -w₀/‖w‖ times the unit vector.
+    def boundary_offset(self) -> float:
+        """The position of the decision boundary along its normal from the origin, -w₀/‖w‖.
 
-        The signed distance of the origin to the surface is the negative of it, +w₀/‖w‖.
+        The signed distance of the origin to the boundary is the negative of it, +w₀/‖w‖.
         """
-        w, w0 = self._one_plane()
+        w, w0 = self._one_function()
         return -float(w0 / _length(w)) + 0.0
 
     def signed_distance(self, x: Any) -> np.ndarray:
         """Return r = (wᵀx + w₀)/‖w‖ of points (..., D): positive on the side of the second class."""
-        self._one_plane()
-        # Along the normal and not by the score: far from the origin both terms of a score may overflow.
-        return self._points(x) @ self.normal - self.plane_offset
+        self._one_function()
+        # Along the normal: far from the origin both terms of a score may overflow.
+        return self._points(x) @ self.normal - self.boundary_offset
 
     def project_to_boundary(self, x: Any) -> np.ndarray:
-        """Return the nearest point of the surface to each of (..., D): x - r w/‖w‖."""
+        """Return the nearest point of the decision boundary to each of (..., D): x - r w/‖w‖."""
         return self._points(x) - self.signed_distance(x)[..., None] * self.normal
 
     def surface(self, t: Any) -> np.ndarray:
-        """Return points of the surface with coordinates t (..., D - 1) in it, from its point next to 0."""
-        w, _ = self._one_plane()
+        """Return points of the boundary with coordinates t (..., D - 1) in it, from that nearest to 0."""
+        w, _ = self._one_function()
         t = np.asarray(as_reals("t", t), dtype=np.float64)
         if t.ndim < 1 or t.shape[-1] != len(w) - 1:
             raise ValueError(f"t must have {len(w) - 1} coordinates on its last axis, got shape {t.shape}")
         # The last D - 1 right singular vectors of one row are what is orthogonal to it.
         across = np.linalg.svd(self.normal[None, :])[2][1:]
-        return self.plane_offset * self.normal + t @ across
+        return self.boundary_offset * self.normal + t @ across
 
     def pairwise_boundary(self, k: Any, j: Any) -> "LinearDiscriminantFunction":
-        """Return the plane between two classes, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k.
+        """Return the function of two classes, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k.
 
         Parameters
         ----------
@@ -129,15 +131,15 @@ class LinearDiscriminantFunction:
         return LinearDiscriminantFunction(coef=coef, intercept=intercept, classes=labels)
 
     def _contrast(self, k: int, j: int) -> tuple[np.ndarray, np.ndarray]:
-        if self.n_planes == 1:
+        if self.n_functions == 1:
             sign = 1.0 if k else -1.0
             return sign * self.coef, sign * self.intercept
         return self.coef[[k]] - self.coef[[j]], self.intercept[[k]] - self.intercept[[j]]
 
-    def _one_plane(self) -> tuple[np.ndarray, float]:
-        if self.n_planes > 1:
+    def _one_function(self) -> tuple[np.ndarray, float]:
+        if self.n_functions > 1:
             raise ValueError(
-                f"there are {self.n_planes} planes: pairwise_boundary(k, j) gives the one between two classes"
+                f"there are {self.n_functions} functions: pairwise_boundary(k, j) is that of two classes"
             )
         return self.coef[0], float(self.intercept[0])
 
@@ -155,13 +157,13 @@ class LinearDiscriminantFunction:
 
 
 def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
-    """Return the planes of a fitted linear classifier, as a value with their geometry.
+    """Return the linear discriminant functions of a fitted classifier, as a value with their geometry.
 
     Parameters
     ----------
     estimator : fitted classifier
         With `coef_`, `intercept_` and `classes_`: this library's, or any that follows scikit-learn. A class
-        of prior 0 is never decided for, and has no plane.
+        of prior 0 is never predicted, and has no function.
 
     Returns
     -------
@@ -171,8 +173,8 @@ def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
     --------
     >>> import numpy as np, tractable
     >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 3.0], [5.0, 3.0]]), ["a", "a", "b", "b"]
-    >>> planes = discriminant_functions(tractable.Perceptron().fit(X, y))
-    >>> planes.decide(X).tolist(), bool(np.all(planes.signed_distance(X[2:]) > 0.0))
+    >>> linear = discriminant_functions(tractable.Perceptron().fit(X, y))
+    >>> linear.decide(X).tolist(), bool(np.all(linear.signed_distance(X[2:]) > 0.0))
     (['a', 'a', 'b', 'b'], True)
     """
     check_fitted(estimator)
@@ -192,11 +194,13 @@ def discriminant_functions(estimator: Any) -> LinearDiscriminantFunction:
 def _possible(
     coef: np.ndarray, intercept: np.ndarray, classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leave out the planes of classes that cannot be: of prior 0, they are at minus infinity."""
+    """Leave out classes of prior 0, whose intercepts are -inf."""
     some = intercept > -np.inf
     if len(coef) == 1 or np.count_nonzero(some) < 2:
         never = classes[[int(intercept[0] < 0)]] if len(coef) == 1 else classes[~some]
-        raise ValueError(f"estimator has no plane: the prior of {never.tolist()} is 0, and one class is left")
+        raise ValueError(
+            f"estimator has no decision boundary: the prior of {never.tolist()} is 0, and one class is left"
+        )
     coef, intercept, classes = coef[some], intercept[some], classes[some]
     if len(classes) == 2:
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
@@ -204,7 +208,7 @@ def _possible(
 
 
 def _length(w: np.ndarray) -> float:
-    """Return ‖w‖; in units of its largest entry, whose square may be no number."""
+    """Return ‖w‖; scaled by its largest entry, whose square may overflow."""
     size = float(np.abs(w).max())
     return size * float(np.linalg.norm(w / size))
 
@@ -215,7 +219,7 @@ class DiscriminantFunctionMixin(ClassifierMixin):
     classes_: np.ndarray
 
     def _scores(self, rows: np.ndarray) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must say how it scores classes")
+        raise NotImplementedError(f"{type(self).__name__} must define _scores")
 
     def _rows(self, X: Any) -> np.ndarray:
         """Return checked rows in double precision."""

@@ -1,4 +1,4 @@
-"""Planes fitted to one-of-K codes by least squares."""
+"""Least squares for classification: linear discriminant functions fitted to one-of-K codes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +17,14 @@ __all__ = ["LeastSquaresClassifier"]
 
 
 class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
-    """The planes nearest to one-of-K codes of the classes: y(x) = Wᵀx + w₀, of which the largest decides.
+    """Linear discriminant functions y(x) = Wᵀx + w₀ nearest to one-of-K codes of the classes.
 
-    Bishop (4.16). Exact in one pass, with the digits of a QR of all rows: rows may be streamed, merged, and
-    read from files larger than memory. The outputs of a row are one in sum, as the codes are; they are no
-    probabilities, may be negative or above one, and are not offered as such. Rows far on the right side pull
-    the planes as hard as mistakes do, and of three classes in a line the middle one may never be decided for
-    (masking): :class:`tractable.LinearDiscriminant` and :class:`tractable.LogisticRegression` do not fail so.
+    Bishop (4.16); a row has the class of the largest. Exact in one pass, with the digits of a QR of all rows:
+    rows may be streamed, merged, and read from files larger than memory. The outputs of a row sum to one, as
+    the codes do; they are no probabilities, may be negative or above one, and are not offered as such. Rows
+    far on the correct side of a boundary influence it as strongly as mistakes do, and of three classes in a
+    line the middle one may never be predicted (masking): :class:`tractable.LinearDiscriminant` and
+    :class:`tractable.LogisticRegression` do not have these faults.
 
     Parameters
     ----------
@@ -35,16 +36,19 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, in order.
     class_count_ : array of shape (n_classes,)
+        The weight of the rows of each class.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
-        The planes; of two classes one, the second less the first, whose sign decides.
-    solution_ : LeastSquares
-        The planes of all classes, and how well they fit.
+        The discriminant functions; of two classes one, the second less the first, whose sign decides.
     rank_ : int
-        Rank of the centred columns.
+        Rank of the centered columns.
     statistic_ : ByClass
+        Triangular factors of the rows of each class.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns.
 
     See Also
     --------
@@ -60,13 +64,13 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")
-    solution_: LeastSquares
+    _solution_: LeastSquares
 
     def __init__(self, *, rank_tol: float | None = None) -> None:
         self.rank_tol = rank_tol
 
     def outputs(self, X: Any) -> np.ndarray:
-        """Return y_k(x) of every class, one in sum: the codes as they are predicted.
+        """Return y_k(x) of every class, the predicted codes, which sum to one.
 
         Parameters
         ----------
@@ -79,11 +83,11 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         return self._outputs(self._rows(X))
 
     def _outputs(self, rows: np.ndarray) -> np.ndarray:
-        fit = self.solution_
+        fit = self._solution_
         return fit.offset + (rows - fit.centre) @ fit.coef.T
 
     def _scores(self, rows: np.ndarray) -> np.ndarray:
-        # A class that was promised and has no rows is never decided for.
+        # A class that was declared and has no rows is never predicted.
         return np.where(self.class_count_ > 0, self._outputs(rows), -np.inf)
 
     def _class_statistic(self) -> Callable[..., Any]:
@@ -96,7 +100,7 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         if len(statistic.labels) < 2:
             raise NotYetDetermined(f"y must have two classes at least, got {len(statistic.labels)} class")
         fit = least_squares(with_codes(statistic, classes), rank_tol=self.rank_tol)
-        self.statistic_, self.classes_, self.solution_ = statistic, classes, fit
+        self.statistic_, self.classes_, self._solution_ = statistic, classes, fit
         self.class_count_ = self._class_weights(statistic, classes)
         two = len(classes) == 2
         self.coef_ = fit.coef[1:] - fit.coef[:1] if two else fit.coef
@@ -107,7 +111,7 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
 def with_codes(statistic: ByClass, classes: np.ndarray) -> LinearFactor:
     """Return the factor of all rows with the one-of-K codes of their classes as targets.
 
-    Within a class codes do not vary, so that the factors of the columns alone say all: classes need not be
+    Codes are constant within a class, so that the factors of the columns alone suffice: classes need not be
     known before the pass.
     """
     codes = one_hot(np.searchsorted(classes, statistic.labels), len(classes))

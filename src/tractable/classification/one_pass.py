@@ -1,10 +1,8 @@
-"""What classifiers that learn class by class share: one-pass estimator, class priors, warnings by class."""
+"""What classifiers that learn class by class share: the one-pass estimator and class priors."""
 
-import sys
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from tractable.base.labels import check_class_rows, check_labels
 from tractable.engines import fold
 from tractable.statistics import ByClass
 
-__all__ = ["OnePassClassifier", "check_seen", "class_by_class", "class_priors", "log_priors"]
+__all__ = ["OnePassClassifier", "check_seen", "class_priors", "log_priors"]
 
 
 class OnePassClassifier(OnePassMixin, Estimator):
@@ -22,7 +20,7 @@ class OnePassClassifier(OnePassMixin, Estimator):
 
     A model supplies `_class_statistic()`, which maps a block of one class's rows to a statistic, and
     `_learn(statistic)`, which sets what was learned from a `ByClass` of them; `_known_classes(statistic)`
-    gives the labels, those promised to `partial_fit` among them.
+    gives the labels, those declared to `partial_fit` among them.
     """
 
     _supervised = True
@@ -30,7 +28,7 @@ class OnePassClassifier(OnePassMixin, Estimator):
     classes_: np.ndarray
 
     def _class_statistic(self) -> Callable[..., Any]:
-        raise NotImplementedError(f"{type(self).__name__} must say which statistic of a class it folds")
+        raise NotImplementedError(f"{type(self).__name__} must define _class_statistic")
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
         rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
@@ -52,17 +50,17 @@ class OnePassClassifier(OnePassMixin, Estimator):
             raise ValueError(f"statistic must be ByClass of {inner} for these parameters, got {kinds}")
 
     def _known_classes(self, statistic: ByClass) -> np.ndarray:
-        """Return the classes: those seen, and those that were promised."""
-        promised = getattr(self, "promised_classes_", None)
-        if promised is None:
+        """Return the classes: those seen, and those that were declared."""
+        declared = getattr(self, "_declared_classes_", None)
+        if declared is None:
             return statistic.labels
-        unknown = np.setdiff1d(statistic.labels, promised)
+        unknown = np.setdiff1d(statistic.labels, declared)
         if len(unknown):
-            raise ValueError(f"y has the label {unknown[0]!r}, which is not among classes {list(promised)}")
-        return promised
+            raise ValueError(f"y has the label {unknown[0]!r}, which is not among classes {list(declared)}")
+        return declared
 
     def _class_weights(self, statistic: ByClass, classes: np.ndarray) -> np.ndarray:
-        """Return the weight of the rows of each class; 0 of one that was promised and not seen."""
+        """Return the weight of the rows of each class; 0 of one that was declared and not seen."""
         found = np.zeros(len(classes))
         found[np.searchsorted(classes, statistic.labels)] = statistic.weight
         return found
@@ -86,19 +84,17 @@ class OnePassClassifier(OnePassMixin, Estimator):
         self
         """
         if classes is not None:
-            self._promise(check_labels(np.asarray(classes))[0])
+            declared = check_labels(np.asarray(classes))[0]
+            known = getattr(self, "_declared_classes_", declared)
+            if not np.array_equal(known, declared):
+                raise ValueError(f"classes={list(declared)} is not what was given before, {list(known)}")
+            self._declared_classes_ = declared
         self._learn_more(X, y, sample_weight)
         return self
 
-    def _promise(self, classes: np.ndarray) -> None:
-        known = getattr(self, "promised_classes_", classes)
-        if not np.array_equal(known, classes):
-            raise ValueError(f"classes={list(classes)} is not what was given before, {list(known)}")
-        self.promised_classes_ = classes
-
 
 def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
-    """Return p(C_k): those given, or the shares of the classes by weight.
+    """Return p(C_k): those given, or the relative weights of the classes.
 
     Parameters
     ----------
@@ -107,7 +103,7 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str
         Weight of the rows of each class.
     classes : array (K,)
     name : str
-        What users call the priors.
+        Of the parameter, for error messages.
 
     Examples
     --------
@@ -127,7 +123,7 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str
 
 
 def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> None:
-    """Refuse to answer for a class that may be and has no rows: they say what it is like."""
+    """Refuse a class of positive prior without rows."""
     unseen = (counts <= 0.0) & (priors > 0.0)
     if np.any(unseen):
         k = int(np.argmax(unseen))
@@ -137,44 +133,5 @@ def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> N
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:
-    """Return log p(C_k); -inf for a class that cannot be."""
+    """Return log p(C_k); -inf for a class of prior 0."""
     return np.where(priors > 0, np.log(np.where(priors > 0, priors, 1.0)), -np.inf)
-
-
-T = TypeVar("T")
-
-
-def class_by_class(work: Callable[[Any, Any], T], labels: Sequence[Any], items: Sequence[Any]) -> list[T]:
-    """Return ``work(label, item)`` for each class; each warning is said once, with its classes.
-
-    Warnings point to the first line outside of this library.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as said:
-    ...     warnings.simplefilter("always")
-    ...     found = class_by_class(lambda k, n: warnings.warn("few rows") or n, ["ash", "birch"], [3, 1])
-    >>> found, [str(warning.message) for warning in said]
-    ([3, 1], ["classes 'ash', 'birch': few rows"])
-    """
-    heard: dict[tuple[type[Warning], str], list[str]] = {}
-    found = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for label, item in zip(labels, items, strict=True):
-            found.append(work(label, item))
-            for kind in dict.fromkeys((warning.category, str(warning.message)) for warning in caught):
-                heard.setdefault(kind, []).append(repr(label))
-            caught.clear()
-    for (category, message), names in heard.items():
-        which = f"class{'es' if len(names) > 1 else ''} {', '.join(names)}"
-        warnings.warn(f"{which}: {message}", category, stacklevel=_outside())
-    return found
-
-
-def _outside() -> int:
-    """Return the `stacklevel` of the first frame that is not of this library, seen from the caller."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tractable."):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -1,4 +1,4 @@
-"""Factor analysis of averaged products: Σ_k = F_k F_kᵀ + D_k, by steps that climb."""
+"""Factor analysis: Σ_k = F_k F_kᵀ + D_k fitted to average products S_k by maximum likelihood."""
 
 from typing import Any
 
@@ -11,29 +11,38 @@ __all__ = ["fit_factors"]
 #: Steps in one M-step of a mixture.
 STEPS = 5
 
-#: How much better, in nats a row, the faster proposal must be.
+#: How much better, in nats a row, the second proposal must be, so that rounding does not decide.
 MARGIN = 1e-9
 
-#: The least variance left on the diagonal, as a share of the column's: where factors explain a column whole
-#: (a Heywood case), every rounding would count.
-LEAST = 1e-6
+#: The least noise variance, as a fraction of the column's variance: in a Heywood case, where factors explain
+#: a column whole, the likelihood would depend on rounding.
+LEAST_NOISE = 1e-6
 
 
 def fit_factors(average: np.ndarray, rank: int, before: Any = None) -> LowRankPlusDiagonal:
-    """Return factors and variances that fit averages S (K, d, d) better than those before.
+    """Return factors and noise variances that fit averages S (K, d, d) no worse than those before.
 
-    Two proposals a step, and of each component the better: a step of EM (Rubin and Thayer 1982), which never
-    falls, and the diagonal that the factors leave over, with the factors that are best for it, which is fast
-    (Barber, section 21.2).
+    Every step makes two proposals and takes the better for each component: a step of EM (Rubin and Thayer
+    1982), which never lowers the likelihood, and the noise D = diag(S - F Fᵀ) with the best factors for it
+    (principal factor analysis; Barber, section 21.2), which converges faster.
+
+    Parameters
+    ----------
+    average : array (K, d, d)
+    rank : int
+        Number of factors.
+    before : LowRankPlusDiagonal, optional
+        Where to begin; by default, noise of half the variance of each column.
     """
-    found = _principal(average, rank) if before is None else before
+    variances = _diagonals(average)
+    found = _best_factors(average, 0.5 * variances, rank) if before is None else before
     for _ in range(STEPS):
-        steady, bold = _em_step(average, found), _best_factors(average, _left_over(average, found), rank)
-        # By more than rounding, which must not decide.
-        better = (_loss(average, bold) < _loss(average, steady) - MARGIN)[:, None]
+        noise = np.maximum(variances - np.sum(found.factor**2, axis=2), LEAST_NOISE * variances)
+        steady, fast = _em_step(average, found), _best_factors(average, noise, rank)
+        better = (_loss(average, fast) < _loss(average, steady) - MARGIN)[:, None]
         found = LowRankPlusDiagonal(
-            factor=np.where(better[:, :, None], bold.factor, steady.factor),
-            variances=np.where(better, bold.variances, steady.variances),
+            factor=np.where(better[:, :, None], fast.factor, steady.factor),
+            variances=np.where(better, fast.variances, steady.variances),
         )
     return found
 
@@ -44,37 +53,27 @@ def _loss(average: np.ndarray, structure: LowRankPlusDiagonal) -> np.ndarray:
 
 
 def _em_step(average: np.ndarray, before: LowRankPlusDiagonal) -> LowRankPlusDiagonal:
+    """Return one step of EM: E[f | x] = Fᵀ Σ⁻¹ x, then the regression of the columns on the factors."""
     factor, rank = before.factor, before.factor.shape[-1]
-    # Σ⁻¹ F, and the regression of the factors on the columns.
-    solved = np.moveaxis(before.solve(np.moveaxis(factor, 2, 0)), 0, 2)
+    solved = np.moveaxis(before.solve(np.moveaxis(factor, 2, 0)), 0, 2)  # Σ⁻¹ F
     gain = np.swapaxes(solved, 1, 2)
-    seen = average @ solved
-    spread = np.eye(rank) - gain @ factor + gain @ seen
-    factor = np.swapaxes(np.linalg.solve(spread, np.swapaxes(seen, 1, 2)), 1, 2)
-    own = _own(average)
-    rest = own - np.sum(factor * seen, axis=2)
-    return LowRankPlusDiagonal(factor=factor, variances=np.maximum(rest, LEAST * own))
+    cross = average @ solved  # E[x fᵀ]
+    second = np.eye(rank) - gain @ factor + gain @ cross  # E[f fᵀ]
+    factor = np.swapaxes(np.linalg.solve(second, np.swapaxes(cross, 1, 2)), 1, 2)
+    variances = _diagonals(average)
+    noise = variances - np.sum(factor * cross, axis=2)
+    return LowRankPlusDiagonal(factor=factor, variances=np.maximum(noise, LEAST_NOISE * variances))
 
 
-def _left_over(average: np.ndarray, before: LowRankPlusDiagonal) -> np.ndarray:
-    own = _own(average)
-    return np.maximum(own - np.sum(before.factor**2, axis=2), LEAST * own)
-
-
-def _best_factors(average: np.ndarray, variances: np.ndarray, rank: int) -> LowRankPlusDiagonal:
-    """Return the factors that are best for given variances: the leading directions in their units."""
-    root = np.sqrt(variances)
-    lengths, axes = np.linalg.eigh(average / root[:, :, None] / root[:, None, :])
-    strength = np.sqrt(np.maximum(lengths[:, -rank:] - 1.0, 0.0))
+def _best_factors(average: np.ndarray, noise: np.ndarray, rank: int) -> LowRankPlusDiagonal:
+    """Return the factors that are best for given noise: the leading eigenvectors of D^-½ S D^-½."""
+    root = np.sqrt(noise)
+    values, vectors = np.linalg.eigh(average / root[:, :, None] / root[:, None, :])
+    length = np.sqrt(np.maximum(values[:, -rank:] - 1.0, 0.0))
     return LowRankPlusDiagonal(
-        factor=root[:, :, None] * axes[:, :, -rank:] * strength[:, None, :], variances=variances
+        factor=root[:, :, None] * vectors[:, :, -rank:] * length[:, None, :], variances=noise
     )
 
 
-def _principal(average: np.ndarray, rank: int) -> LowRankPlusDiagonal:
-    """Begin where half of each column's variance is its own."""
-    return _best_factors(average, 0.5 * _own(average), rank)
-
-
-def _own(average: np.ndarray) -> np.ndarray:
+def _diagonals(average: np.ndarray) -> np.ndarray:
     return np.diagonal(average, axis1=1, axis2=2)

@@ -1,16 +1,18 @@
-"""Shapes of the components' covariances: the sums each needs, and its M-step.
+"""Shapes of covariance matrices: the expected moments each needs, its M-step and its free parameters.
 
-An M-step takes S_k, the average of the squares of the rows about the means, of what `reg_covar` adds and of
-the prior's pseudo-rows: the covariance that is best for S_k is best for all three.
+`SHAPES` is the one table of them. A shape takes S_k, the average over the rows of component k of the products
+(x - μ_k)(x - μ_k)ᵀ in the form that :meth:`CovarianceShape.compress` gives them, and returns the structure
+that maximises -½ (log |Σ_k| + tr(Σ_k⁻¹ S_k)). `reg_covar` and an inverse Wishart prior are part of the
+average: see :meth:`CovarianceShape.maximize`.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays import jittered_cholesky
+from tractable.arrays import cholesky, jittered_cholesky
+from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.diagonal import Diagonal
 from tractable.covariance.factor_analysis import fit_factors
@@ -19,12 +21,318 @@ from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 from tractable.covariance.structure import Covariance
 from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
+from tractable.statistics.standardizer import ROUNDINGS, Standardizer
 from tractable.value import value
 
-__all__ = ["COVARIANCE_TYPES", "Shape", "collapsed", "constant_columns", "regular", "shape_of"]
+__all__ = [
+    "SHAPES",
+    "CovariancePrior",
+    "CovarianceShape",
+    "collapsed_components",
+    "compact_form",
+    "constant_columns",
+    "dense_matrices",
+    "precision_diagonals",
+    "regular",
+    "scale_columns",
+    "shape_of",
+    "variance_floor",
+    "whiteners",
+]
 
-#: A column that never varies is given so many roundings of its values as a standard deviation.
-ROUNDINGS = 8.0
+#: The least variance of a standardized column: the square of a few roundings.
+LEAST_VARIANCE = (ROUNDINGS * np.finfo(np.float64).eps) ** 2
+
+#: The default of `reg_covar`, as a fraction of the variance of each column.
+DEFAULT_FLOOR = 1e-6
+
+
+@value
+class CovariancePrior:
+    """An inverse Wishart prior IW(Σ | Ψ, ν) on every covariance matrix, as pseudo-observations.
+
+    Its mode is that of ν + d + 1 rows with scatter Ψ.
+
+    Parameters
+    ----------
+    scatter : array (d, d)
+        Ψ.
+    weight : float
+        ν + d + 1; zero without a prior.
+    """
+
+    scatter: np.ndarray
+    weight: float
+
+    @classmethod
+    def none(cls, dim: int) -> "CovariancePrior":
+        """Return the prior that changes nothing."""
+        return cls(scatter=np.zeros((dim, dim)), weight=0.0)
+
+    def log_prob(self, structure: Covariance) -> float:
+        """Return Σ_k log p(Σ_k), up to a constant."""
+        if self.weight == 0.0:
+            return 0.0
+        trace = np.sum(structure.precision() * self.scatter, axis=(-2, -1))
+        return -0.5 * float(np.sum(self.weight * structure.log_det + trace))
+
+
+class CovarianceShape(ABC):
+    """A constraint on the covariance matrices of K components."""
+
+    #: Which features of a row the E-step must sum, see :mod:`tractable.primitives.em`.
+    features: ClassVar[int]
+    #: The type of a fitted structure.
+    structure: ClassVar[type[Covariance]]
+    #: Whether all components have one matrix.
+    shared: ClassVar[bool] = False
+    #: Whether all columns must have one scale.
+    common_scale: ClassVar[bool] = False
+
+    @abstractmethod
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        """Return products (K, d, d) in the form of which the shape needs the average."""
+
+    @abstractmethod
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        """Return the structure that is best for an average; `before` is where an iterative fit begins."""
+
+    @abstractmethod
+    def n_free(self, n_components: int, dim: int) -> int:
+        """Return the number of free parameters."""
+
+    def matches(self, structure: Covariance) -> bool:
+        """Whether a structure is of this shape."""
+        return type(structure) is self.structure and (len(structure.batch_shape) == 0) == self.shared
+
+    def maximize(
+        self,
+        weight: np.ndarray,
+        scatter: np.ndarray,
+        *,
+        floor: np.ndarray,
+        prior: CovariancePrior,
+        before: Covariance | None,
+    ) -> Covariance:
+        """Return the M-step of the covariances, Σ_k = (S_k + N_k diag(floor) + Ψ) / (N_k + ν + d + 1).
+
+        Parameters
+        ----------
+        weight : array (K,)
+            N_k, the sums of the responsibilities.
+        scatter : array
+            S_k = Σ_n r_nk (x_n - μ_k)(x_n - μ_k)ᵀ, compressed.
+        floor : array (d,)
+            What `reg_covar` adds to the variances.
+        prior : CovariancePrior
+        before : Covariance or None
+            A component without rows keeps its structure; an iterative fit begins there.
+        """
+        dim = len(floor)
+        n = weight.sum(keepdims=True) if self.shared else weight
+        n = n.reshape(-1, *(1,) * (scatter.ndim - 1))
+        added, pseudo = (self.compress(m[None]) for m in (np.diag(floor), prior.scatter))
+        total = n + prior.weight
+        average = (scatter + n * added + pseudo) / np.where(total > 0, total, 1.0)
+        if not np.all(total > 0):
+            average = np.where(total > 0, average, self.compress(dense_matrices(before, dim)))
+        return self.fit(average, dim, before)
+
+    def implied_scatter(
+        self, weight: np.ndarray, structure: Covariance, *, floor: np.ndarray, prior: CovariancePrior
+    ) -> np.ndarray:
+        """Return the compressed scatter whose M-step is the structure: the inverse of :meth:`maximize`."""
+        n = weight.sum(keepdims=True) if self.shared else weight
+        dense = dense_matrices(structure, len(floor))
+        return self.compress(
+            (dense - np.diag(floor)) * n[:, None, None] + dense * prior.weight - prior.scatter
+        )
+
+
+@value
+class FullShape(CovarianceShape):
+    """Every component has a matrix of its own."""
+
+    features = PRODUCTS
+    structure = Full
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return products
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        found = jittered_cholesky(average)
+        return Full(cholesky=found.lower, jitter=found.jitter)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return n_components * dim * (dim + 1) // 2
+
+
+@value
+class TiedShape(CovarianceShape):
+    """All components have one matrix. The sum of all products is known, so E-steps sum no products."""
+
+    features = LINEAR
+    structure = Full
+    shared = True
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return products.sum(axis=0, keepdims=True)
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        found = jittered_cholesky(average[0])
+        return Full(cholesky=found.lower, jitter=found.jitter)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return dim * (dim + 1) // 2
+
+
+@value
+class DiagonalShape(CovarianceShape):
+    """Columns are independent within a component."""
+
+    features = SQUARES
+    structure = Diagonal
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return np.diagonal(products, axis1=1, axis2=2)
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        return Diagonal(variances=np.maximum(average, LEAST_VARIANCE))
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return n_components * dim
+
+
+@value
+class SphericalShape(CovarianceShape):
+    """A component has one variance in all directions."""
+
+    features = SUM_OF_SQUARES
+    structure = Isotropic
+    common_scale = True
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return np.trace(products, axis1=1, axis2=2)
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        return Isotropic(variance=np.maximum(average / dim, LEAST_VARIANCE), dim=dim)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return n_components
+
+
+@value
+class LowRankShape(CovarianceShape):
+    """Factors and independent noise, Σ_k = F_k F_kᵀ + D_k, with F_k of so many columns."""
+
+    rank: int
+    features = PRODUCTS
+    structure = LowRankPlusDiagonal
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return products
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+        return fit_factors(average, self.rank, before)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        # F R has the same F Fᵀ for a rotation R; and no more numbers count than a full matrix has.
+        free = dim * self.rank - self.rank * (self.rank - 1) // 2 + dim
+        return n_components * min(free, dim * (dim + 1) // 2)
+
+    def matches(self, structure: Covariance) -> bool:
+        return super().matches(structure) and structure.factor.shape[-1] == self.rank  # type: ignore[attr-defined]
+
+
+#: The shape that each `covariance_type` names; "low_rank" is made with its rank, see `shape_of`.
+SHAPES: dict[str, Any] = {
+    "full": FullShape,
+    "tied": TiedShape,
+    "diag": DiagonalShape,
+    "spherical": SphericalShape,
+    "low_rank": LowRankShape,
+}
+
+
+def shape_of(covariance_type: str, rank: int = 1) -> CovarianceShape:
+    """Return the shape of a `covariance_type`.
+
+    Examples
+    --------
+    >>> shape_of("tied").n_free(3, 2), shape_of("low_rank", rank=1).n_free(1, 4)
+    (3, 8)
+    """
+    return LowRankShape(rank=rank) if covariance_type == "low_rank" else SHAPES[covariance_type]()
+
+
+def variance_floor(reg_covar: float | None, standardizer: Standardizer) -> np.ndarray:
+    """Return what `reg_covar` adds to the variances of standardized columns.
+
+    When not given, a millionth of the variance of each column; the scale of a constant column is its floor.
+    """
+    if reg_covar is None:
+        return np.where(standardizer.varies, DEFAULT_FLOOR, 1.0)
+    return float(reg_covar) * standardizer.scale**2
+
+
+def collapsed_components(
+    weights: np.ndarray, structure: Covariance, floor: np.ndarray, varies: np.ndarray
+) -> np.ndarray:
+    """Return which components have a variance within twice the floor in some direction, or no weight.
+
+    Constant columns are left out: every component is flat in them.
+    """
+    jitter = np.atleast_1d(structure.jitter) if isinstance(structure, Full) else np.zeros(1)
+    collapsed = (weights == 0.0) | np.any(jitter > 0, axis=-1)
+    if np.any(varies):
+        root = np.sqrt(np.maximum(floor[varies], LEAST_VARIANCE))
+        dense = structure.dense()[..., varies, :][..., varies] / root[:, None] / root
+        collapsed = collapsed | (np.linalg.eigvalsh(dense)[..., 0] <= 2.0)
+    return collapsed
+
+
+def dense_matrices(structure: Covariance | None, dim: int) -> np.ndarray:
+    """Return the matrices (K or 1, d, d); the identity where there is no structure yet."""
+    return np.eye(dim)[None] if structure is None else structure.dense().reshape(-1, dim, dim)
+
+
+def precision_diagonals(structure: Covariance) -> np.ndarray:
+    """Return the diagonals of the inverses, (K, d) or (d,)."""
+    if isinstance(structure, Diagonal | Isotropic):
+        return 1.0 / structure.diagonal
+    return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
+
+
+def whiteners(structure: Covariance) -> np.ndarray:
+    """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
+    if isinstance(structure, Diagonal | Isotropic):
+        return 1.0 / np.sqrt(structure.diagonal)
+    lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
+    lower = lower.reshape(-1, *lower.shape[-2:])
+    return solve_triangular(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
+
+
+def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:
+    """Return the covariance of x · scale from that of x; an isotropic one has one scale for all columns."""
+    if isinstance(structure, Isotropic):
+        return Isotropic(variance=structure.variance * scale[0] ** 2, dim=structure.dim)
+    if isinstance(structure, Diagonal):
+        return Diagonal(variances=structure.variances * scale**2)
+    if isinstance(structure, LowRankPlusDiagonal):
+        return LowRankPlusDiagonal(
+            factor=structure.factor * scale[:, None], variances=structure.variances * scale**2
+        )
+    assert isinstance(structure, Full)
+    return Full(cholesky=structure.cholesky * scale[:, None])
+
+
+def compact_form(structure: Covariance, matrices: Array) -> Array:
+    """Return matrices (K, d, d) in scikit-learn's shapes: (K, d) or (K,) where these suffice."""
+    if isinstance(structure, Isotropic):
+        return matrices[..., 0, 0]
+    if isinstance(structure, Diagonal):
+        return np.diagonal(matrices, axis1=-2, axis2=-1)
+    return matrices
 
 
 def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[Full, Any]:
@@ -65,124 +373,3 @@ def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     square = (ROUNDINGS * size) ** 2
     floor = xp.where(square > 0, square, xp.full_like(square, float(np.finfo(np.float64).tiny)))
     return xp.where(constant, floor, xp.zeros_like(floor)), constant
-
-
-#: The least variance, in units of the rows': a few roundings of a standard deviation.
-LEAST = (8.0 * np.finfo(np.float64).eps) ** 2
-
-
-@value
-class Shape:
-    """A shape of covariance matrices."""
-
-    kind: int  # the features of rows that it needs
-    kept: Callable[[np.ndarray], np.ndarray]  # from products (K, d, d) to the form that is averaged
-    fit: Callable[[np.ndarray, int, Any], Covariance]  # (S, d, the structure before or None) -> structure
-    n_free: Callable[[int, int], int]  # (K, d) -> how many numbers there are
-    structure: type[Covariance]
-    shared: bool = False  # by all components
-    round: bool = False  # the same in all columns, which therefore share a unit
-    rank: int | None = None  # of the factors
-
-    def has(self, structure: Covariance) -> bool:
-        """Whether a structure is of this shape."""
-        same = type(structure) is self.structure and (len(structure.batch_shape) == 0) == self.shared
-        return same and (self.rank is None or structure.factor.shape[-1] == self.rank)  # type: ignore[attr-defined]
-
-
-def shape_of(covariance_type: str, rank: int) -> Shape:
-    """Return the shape that a name stands for."""
-    if covariance_type != "low_rank":
-        return _SHAPES[covariance_type]
-    return Shape(
-        kind=PRODUCTS,
-        kept=_products,
-        fit=partial(_fit_low_rank, rank),
-        # Factors turn freely, and no more numbers count than a full matrix has.
-        n_free=lambda K, d: K * min(d * rank - rank * (rank - 1) // 2 + d, d * (d + 1) // 2),
-        structure=LowRankPlusDiagonal,
-        rank=rank,
-    )
-
-
-def collapsed(params: Any, reg: np.ndarray, varies: np.ndarray) -> np.ndarray:
-    """Return which components are flat to within what `reg_covar` adds, or have no weight.
-
-    Constant columns say nothing of it: every component is flat in them.
-    """
-    flat = np.zeros(len(params.weights), dtype=bool) | _mended(params.structure)
-    if np.any(varies):
-        root = np.sqrt(np.maximum(reg[varies], LEAST))
-        dense = params.structure.dense()[..., varies, :][..., varies] / root[:, None] / root
-        flat |= np.linalg.eigvalsh(dense)[..., 0] <= 2.0
-    return flat | (params.weights == 0.0)
-
-
-def _mended(structure: Covariance) -> Any:
-    """Whether something had to be added to a matrix to make it positive definite."""
-    return np.any(np.atleast_1d(structure.jitter) > 0, axis=-1) if isinstance(structure, Full) else False
-
-
-def _products(products: np.ndarray) -> np.ndarray:
-    return products
-
-
-def _diagonals(products: np.ndarray) -> np.ndarray:
-    return np.diagonal(products, axis1=1, axis2=2)
-
-
-def _fit_full(average: np.ndarray, *_: Any) -> Covariance:
-    found = jittered_cholesky(average)
-    return Full(cholesky=found.lower, jitter=found.jitter)
-
-
-def _fit_tied(average: np.ndarray, *_: Any) -> Covariance:
-    return _fit_full(average[0])
-
-
-def _fit_diagonal(average: np.ndarray, *_: Any) -> Covariance:
-    return Diagonal(variances=np.maximum(average, LEAST))
-
-
-def _fit_spherical(average: np.ndarray, dim: int, *_: Any) -> Covariance:
-    return Isotropic(variance=np.maximum(average / dim, LEAST), dim=dim)
-
-
-def _fit_low_rank(rank: int, average: np.ndarray, _: int, before: Any) -> Covariance:
-    return fit_factors(average, rank, before)
-
-
-_SHAPES = {
-    "full": Shape(
-        kind=PRODUCTS,
-        kept=_products,
-        fit=_fit_full,
-        n_free=lambda K, d: K * d * (d + 1) // 2,
-        structure=Full,
-    ),
-    "tied": Shape(
-        kind=LINEAR,
-        kept=lambda products: products.sum(axis=0, keepdims=True),
-        fit=_fit_tied,
-        n_free=lambda _, d: d * (d + 1) // 2,
-        structure=Full,
-        shared=True,
-    ),
-    "diag": Shape(
-        kind=SQUARES,
-        kept=_diagonals,
-        fit=_fit_diagonal,
-        n_free=lambda K, d: K * d,
-        structure=Diagonal,
-    ),
-    "spherical": Shape(
-        kind=SUM_OF_SQUARES,
-        kept=lambda products: _diagonals(products).sum(axis=1),
-        fit=_fit_spherical,
-        n_free=lambda K, _: K,
-        structure=Isotropic,
-        round=True,
-    ),
-}
-
-COVARIANCE_TYPES = (*_SHAPES, "low_rank")

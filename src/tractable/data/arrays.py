@@ -80,6 +80,12 @@ class ArraySource(Source):
             block = whole[start : start + step]
             yield replace(block, X=as_floats(block.X))
 
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """See `Source.collect`: the array itself, without a copy."""
+        if check_targets is not None and self.y is not None:
+            check_targets([self.y])
+        return Batch(X=as_floats(self.X), y=self.y, weights=self.weights)
+
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
         return replace(self, **given)

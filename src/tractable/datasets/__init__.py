@@ -1,4 +1,4 @@
-"""Small real tables, with source and licence, and made-up ones that show what they are made for."""
+"""Small real tables, with source and licence, and simulated ones."""
 
 from tractable.datasets.growing_up import AGES, HEIGHTS, VOCABULARIES, make_height_vocabulary_age
 from tractable.datasets.table import Table, load, names

@@ -1,4 +1,4 @@
-"""Made-up people whose height and vocabulary depend on each other through their age alone."""
+"""Simulated people whose height and vocabulary depend on each other through their age alone."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ HEIGHTS = ("≤ 3'", "3'-4'", "4'-5'", "5'-6'", "≥ 6'")
 VOCABULARIES = ("≤ 5K", "5K-10K", "10K-15K", "15K-20K", "≥ 20K")
 
 #: p(age), and p(height | age), p(vocabulary | age), a row each age.
-AGE_SHARES = (0.10, 0.12, 0.13, 0.15, 0.15, 0.35)
-HEIGHT_SHARES = (
+AGE_PROBABILITIES = (0.10, 0.12, 0.13, 0.15, 0.15, 0.35)
+HEIGHT_PROBABILITIES = (
     (0.60, 0.38, 0.02, 0.00, 0.00),
     (0.03, 0.52, 0.43, 0.02, 0.00),
     (0.00, 0.03, 0.50, 0.44, 0.03),
@@ -21,7 +21,7 @@ HEIGHT_SHARES = (
     (0.00, 0.00, 0.07, 0.70, 0.23),
     (0.00, 0.00, 0.08, 0.70, 0.22),
 )
-VOCABULARY_SHARES = (
+VOCABULARY_PROBABILITIES = (
     (0.90, 0.09, 0.01, 0.00, 0.00),
     (0.30, 0.50, 0.17, 0.03, 0.00),
     (0.05, 0.25, 0.45, 0.20, 0.05),
@@ -61,8 +61,9 @@ def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, n
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"n must be a whole number from 1, got {n!r}")
     rng = np.random.default_rng(random_state)
-    years = rng.choice(len(AGES), size=n, p=AGE_SHARES)
-    heights, words = (_drawn(rng, np.array(shares)[years]) for shares in (HEIGHT_SHARES, VOCABULARY_SHARES))
+    years = rng.choice(len(AGES), size=n, p=AGE_PROBABILITIES)
+    tables = (HEIGHT_PROBABILITIES, VOCABULARY_PROBABILITIES)
+    heights, words = (_drawn(rng, np.array(table)[years]) for table in tables)
     X = pd.DataFrame({
         "height": pd.Categorical.from_codes(heights, HEIGHTS, ordered=True),
         "vocabulary": pd.Categorical.from_codes(words, VOCABULARIES, ordered=True),
@@ -70,7 +71,7 @@ def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, n
     return X, np.array(AGES)[years]
 
 
-def _drawn(rng: np.random.Generator, shares: np.ndarray) -> np.ndarray:
-    """Return one bin for each row of shares, by inverting the distribution function."""
-    below = np.cumsum(shares, axis=1)[:, :-1]
-    return (rng.random(len(shares))[:, None] >= below).sum(axis=1)
+def _drawn(rng: np.random.Generator, probabilities: np.ndarray) -> np.ndarray:
+    """Return one bin for each row of probabilities, by inverting the distribution function."""
+    below = np.cumsum(probabilities, axis=1)[:, :-1]
+    return (rng.random(len(probabilities))[:, None] >= below).sum(axis=1)

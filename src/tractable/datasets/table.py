@@ -1,4 +1,4 @@
-"""A small real table in the wheel, with where it comes from."""
+"""Small real tables in the wheel, with their sources and licences."""
 
 import csv
 import tomllib

@@ -10,7 +10,7 @@ from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.distributions.checks import check_finite, check_positive, row_weights
-from tractable.distributions.laplace import coordinate_medians, geometric_median
+from tractable.distributions.laplace import Laplace, coordinate_medians, geometric_median
 from tractable.distributions.multivariate_student_t import expected_distance
 from tractable.distributions.vectors import VectorDistribution, as_vectors
 from tractable.value import value
@@ -130,6 +130,9 @@ class MultivariateLaplace(VectorDistribution):
     def log_peak(self) -> Array:
         """The greatest log density, -log Z, (*batch,)."""
         return -self.dim * namespace_of(self.scale).log(self.scale) - _log_volume(self.dim, self.norm)
+
+    def _one_column(self) -> Laplace:
+        return Laplace(location=self.location[..., 0], scale=self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:
         shape = (n, *self.batch_shape, self.dim)

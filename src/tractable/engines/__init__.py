@@ -4,6 +4,7 @@ from tractable.engines.em import EMResult, best_of, em
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
 from tractable.engines.glm import SoftmaxRegression, softmax_regression
+from tractable.engines.kmeans import Clusters
 from tractable.engines.least_squares import LeastSquares, least_squares
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.quadrature import Integral, integrate
@@ -11,6 +12,7 @@ from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbin
 from tractable.engines.roots import increasing_root
 
 __all__ = [
+    "Clusters",
     "EMResult",
     "EvidenceDecomposition",
     "Integral",

@@ -44,7 +44,7 @@ class EMResult:
 
 
 def em(
-    expect: Callable[[P], Callable[[Any], Any]],
+    expect: Callable[[P], Any],
     maximize: Callable[[Any], P],
     params: P,
     data: Reducible | None = None,
@@ -73,7 +73,8 @@ def em(
     params : value
         The initial parameters.
     data : source, or anything with a method ``reduce(of)``
-        See :class:`tractable.data.Source`, `Prepared` and `Whole`.
+        See :class:`tractable.data.Source`, `Prepared` and `Whole`. None where there are no rows to reduce:
+        ``expect(params)`` is then the expected statistic itself.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
@@ -112,11 +113,12 @@ def em(
             mark.keep(_state(kind, params, trace, done))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
     mark.keep(_state(kind, params, trace, done))
-    return EMResult(params=params, trace=trace, converged=done and not _fell(trace))
+    # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
+    sound = settled is not None or not _fell(trace)
+    return EMResult(params=params, trace=trace, converged=done and sound)
 
 
 def _fold(step: Any, data: Any) -> Any:
-    # TRANSITION: searches whose E-step still folds by itself give no data.
     return step if data is None else data.reduce(step, label="E-step")
 
 

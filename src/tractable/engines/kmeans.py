@@ -1,113 +1,69 @@
-"""Where distances are measured: rows about their mean, in units of their spread."""
+"""K-means: seeding, Lloyd's two steps as expectation-maximisation, and the search for the best clusters.
 
-import math
-from functools import partial
+The E-step gives every row to its nearest centre (:class:`AssignStep`); for rows in memory, bounds on
+distances (Hamerly 2010) decide most rows without computing any (:class:`BoundedAssignStep`). The M-step moves
+every centre to the mean of its rows (:meth:`KMeansProblem.maximize`). The objective J = Σ_k Σ_i r_ik
+|x_i - μ_k|² never rises.
+"""
+
 from typing import Any
 
 import numpy as np
 
+from tractable.data.dispatch import as_source, sample_rows
+from tractable.data.source import Batch, Source
 from tractable.engines import EMResult, best_of, em, fold
 from tractable.primitives.kmeans import (
+    Movement,
     assign,
     cluster_sums,
+    holdings,
     kmeans_plus_plus,
     movement_of,
     n_trials,
     reassign,
 )
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import ordered_map
 from tractable.statistics import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
 __all__ = [
+    "INIT_PARAMS",
+    "SEEDINGS",
+    "AssignStep",
+    "BoundedAssignStep",
+    "BoundedRows",
     "Centers",
     "Clusters",
-    "Frame",
-    "HeldRows",
     "KMeansFit",
-    "StreamedRows",
-    "frame_about",
-    "frame_of",
+    "KMeansProblem",
+    "cluster_means",
+    "distance_standardizer",
+    "initial_responsibilities",
+    "initial_rows",
     "kmeans",
-    "means",
     "random_rows",
-    "search",
     "seeded_rows",
 ]
 
+#: Rows of a block; the same whatever the number of threads.
+BLOCK = 16_384
 
-@value
-class Frame:
-    """A shift and one scale for all columns, so that distances keep their order.
+#: The square of a step that rounding can make.
+ROUNDING = 1e-27
 
-    Both are chosen so that whole numbers stay exact: the shift is the mean, rounded to a fraction of the
-    spread, and the scale a power of two.
-    """
+#: Seeds of a stream are chosen among so many rows, or so many a cluster.
+SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER = 20_000, 50
 
-    shift: np.ndarray  # (d,)
-    scale: float
-    variance: float = 1.0  # of a column on average, in these units
+#: Initial responsibilities of a mixture look at so many rows at most; all take part in the search.
+INITIAL_ROWS = 16_384
 
-    def inside(self, points: np.ndarray) -> np.ndarray:
-        """Return points of the data's space in this frame."""
-        return (np.asarray(points, dtype=np.float64) - self.shift) * self.scale
+#: How the responsibilities of a mixture can be initialised.
+INIT_PARAMS = ("kmeans", "k-means++", "random", "random_from_data")
 
-    def outside(self, points: np.ndarray) -> np.ndarray:
-        """Return points of this frame in the data's space."""
-        return points / self.scale + self.shift
-
-
-def frame_about(mean: np.ndarray, variances: np.ndarray) -> Frame:
-    """Return the frame of columns with these means and variances.
-
-    Examples
-    --------
-    >>> frame = frame_about(np.array([100.3]), np.array([9.0]))
-    >>> frame.shift.tolist(), frame.scale
-    ([100.25], 0.5)
-    """
-    size = math.sqrt(float(np.mean(variances)))
-    # The square of the scale must be a number too.
-    scale = 2.0 ** -min(max(math.floor(math.log2(size)), -500), 500) if size > 0.0 else 1.0
-    grid = 0.125 / scale
-    rounded = np.round(mean / grid) * grid
-    shift = np.where(np.isfinite(rounded), rounded, mean)
-    return Frame(shift=shift, scale=scale, variance=float(np.mean(variances * scale * scale)))
-
-
-def frame_of(data: Any, weights: Any = None) -> Frame:
-    """Return the frame of rows held in memory or in a stream; NaN is refused."""
-    if weights is not None and np.any(weights):
-        # The frame is the same, and no weight so small that squares are lost.
-        weights = np.ldexp(weights, -int(np.frexp(np.max(weights))[1]))
-    moments = fold(_moments, data, weights=weights)
-    if not float(moments.total) > 0.0:
-        raise ValueError("sample_weight must have a positive entry, all are zero")
-    return frame_about(moments.mean, moments.scatter / float(moments.total))
-
-
-def _moments(x: np.ndarray, weights: np.ndarray | None = None) -> DiagonalMoments:
-    """Return the moments of the rows that count."""
-    # A sum is infinite or NaN where an entry is, and seldom otherwise.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspect = not np.isfinite(np.sum(x))
-    if suspect and not np.all(np.isfinite(x)):
-        raise ValueError("X contains NaN or infinity, and k-means has no place for missing values")
-    if weights is None or np.all(weights > 0.0):
-        return DiagonalMoments.of(x, weights)
-    return DiagonalMoments.of(x[weights > 0.0], weights[weights > 0.0])
-
-
-#: Rows of a task; the same whatever the number of threads.
-TASK_ROWS = 16_384
-
-
-@value
-class Centers:
-    """Centres of clusters, (K, d), in a frame."""
-
-    centers: np.ndarray
-    before: dict[str, Any] | None = None  # what the centres that they were moved from held
+#: Standardized entries that are smaller are taken for zero: their squares would underflow.
+NEGLIGIBLE = 1e-100
 
 
 @value
@@ -117,30 +73,22 @@ class Clusters:
     Parameters
     ----------
     sums : array (K, d)
-        Σ w x of the rows of each centre.
+        Σ w z of the rows of each centre.
     counts : array (K,)
         Σ w of the rows of each centre.
     inertia : float
-        J = Σ w |x - c|², each row to its own centre.
+        J = Σ w |z - c|², each row to its own centre.
     centers : array (K, d)
         The centres that rows were given to.
-    frame : Frame
-        Where all of these are measured.
+    standardizer : Standardizer
+        The scale in which all of these are measured, one for all columns.
     """
 
     sums: np.ndarray
     counts: np.ndarray
     inertia: float
     centers: np.ndarray
-    frame: Frame
-
-    @classmethod
-    def of(cls, x: Any, weights: Any = None, *, frame: Frame, centers: np.ndarray) -> "Clusters":
-        """Give the rows of a block to their nearest centres."""
-        found = assign(x, weights, frame.shift, frame.scale, centers)
-        return cls(
-            sums=found.sums, counts=found.counts, inertia=float(found.cost), centers=centers, frame=frame
-        )
+    standardizer: Standardizer
 
     @property
     def objective(self) -> float:
@@ -152,10 +100,15 @@ class Clusters:
         """Number of columns."""
         return int(self.sums.shape[1])
 
+    @property
+    def clusters(self) -> "Clusters":
+        """The statistic itself; see `Reassigned.clusters`."""
+        return self
+
     def __add__(self, other: "Clusters") -> "Clusters":
         if not isinstance(other, Clusters):
             return NotImplemented
-        if not np.array_equal(self.centers, other.centers):
+        if self.centers is not other.centers and not np.array_equal(self.centers, other.centers):
             raise ValueError("cannot merge what different centres hold")
         return replace(
             self,
@@ -166,10 +119,141 @@ class Clusters:
 
 
 @value
-class Farthest:
-    """The row farthest from all centres; of two, the farther, and of equals the first."""
+class Reassigned:
+    """By how much what centres hold has changed, after they moved and rows were reassigned; these add."""
 
-    away: float
+    sums: np.ndarray
+    counts: np.ndarray
+    gain: float  # by how much J falls as rows change their centre
+    centers: np.ndarray
+    before: Clusters
+
+    @property
+    def objective(self) -> float:
+        """What EM raises: -J."""
+        return -self.clusters.inertia
+
+    @property
+    def clusters(self) -> Clusters:
+        """What the centres hold now."""
+        before, held = self.before, self.before.counts > 0.0
+        # With the rows of before, J changes by Σ_k n_k (|m_k - c_k|² - |m_k - c_k, before|²).
+        means = cluster_means(before)
+        moved = np.sum((means - self.centers) ** 2 - (means - before.centers) ** 2, axis=1)
+        return Clusters(
+            sums=before.sums + self.sums,
+            counts=before.counts + self.counts,
+            inertia=before.inertia + float(np.sum(before.counts[held] * moved[held])) - self.gain,
+            centers=self.centers,
+            standardizer=before.standardizer,
+        )
+
+    def __add__(self, other: "Reassigned") -> "Reassigned":
+        return replace(
+            self,
+            sums=self.sums + other.sums,
+            counts=self.counts + other.counts,
+            gain=self.gain + other.gain,
+        )
+
+
+@value
+class Centers:
+    """The parameters of k-means: centres of clusters, (K, d), in standardized columns."""
+
+    centers: np.ndarray
+    before: Clusters | None = None  # what the centres before the last M-step held
+
+
+@value
+class AssignStep:
+    """The E-step: r_ik = 1 for k = argmin_k |z_i - c_k|², the first of equals."""
+
+    centers: np.ndarray
+    standardizer: Standardizer
+
+    def block_rows(self, n_columns: int) -> int:
+        """Return how many rows a block should have."""
+        return BLOCK
+
+    def __call__(self, block: Any) -> Clusters:
+        found = assign(block.X, block.weights, *_scaling(self.standardizer), self.centers)
+        return _clusters(self, found.sums, found.counts, found.cost)
+
+
+class BoundedRows:
+    """Rows in memory with their labels and bounds on distances, twelve bytes a row.
+
+    They are a cache: true of the centres `known`, computed anew for any others, and without influence on the
+    result.
+    """
+
+    def __init__(self, block: Batch) -> None:
+        self.X, self.weights = block.X, block.weights
+        n = block.n_rows
+        self.labels = np.full(n, -1, np.int32)
+        self.upper, self.lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        self.known: np.ndarray | None = None
+
+    def reassign(self, centers: np.ndarray, movement: Movement, standardizer: Standardizer) -> Any:
+        """Update labels and bounds, and return the changes of sums and counts, cost and gain."""
+        self.known = None  # until the pass is through, should it be interrupted
+        state = self.labels, self.upper, self.lower
+        found = reassign(self.X, self.weights, *_scaling(standardizer), centers, movement, *state)
+        self.known = centers
+        return found[:4]
+
+    def assign_to(self, centers: np.ndarray, standardizer: Standardizer) -> Any:
+        """Label all rows anew; return sums, counts and cost as changes from nothing."""
+        self.labels[:] = -1
+        zeros = np.zeros(len(centers))  # rows without a label have no bounds that a movement could change
+        return self.reassign(centers, Movement(half=zeros, move=zeros, drop=zeros), standardizer)
+
+    def is_of(self, centers: np.ndarray) -> bool:
+        """Whether labels and bounds are true of these centres."""
+        return self.known is not None and (self.known is centers or np.array_equal(self.known, centers))
+
+
+@value
+class BoundedAssignStep(AssignStep):
+    """The E-step over `BoundedRows`, from the labels and bounds of the centres before.
+
+    The sums depend on the parameters alone, to the last digit: where a block has no labels of the centres
+    before (a search that is resumed), they are found first.
+    """
+
+    before: Clusters | None
+    movement: Movement
+
+    def __call__(self, block: BoundedRows) -> Any:
+        if self.before is None:
+            sums, counts, cost, _ = block.assign_to(self.centers, self.standardizer)
+            return _clusters(self, sums, counts, cost)
+        if not block.is_of(self.before.centers):
+            block.assign_to(self.before.centers, self.standardizer)
+        sums, counts, _, gain = block.reassign(self.centers, self.movement, self.standardizer)
+        if block.weights is not None:  # differences of weights would gather rounding
+            return HeldStep(centers=self.centers, standardizer=self.standardizer)(block)
+        return Reassigned(sums=sums, counts=counts, gain=gain, centers=self.centers, before=self.before)
+
+
+@value
+class HeldStep(AssignStep):
+    """What centres hold, added row by row, over `BoundedRows` that are labelled if they are not yet."""
+
+    def __call__(self, block: BoundedRows) -> Clusters:
+        if not block.is_of(self.centers):
+            block.assign_to(self.centers, self.standardizer)
+        given = block.X, block.weights, *_scaling(self.standardizer), self.centers
+        found = holdings(*given, block.labels)
+        return _clusters(self, found.sums, found.counts, found.cost)
+
+
+@value
+class Farthest:
+    """The row farthest from all centres; of two the farther, and of equals the first."""
+
+    distance: float
     row: np.ndarray
 
     @classmethod
@@ -179,50 +263,135 @@ class Farthest:
         return cls(away=found.away, row=frame.inside(x[found.row]))
 
     def __add__(self, other: "Farthest") -> "Farthest":
-        return other if other.away > self.away else self
+        return other if other.distance > self.distance else self
 
 
-def means(clusters: Clusters) -> np.ndarray:
-    """Return μ_k = Σ w x / Σ w of the rows of each centre; a centre without rows stays."""
+@value
+class FarthestStep(AssignStep):
+    """Find the row of a block that is farthest from all centres."""
+
+    def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
+        given = block.X, block.weights, *_scaling(self.standardizer), self.centers
+        found = holdings(*given, assign(*given).labels)
+        return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row]))
+
+
+def cluster_means(clusters: Clusters) -> np.ndarray:
+    """Return μ_k = Σ w z / Σ w of the rows of each centre; a centre without rows stays."""
     held = clusters.counts > 0.0
     safe = np.where(held, clusters.counts, 1.0)
     return np.where(held[:, None], clusters.sums / safe[:, None], clusters.centers)
 
 
-class StreamedRows:
-    """Rows that are walked once a step, and of which nothing is kept in between."""
+class KMeansProblem:
+    """The data and the two steps of k-means.
 
-    def __init__(self, data: Any, weights: Any, frame: Frame) -> None:
-        self.data, self.weights, self.frame = data, weights, frame
+    Parameters
+    ----------
+    source : Source or None
+        None for an M-step alone.
+    standardizer : Standardizer
+        With one scale for all columns, see `distance_standardizer`.
+    variance : float
+        Mean variance of the standardized columns, of which `tol` is a fraction.
+    n_clusters : int
+    init : str, array (K, d) or callable
+        Initial centres: a name of `SEEDINGS`, centres, or ``init(X, n_clusters, random_state=rng)``.
+    bounds : bool
+        Whether bounds on distances are kept, where rows are in memory.
+    tol : float
+        The search ends when Σ_k |Δμ_k|² is at most this fraction of the variance.
+    """
 
-    def expect(self, params: Centers) -> Clusters:
-        """Give rows to their nearest centres."""
-        return self._fold(Clusters.of, params.centers)
+    def __init__(
+        self,
+        source: Any,
+        standardizer: Standardizer,
+        *,
+        n_clusters: int,
+        variance: float = 1.0,
+        init: Any = "k-means++",
+        bounds: bool = True,
+        tol: float = 1e-4,
+    ) -> None:
+        self.source, self.standardizer, self.variance = source, standardizer, variance
+        self.n_clusters, self.init, self.tol = n_clusters, init, tol
+        self.total = 1.0
+        self.bounded = bounds and source is not None and source.in_memory
+        self.data: Any = source
+        if source is not None and self.bounded:
+            self.data = source.prepare(BoundedRows, rows=BLOCK)
+        self._candidates: Batch | None = None
 
-    def maximize(self, clusters: Clusters) -> Centers:
-        """Move centres to the means of their rows.
+    def initial(self, rng: np.random.Generator) -> Centers:
+        """Return initial centres."""
+        width = len(self.standardizer.shift)
+        if not isinstance(self.init, str) and not callable(self.init):
+            found = _checked_centers(self.init, self.n_clusters, width)
+        else:
+            if self._candidates is None:
+                self._candidates = self._seeding_rows(rng)
+            x, weights = self._candidates.X, self._candidates.weights
+            if callable(self.init):
+                given = self.init(x, self.n_clusters, random_state=rng)
+                found = _checked_centers(given, self.n_clusters, width)
+            else:
+                found = x[SEEDINGS[self.init](x, weights, self.n_clusters, rng)]
+        return Centers(centers=np.ascontiguousarray(self.standardizer.transform(found)))
 
-        A centre that no row is nearest to begins anew at the row farthest from all others: J cannot rise, as
-        the centre held nothing, and falls in the next step. Where all rows lie on centres, it stays.
+    def expect(self, params: Centers) -> AssignStep:
+        """Return the E-step: every row to its nearest centre."""
+        common: dict[str, Any] = {"centers": params.centers, "standardizer": self.standardizer}
+        if not self.bounded:
+            return AssignStep(**common)
+        before = params.centers if params.before is None else params.before.centers
+        movement = movement_of(before, params.centers)
+        return BoundedAssignStep(before=params.before, movement=movement, **common)
+
+    def maximize(self, statistic: Clusters | Reassigned) -> Centers:
+        """Return the M-step: every centre at the mean of its rows.
+
+        A centre that no row is nearest to moves to the row farthest from all others: J cannot rise, as the
+        centre held nothing, and falls in the next step. Where all rows lie on centres, it stays.
         """
-        centers = means(clusters)
-        empty = np.flatnonzero(clusters.counts == 0.0)
+        clusters = statistic.clusters
+        centers = cluster_means(clusters)
         full = np.flatnonzero(clusters.counts > 0.0)
-        for k in empty:
-            found = self._fold(Farthest.of, centers[full])
-            if found.away <= 0.0:
+        for k in np.flatnonzero(clusters.counts == 0.0) if self.data is not None else ():
+            step = FarthestStep(centers=np.ascontiguousarray(centers[full]), standardizer=self.standardizer)
+            found = self.data.reduce(step)
+            if found.distance <= 0.0:
                 break
             centers[k] = found.row
             full = np.append(full, k)
-        return Centers(centers=centers)
+        return Centers(centers=centers, before=clusters if self.bounded else None)
 
-    def finish(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
-        """Return the labels, where they are kept, and what the centres hold."""
-        return None, self.expect(params)
+    def settled(self, before: Centers, after: Centers) -> bool:
+        """Whether a step moved the centres by so little that it is the last."""
+        step = after.centers - before.centers
+        # So small a step is rounding, in a scale in which rows are of the size of 1.
+        return bool(np.sum(step * step) <= max(self.tol * self.variance, ROUNDING * step.size))
 
-    def _fold(self, of: Any, centers: np.ndarray) -> Any:
-        of = partial(of, frame=self.frame, centers=np.ascontiguousarray(centers))
-        return fold(of, self.data, weights=self.weights, rows=TASK_ROWS)
+    def run_em(self, params: Centers, max_iter: int) -> EMResult:
+        """Alternate the two steps from initial centres until they settle."""
+        return em(
+            self.expect,
+            self.maximize,
+            params,
+            self.data,
+            tol=0.0,
+            max_iter=max_iter,
+            label="k-means",
+            settled=self.settled,
+        )
+
+    def held(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
+        """Return the labels, where they are kept, and what the centres hold, added row by row."""
+        if not self.bounded:
+            return None, self.data.reduce(self.expect(params))
+        step = HeldStep(centers=params.centers, standardizer=self.standardizer)
+        found = self.data.reduce(step)
+        return np.concatenate([block.labels for block in self.data.stored]), found
 
 
 class HeldRows(StreamedRows):
@@ -342,21 +511,16 @@ class KMeansFit:
         Weight of the rows of each cluster.
     inertia : float
         J = Σ w |x - μ|², each row to its own centre.
-    inertias : array (n_iter + 1,)
-        J before the first step and after each; it never rises.
     n_iter : int
     converged : bool
-    interrupted : bool
     """
 
     centers: np.ndarray
     labels: np.ndarray | None
     counts: np.ndarray
     inertia: float
-    inertias: np.ndarray
     n_iter: int
     converged: bool
-    interrupted: bool = False
 
 
 def kmeans(
@@ -379,7 +543,7 @@ def kmeans(
     rng : numpy.random.Generator
     n_init, max_iter : int
     tol : float
-        The search ends when Σ_k |Δμ_k|² is below this share of the mean variance of the columns.
+        The search ends when Σ_k |Δμ_k|² is below this fraction of the mean variance of the columns.
 
     Examples
     --------
@@ -388,58 +552,50 @@ def kmeans(
     >>> sorted(found.centers[:, 0].tolist()), found.inertia
     ([0.5, 8.5], 1.0)
     """
-    frame = frame_of(x, weights)
-    rows = HeldRows(x, weights, frame)
-
-    def start(_: int) -> np.ndarray:
-        return x[seeded_rows(x, weights, n_clusters, rng)]
-
-    found = search(rows, start, n_init=n_init, max_iter=max_iter, tol=tol)
-    if found.interrupted:  # those who ask for a start have no use for half of one
+    source = as_source(x, None, weights)
+    standardizer, variance = distance_standardizer(source)
+    problem = KMeansProblem(source, standardizer, n_clusters=n_clusters, variance=variance, tol=tol)
+    found = best_of(lambda _: problem.run_em(problem.initial(rng), max_iter), n_init)
+    if found.interrupted:  # half of an initialisation is of no use
         raise KeyboardInterrupt
-    return found
-
-
-def search(rows: StreamedRows, start: Any, *, n_init: int, max_iter: int, tol: float) -> KMeansFit:
-    """Take Lloyd's steps from `n_init` starts, ``start(number) -> centres``, and keep the best."""
-    frame = rows.frame
-
-    def settled(before: Centers, after: Centers) -> bool:
-        step = after.centers - before.centers
-        # So small a step is rounding, in a frame where rows are of the size of 1.
-        return bool(np.sum(step * step) <= max(tol * frame.variance, ROUNDING * step.size))
-
-    def one(number: int) -> EMResult:
-        first = Centers(centers=np.ascontiguousarray(frame.inside(start(number))))
-        return em(
-            rows.expect, rows.maximize, first, tol=0.0, max_iter=max_iter, label="k-means", settled=settled
-        )
-
-    with single_threaded_blas():
-        found = best_of(one, n_init)
-        labels, held = rows.finish(found.params)
-    unit = frame.scale * frame.scale
-    trace = -np.asarray(found.trace)
-    trace[-1] = held.inertia
+    labels, held = problem.held(found.params)
     return KMeansFit(
-        centers=frame.outside(found.params.centers),
+        centers=standardizer.inverse_transform(found.params.centers),
         labels=labels,
         counts=held.counts,
-        inertia=held.inertia / unit,
-        inertias=np.maximum.accumulate(trace[::-1])[::-1] / unit,
+        inertia=held.inertia / standardizer.scale[0] ** 2,
         n_iter=found.n_iter,
         converged=found.converged,
-        interrupted=found.interrupted,
     )
 
 
+def distance_standardizer(source: Source) -> tuple[Standardizer, float]:
+    """Return the scale in which distances are measured, and the mean variance of a column in it.
+
+    One scale for all columns keeps the order of distances; it is a power of two, and the shift is the rounded
+    mean, so that whole numbers stay exact.
+    """
+    weights = getattr(source, "weights", None)
+    if weights is not None and np.any(weights):
+        # A power of two changes nothing, and no weight is then so small that squares are lost.
+        source = source.assign(weights=np.ldexp(weights, -int(np.frexp(np.max(weights))[1])))
+    moments = fold(DiagonalMoments.of, source)
+    total = float(moments.total)
+    if not total > 0.0:
+        raise ValueError("sample_weight must have a positive entry, all are zero")
+    if np.any(moments.weight < moments.total) or not np.all(np.isfinite(moments.mean)):
+        raise ValueError("X contains NaN or infinity, which k-means does not accept")
+    standardizer = Standardizer.from_moments(moments, common=True, exact=True)
+    return standardizer, float(np.mean(moments.scatter * standardizer.scale**2 / total))
+
+
 def seeded_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the rows that greedy k-means++ begins with."""
+    """Return the rows that greedy k-means++ chooses as initial centres."""
     return kmeans_plus_plus(x, weights, n_clusters, rng.random((n_clusters, n_trials(n_clusters))))
 
 
 def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows drawn by weight; rows that equal one drawn before are passed over while others are left.
+    """Return rows drawn by weight; rows that equal one drawn before are left out while there are others.
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
@@ -447,8 +603,84 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
-        held = np.cumsum(mass)
-        row = min(int(np.searchsorted(held, u * held[-1], side="right")), int(np.flatnonzero(mass)[-1]))
+        total = np.cumsum(mass)
+        row = min(int(np.searchsorted(total, u * total[-1], side="right")), int(np.flatnonzero(mass)[-1]))
         chosen.append(row)
         mass = np.where(np.all(x == x[row], axis=1), 0.0, mass)
     return np.asarray(chosen)
+
+
+#: How initial centres can be chosen among rows.
+SEEDINGS = {"k-means++": seeded_rows, "random": random_rows}
+
+
+def initial_rows(
+    source: Any, standardizer: Standardizer, n_components: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return standardized rows to initialise a mixture with, and their weights; missing entries are zero."""
+    # A generator of its own: how many rows there are must not change what is drawn later.
+    (own,) = rng.spawn(1)
+    x, weights = sample_rows(source, None, max(INITIAL_ROWS, 32 * n_components), own)
+    z = np.nan_to_num(standardizer.transform(x), nan=0.0)
+    return np.where(np.abs(z) < NEGLIGIBLE, 0.0, z), weights
+
+
+def initial_responsibilities(
+    how: str, z: np.ndarray, weights: np.ndarray | None, n_components: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return initial responsibilities (n, K) of the components of a mixture for rows.
+
+    Parameters
+    ----------
+    how : {"kmeans", "k-means++", "random_from_data", "random"}
+        One for the cluster that k-means finds, or for the nearest of rows that k-means++ or chance chooses;
+        or random numbers that sum to one.
+    z : array (n, d)
+        Standardized rows, see `initial_rows`.
+    weights : array (n,) or None
+    n_components : int
+    rng : numpy.random.Generator
+    """
+    if how == "random":
+        draws = rng.standard_exponential((len(z), n_components))
+        return draws / draws.sum(axis=1, keepdims=True)
+    if how == "kmeans":
+        labels = kmeans(z, weights, n_components, rng).labels
+    else:
+        draw = seeded_rows if how == "k-means++" else _stratified_rows
+        centers = z[draw(z, weights, n_components, rng)]
+        labels = np.argmin(np.sum(centers * centers, axis=1) - 2.0 * z @ centers.T, axis=1)
+    return np.eye(n_components)[labels]
+
+
+def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return one row from each of equal parts of the cumulative weight, so that weights are repetitions."""
+    total = np.cumsum(np.ones(len(z)) if weights is None else weights)
+    drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
+    return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
+
+
+def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:
+    return standardizer.shift, float(standardizer.scale[0])
+
+
+def _clusters(step: AssignStep, sums: np.ndarray, counts: np.ndarray, cost: float) -> Clusters:
+    return Clusters(
+        sums=sums,
+        counts=counts,
+        inertia=float(cost),
+        centers=step.centers,
+        standardizer=step.standardizer,
+    )
+
+
+def _checked_centers(given: Any, n_clusters: int, width: int) -> np.ndarray:
+    try:
+        centers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"init must be centres, as numbers: {error}") from None
+    if centers.shape != (n_clusters, width):
+        raise ValueError(f"init must have shape ({n_clusters}, {width}), got {centers.shape}")
+    if not np.all(np.isfinite(centers)):
+        raise ValueError("init contains NaN or infinity")
+    return centers

@@ -97,7 +97,7 @@ def lbfgs(
             product = float(np.vdot(difference, change))
             if product > 0.0:
                 pairs = [*pairs, (difference, change, product)][-memory:]
-            x, here = stepped  # type: ignore[assignment]
+            x, here = stepped
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
             converged = small and (settled is None or settled(x, here[1]))

@@ -1,106 +1,116 @@
-"""Least squares from the triangular factor of the rows."""
+"""Least squares from the triangular factor of the rows: coefficients, rank, standard errors, refinement."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import log, pi
 from typing import Any
-
-import numpy as np
 
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums, triangle
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
 __all__ = ["SOLVERS", "LeastSquares", "column_lengths", "least_squares", "reduced_rows", "refine"]
 
+#: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
+FEW_COLUMNS = 256
+#: Passes after which a refinement that still changes the coefficients is given up.
+MAX_REFINEMENTS = 10
+
 
 @value
 class LeastSquares:
-    """The plane of least squared distance to t targets, y ≈ offset + (x - centre)ᵀ coef, and its errors.
+    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors.
 
     Parameters
     ----------
     coef : array (t, d)
     intercept : array (t,)
     centre : array (d,)
-        Mean of the rows; zeros where the plane goes through the origin.
+        Mean of the rows; zeros without an intercept.
     offset : array (t,)
-        The plane at the centre.
-    spread : array (d, rank)
-        A factor of the covariance of the coefficients, which is σ² spread spreadᵀ.
-    residual : array (t,)
-        Sum of squared residuals.
+        The prediction at the centre.
+    root : array (d, rank)
+        G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the coefficients is
+        σ² G Gᵀ.
+    rss : array (t,)
+        Residual sum of squares.
     weight : float
-        How many rows there were.
-    n_located : int
-        1 where there is an intercept, else 0.
+        Total weight of the rows, n.
+    has_intercept : bool
     """
 
     coef: Array
     intercept: Array
     centre: Array
     offset: Array
-    spread: Array
-    residual: Array
+    root: Array
+    rss: Array
     weight: Any
-    n_located: int = 1
+    has_intercept: bool = True
 
     @property
     def rank(self) -> int:
-        """Number of directions of the (centred) rows that the fit could see."""
-        return int(self.spread.shape[1])
+        """Rank of the columns, centred where there is an intercept."""
+        return int(self.root.shape[1])
 
     @property
-    def dof(self) -> float:
-        """Rows left to estimate the noise from, after the parameters: n - rank - 1."""
-        return float(self.weight) - self.rank - self.n_located
+    def residual_dof(self) -> float:
+        """Degrees of freedom of the residuals, n - rank - 1 (n - rank without an intercept)."""
+        return float(self.weight) - self.rank - self.has_intercept
 
     @property
-    def sigma2_ml(self) -> Array:
-        """Noise variance of maximum likelihood, the mean squared residual, (t,)."""
-        return self.residual / self.weight
+    def noise_variance_ml(self) -> Array:
+        """Maximum likelihood estimate of the noise variance, rss / n, (t,)."""
+        return self.rss / self.weight
 
     @property
-    def sigma2(self) -> Array:
-        """Unbiased noise variance, (t,); NaN where no row is left to estimate it from."""
-        return self.residual / (self.dof if self.dof > 0 else float("nan"))
+    def noise_variance(self) -> Array:
+        """Unbiased estimate of the noise variance, rss / residual_dof, (t,); NaN without such."""
+        return self.rss / (self.residual_dof if self.residual_dof > 0 else float("nan"))
 
     @property
     def log_likelihood(self) -> float:
-        """Greatest log-likelihood, -n/2 (log 2πσ² + 1) for each target; infinite for an exact fit."""
-        xp = namespace_of(self.residual)
-        if bool(xp.any(self.residual == 0)):
+        """Greatest log-likelihood, Σ_t -n/2 (log 2πσ² + 1); infinite for an exact fit."""
+        xp = namespace_of(self.rss)
+        if bool(xp.any(self.rss == 0)):
             return float("inf")
-        return float(-0.5 * self.weight * xp.sum(xp.log(self.sigma2_ml) + log(2.0 * pi) + 1.0))
+        return float(-0.5 * self.weight * xp.sum(xp.log(self.noise_variance_ml) + log(2.0 * pi) + 1.0))
 
     @property
-    def covariance(self) -> Array:
+    def coef_covariance(self) -> Array:
         """Covariance of the coefficients of each target, (t, d, d)."""
-        return self.sigma2[:, None, None] * (self.spread @ self.spread.T)[None, ...]
+        return self.noise_variance[:, None, None] * (self.root @ self.root.T)[None, ...]
 
     @property
-    def std_errors(self) -> Array:
+    def coef_std_errors(self) -> Array:
         """Standard error of every coefficient, (t, d)."""
-        xp = namespace_of(self.spread)
-        return xp.sqrt(self.sigma2[:, None] * xp.sum(self.spread**2, axis=1)[None, :])
+        xp = namespace_of(self.root)
+        return xp.sqrt(self.noise_variance[:, None] * xp.sum(self.root**2, axis=1)[None, :])
 
     @property
     def intercept_std_errors(self) -> Array:
         """Standard error of the intercepts, (t,)."""
-        xp = namespace_of(self.spread)
-        return xp.sqrt(self.sigma2 * self.leverage(xp.zeros_like(self.centre)[None, :]))
+        xp = namespace_of(self.root)
+        return xp.sqrt(self.noise_variance * self.leverage(xp.zeros_like(self.centre)[None, :]))
 
     def predict(self, x: Array) -> Array:
-        """Return the plane at the rows of x, (n, t)."""
+        """Return the predictions at the rows of x, (n, t)."""
         return self.offset + (x - self.centre) @ self.coef.T
 
     def leverage(self, x: Array) -> Array:
-        """Return 1/n + |spreadᵀ (x - centre)|² a row: the variance of the plane there, in units of σ²."""
-        xp = namespace_of(self.spread)
-        return self.n_located / self.weight + xp.sum(((x - self.centre) @ self.spread) ** 2, axis=1)
+        """Return 1/n + |Gᵀ (x - centre)|² for each row: the variance of the prediction there, over σ²."""
+        xp = namespace_of(self.root)
+        return self.has_intercept / self.weight + xp.sum(((x - self.centre) @ self.root) ** 2, axis=1)
+
+    def hat(self, x: Array) -> Array:
+        """Return the matrix whose diagonal is the leverage, (n, n)."""
+        z = (x - self.centre) @ self.root
+        return self.has_intercept / self.weight + z @ z.T
 
 
 def least_squares(
@@ -108,7 +118,7 @@ def least_squares(
 ) -> LeastSquares:
     """Solve least squares from the statistic of the rows.
 
-    Of the planes that fit equally well, the one with the shortest coefficients is taken.
+    Of several solutions, the one with the shortest coefficients is returned.
 
     Parameters
     ----------
@@ -116,7 +126,7 @@ def least_squares(
     fit_intercept : bool
     solver : {"qr", "svd", "normal"}
     rank_tol : float, optional
-        A direction in which the columns vary less than this, relative to their lengths about the origin, is
+        Directions in which the columns vary less than this, relative to their lengths about the origin, are
         taken for rounding; 10 d ε by default.
 
     Examples
@@ -129,20 +139,21 @@ def least_squares(
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
-    # Columns are known to a rounding of their length about the origin, so a constant column is no direction.
-    scale = xp.hypot(
-        column_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5
-    )[:d]
-    scale = xp.where(scale > 0, scale, xp.ones_like(scale))
-    tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
-    found = SOLVERS[solver](r / scale, z, tol)
-    spread = found.spread / scale[:, None]
-    coef = found.coef / scale[:, None]
-    if spread.shape[1] < d:
-        # The shortest coefficients are combinations of rows, in the units that were given.
-        basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
-        coef, spread = (basis @ (basis.T @ part) for part in (coef, spread))
+    with single_threaded_blas() if d <= FEW_COLUMNS else nullcontext():
+        r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
+        # The rounding error of a column is ε times its length about the origin: a constant one has rank 0.
+        scale = xp.hypot(
+            column_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5
+        )[:d]
+        scale = xp.where(scale > 0, scale, xp.ones_like(scale))
+        tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
+        found = SOLVERS[solver](r / scale, z, tol)
+        root = found.root / scale[:, None]
+        coef = found.coef / scale[:, None]
+        if root.shape[1] < d:
+            # The shortest coefficients, in the units of the data, lie in the span of the rows.
+            basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
+            coef, root = (basis @ (basis.T @ part) for part in (coef, root))
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
     return LeastSquares(
@@ -150,54 +161,53 @@ def least_squares(
         intercept=offset - centre @ coef,
         centre=centre,
         offset=offset,
-        spread=spread,
-        residual=found.lost + rest,
+        root=root,
+        rss=found.rss + rest,
         weight=statistic.weight,
-        n_located=int(fit_intercept),
+        has_intercept=bool(fit_intercept),
     )
 
 
 def reduced_rows(statistic: LinearFactor, *, fit_intercept: bool) -> tuple[Array, Array, Array]:
-    """Return rows R and targets z with the same least squares as all rows, and the squares beyond them, (t,).
+    """Return R and z with |y - Xw|² = |z - Rw|² + rest for all w, and `rest`, (t,).
 
-    R is triangular, (d, d), or has fewer rows than columns.
+    R is triangular, (d, d), or has fewer rows than columns; X and y are centred where there is an intercept.
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
     factor = statistic.factor
     if not fit_intercept:
-        middle = xp.sqrt(xp.asarray(statistic.weight, dtype=xp.float64)) * statistic.mean
-        factor = xp.concat([middle[None, :], factor])
+        mean = xp.sqrt(xp.asarray(statistic.weight, dtype=xp.float64)) * statistic.mean
+        factor = xp.concat([mean[None, :], factor])
     if factor.shape[0] < d:
         return factor[:, :d], factor[:, d:], xp.zeros_like(statistic.mean[d:])
     factor = statistic.triangular() if fit_intercept else triangle(factor)
-    with np.errstate(over="ignore"):  # targets beyond 1e154 have a plane, and squares that are infinite
-        return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
+    return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
 
 
 @value
 class _Solved:
-    """Coefficients in scaled units, (d, t), and what was found on the way."""
+    """A solution of R w = z for columns of length one."""
 
-    coef: Array
-    spread: Array  # (d, rank), a factor of their covariance
-    directions: Array  # (d, rank), orthonormal: those in which the rows vary
-    lost: Array  # (t,), squares of the targets in no such direction
+    coef: Array  # (d, t)
+    root: Array  # (d, rank), a factor of (RᵀR)⁻¹
+    directions: Array  # (d, rank), an orthonormal basis of the span of the rows
+    rss: Array  # (t,), of z
 
 
 def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
-    """Solve R w = z by substitution; where R may be singular, ask the SVD."""
+    """Solve R w = z by substitution, or by the SVD where R may be singular."""
     xp = namespace_of(r)
     n, d = r.shape
     if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
     identity = xp.eye(d, dtype=r.dtype, device=device(r))
     inverse = solve_triangular(r.T, identity, transposed=True)
-    # |R⁻¹| ≥ 1/σ_min: a short inverse is a proof of full rank, a long one a doubt.
+    # |R⁻¹| ≥ 1/σ_min: a short inverse proves full rank, a long one calls for the singular values.
     if float(xp.sqrt(xp.sum(inverse**2))) * tol >= 1.0 and float(xp.min(xp.linalg.svdvals(r))) <= tol:
         return _by_svd(r, z, tol)
     coef = solve_triangular(r.T, z, transposed=True)
-    return _Solved(coef=coef, spread=inverse, directions=identity, lost=xp.zeros_like(xp.sum(z, axis=0)))
+    return _Solved(coef=coef, root=inverse, directions=identity, rss=xp.zeros_like(xp.sum(z, axis=0)))
 
 
 def _by_svd(r: Array, z: Array, tol: float) -> _Solved:
@@ -206,29 +216,26 @@ def _by_svd(r: Array, z: Array, tol: float) -> _Solved:
     u, s, vt = xp.linalg.svd(r, full_matrices=False)
     rank = int(xp.sum(xp.astype(s > tol, xp.int64)))
     u, v = u[:, :rank], vt.T[:, :rank]
-    spread, turned = v / s[:rank], u.T @ z
-    return _Solved(
-        coef=spread @ turned, spread=spread, directions=v, lost=xp.sum((z - u @ turned) ** 2, axis=0)
-    )
+    root, projections = v / s[:rank], u.T @ z
+    rss = xp.sum((z - u @ projections) ** 2, axis=0)
+    return _Solved(coef=root @ projections, root=root, directions=v, rss=rss)
 
 
 def _by_normal_equations(r: Array, z: Array, tol: float) -> _Solved:
-    """Return w = (RᵀR)⁻¹ Rᵀz: squares the condition, so half of the digits are gone before it begins."""
+    """Return w = (RᵀR)⁻¹ Rᵀz; the square of the condition costs half of the digits."""
     xp = namespace_of(r)
     d = r.shape[1]
     lengths = column_lengths(r)
     lengths = xp.where(lengths > tol, lengths, xp.ones_like(lengths))
     unit = r / lengths
     eigenvalues, v = xp.linalg.eigh(unit.T @ unit)
-    seen = int(xp.sum(xp.astype(eigenvalues > 10.0 * d * float(xp.finfo(r.dtype).eps), xp.int64)))
-    v = v[:, d - seen :]
-    spread = v / xp.sqrt(eigenvalues[d - seen :])
-    coef = spread @ (spread.T @ (unit.T @ z))
+    rank = int(xp.sum(xp.astype(eigenvalues > 10.0 * d * float(xp.finfo(r.dtype).eps), xp.int64)))
+    v = v[:, d - rank :]
+    root = v / xp.sqrt(eigenvalues[d - rank :])
+    coef = root @ (root.T @ (unit.T @ z))
     directions = xp.linalg.qr(v * lengths[:, None])[0]
-    lost = xp.sum((z - unit @ coef) ** 2, axis=0)
-    return _Solved(
-        coef=coef / lengths[:, None], spread=spread / lengths[:, None], directions=directions, lost=lost
-    )
+    rss = xp.sum((z - unit @ coef) ** 2, axis=0)
+    return _Solved(coef=coef / lengths[:, None], root=root / lengths[:, None], directions=directions, rss=rss)
 
 
 SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
@@ -239,7 +246,7 @@ SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
 
 
 def column_lengths(a: Array) -> Array:
-    """Return the Euclidean lengths of the columns, without overflow."""
+    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
     xp = namespace_of(a)
     if not a.shape[0]:
         return xp.sum(a, axis=0)
@@ -248,27 +255,14 @@ def column_lengths(a: Array) -> Array:
     return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
 
 
-#: Passes after which a fit that still moves is left as it is.
-MOST = 10
-
-
-@value
-class _Sums:
-    """Sums over rows as pairs; they merge with ``+`` in twice the digits."""
-
-    pair: Pair
-
-    def __add__(self, other: "_Sums") -> "_Sums":
-        return _Sums(pair=dd_add(self.pair, other.pair))
-
-
 def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) -> tuple[LeastSquares, int]:
-    """Return the fit with all its digits, and how often the rows were read for it.
+    """Return the fit with all its digits, and how many passes over the rows that took.
 
     Each pass computes the gradient Xᵀ(y - Xw) in double-double arithmetic and corrects w by (XᵀX)⁻¹ times it,
-    with the inverse that the QR of the rows gave. The error shrinks by the condition number times ε, so two
-    passes serve up to a condition of 1e10 of the scaled columns; far from the origin, where a rounded centre
-    ties the coefficients to the offset, one or two more. Rows are taken for exact.
+    with the inverse that the QR of the rows gave (iterative refinement). The error shrinks by the condition
+    number times ε, so two passes serve up to a condition of 1e10 of the scaled columns; far from the origin,
+    where rounding of the centre couples the coefficients and the offset, one or two more. The rows are taken
+    as exact.
 
     Parameters
     ----------
@@ -280,8 +274,6 @@ def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) 
     Examples
     --------
     >>> import numpy as np
-    >>> from tractable.engines import least_squares
-    >>> from tractable.statistics import LinearFactor
     >>> x, y = np.array([[1.0], [2.0], [4.0]]) / 3, np.array([1.0, 2.0, 4.0])
     >>> fit, passes = refine(least_squares(LinearFactor.of(x, y), fit_intercept=False), x, y)
     >>> float(fit.coef[0, 0]), passes
@@ -289,66 +281,84 @@ def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) 
     """
     xp = namespace_of(fit.coef)
     coef, offset = (fit.coef, xp.zeros_like(fit.coef)), (fit.offset, xp.zeros_like(fit.offset))
-    residual = fit.residual
-    before = float("inf")
-    for passes in range(1, MOST + 1):
-        high, low = fold(_sums_at(fit.centre, coef, offset), data, y, weights=weights, label="refining").pair
+    rss, before = fit.rss, float("inf")
+    passes = 0
+    while passes < MAX_REFINEMENTS:
+        passes += 1
+        of = _ResidualSums(centre=fit.centre, coef=coef, offset=offset)
+        high, low = fold(of, data, y, weights=weights, label="refining").pair
         gradient = high + low
-        step = (gradient[:, 1:-1] @ fit.spread) @ fit.spread.T
-        up = gradient[:, 0] / fit.weight if fit.n_located else xp.zeros_like(fit.offset)
-        moved = _relative(fit, step, up, coef[0], offset[0])
-        if not moved < 0.5 * before:
-            return _refined(fit, coef, offset, residual), passes
-        residual = gradient[:, -1]
-        coef = dd_add(coef, (step, xp.zeros_like(step)))
-        offset = dd_add(offset, (up, xp.zeros_like(up)))
-        shrinking = moved / before if before < float("inf") else moved
-        tied = _relative(fit, _tied(fit, up), xp.zeros_like(up), coef[0], offset[0])
-        if max(moved * shrinking, tied) <= 0.1 * float(xp.finfo(step.dtype).eps):
+        coef_step = (gradient[:, 1:-1] @ fit.root) @ fit.root.T
+        offset_step = gradient[:, 0] / fit.weight if fit.has_intercept else xp.zeros_like(fit.offset)
+        change = _relative_change(fit, coef_step, offset_step, coef[0], offset[0])
+        if not change < 0.5 * before:
             break
-        before = max(moved, 2.0 * tied)
-    return _refined(fit, coef, offset, residual), passes
+        rss = gradient[:, -1]
+        coef = dd_add(coef, (coef_step, xp.zeros_like(coef_step)))
+        offset = dd_add(offset, (offset_step, xp.zeros_like(offset_step)))
+        rate = change / before if before < float("inf") else change
+        coupled = _coupled_step(fit, offset_step)
+        induced = _relative_change(fit, coupled, xp.zeros_like(offset_step), coef[0], offset[0])
+        if max(change * rate, induced) <= 0.1 * float(xp.finfo(coef_step.dtype).eps):
+            break
+        before = max(change, 2.0 * induced)
+    return _rounded(fit, coef, offset, rss), passes
 
 
-def _sums_at(centre: Array, coef: Pair, offset: Pair) -> Any:
-    def of(x: Any, y: Any, weights: Any = None) -> _Sums:
+@value
+class _PairSums:
+    """Sums over rows in double-double arithmetic; they merge with ``+``."""
+
+    pair: Pair
+
+    def __add__(self, other: "_PairSums") -> "_PairSums":
+        return _PairSums(pair=dd_add(self.pair, other.pair))
+
+
+@value
+class _ResidualSums:
+    """The gradient and the sum of squared residuals of a block of rows."""
+
+    centre: Array
+    coef: Pair
+    offset: Pair
+
+    def __call__(self, x: Any, y: Any, weights: Any = None) -> _PairSums:
         xp = namespace_of(x)
         x, y = (xp.astype(as_float_array(part, xp), xp.float64) for part in (x, y))
         one = xp.ones_like(x[:, 0]) if weights is None else xp.astype(as_float_array(weights, xp), xp.float64)
-        return _Sums(
-            pair=residual_sums(
-                x, y[:, None] if y.ndim == 1 else y, one, centre=centre, coef=coef, offset=offset
-            )
-        )
-
-    return of
+        y = y[:, None] if y.ndim == 1 else y
+        place = {"centre": self.centre, "coef": self.coef, "offset": self.offset}
+        return _PairSums(pair=residual_sums(x, y, one, **place))
 
 
-def _tied(fit: LeastSquares, up: Array) -> Array:
-    """Bound the step of the coefficients that a step of the offset calls for, Σ (x - centre) not being 0.
+def _coupled_step(fit: LeastSquares, offset_step: Array) -> Array:
+    """Bound the step of the coefficients that a step of the offset induces, since Σ (x - centre) is not 0.
 
-    The centre is the mean but for its rounding, a few ε of it.
+    The centre is the mean up to rounding, a few ε of it.
     """
-    xp = namespace_of(up)
-    off = 4.0 * float(xp.finfo(up.dtype).eps) * fit.weight * xp.abs(fit.centre)
-    return xp.abs(up)[:, None] * (xp.abs(fit.spread) @ (xp.abs(fit.spread).T @ off))[None, :]
+    xp = namespace_of(offset_step)
+    off = 4.0 * float(xp.finfo(offset_step.dtype).eps) * fit.weight * xp.abs(fit.centre)
+    return xp.abs(offset_step)[:, None] * (xp.abs(fit.root) @ (xp.abs(fit.root).T @ off))[None, :]
 
 
-def _relative(fit: LeastSquares, step: Array, up: Array, coef: Array, offset: Array) -> float:
+def _relative_change(
+    fit: LeastSquares, coef_step: Array, offset_step: Array, coef: Array, offset: Array
+) -> float:
     """Return the largest step of a coefficient or an intercept, relative to it."""
-    xp = namespace_of(step)
-    moves = [(step, coef)]
-    if fit.n_located:
-        moves.append((up - step @ fit.centre, offset - coef @ fit.centre))
-    sizes = [(xp.abs(move), xp.where(at != 0, xp.abs(at), xp.ones_like(at))) for move, at in moves]
-    return max((float(xp.max(move / size)) for move, size in sizes if 0 not in move.shape), default=0.0)
+    xp = namespace_of(coef_step)
+    steps = [(coef_step, coef)]
+    if fit.has_intercept:
+        steps.append((offset_step - coef_step @ fit.centre, offset - coef @ fit.centre))
+    sizes = [(xp.abs(step), xp.where(at != 0, xp.abs(at), xp.ones_like(at))) for step, at in steps]
+    return max((float(xp.max(step / size)) for step, size in sizes if 0 not in step.shape), default=0.0)
 
 
-def _refined(fit: LeastSquares, coef: Pair, offset: Pair, residual: Array) -> LeastSquares:
-    """Round once: the coefficients, and the intercept, offset - centreᵀ coef."""
+def _rounded(fit: LeastSquares, coef: Pair, offset: Pair, rss: Array) -> LeastSquares:
+    """Round the coefficients and the intercept, offset - centreᵀ coef, once."""
     xp = namespace_of(fit.coef)
     centre = xp.broadcast_to(fit.centre, fit.coef.shape)
     slope = dd_multiply((centre, xp.zeros_like(centre)), coef)
     total = dd_sum((slope[0].T, slope[1].T))
     intercept = dd_add(offset, (-total[0], -total[1]))
-    return replace(fit, coef=coef[0], offset=offset[0], intercept=intercept[0], residual=residual)
+    return replace(fit, coef=coef[0], offset=offset[0], intercept=intercept[0], rss=rss)

@@ -1,4 +1,4 @@
-"""A score for every penalty that was tried."""
+"""The cross-validation score of every penalty."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["CVCurve"]
 
 @value
 class CVCurve:
-    """How well each penalty predicts rows that it did not see; the smaller, the better.
+    """Cross-validation scores of penalties; the smaller, the better.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class CVCurve:
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).any():
             raise ValueError(
-                "alphas must have a penalty that can be judged: with these, rows alone hold directions of "
-                "the plane; more rows or a positive penalty are needed"
+                "alphas must have a penalty that can be scored: with these, some coefficients depend on a "
+                "single row; more rows or a positive penalty are needed"
             )
 
     @property

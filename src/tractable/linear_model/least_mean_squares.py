@@ -1,7 +1,8 @@
-"""Linear regression one row at a time, by gradient steps."""
+"""Least mean squares: linear regression by stochastic gradient descent, one row or batch at a time."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -22,227 +23,197 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_number
-from tractable.data import Source
+from tractable.data import Batch, Source
+from tractable.engines import fold
+from tractable.linear_model.noise_floor import check_squarable
 from tractable.primitives.linear import gradient_pass
-from tractable.statistics import Moments
+from tractable.statistics import DiagonalMoments, Moments, Standardizer
 from tractable.value import replace, value
 
-__all__ = [
-    "Descent",
-    "LeastMeanSquares",
-    "Leftover",
-    "Scaling",
-    "auto_step",
-    "check_course",
-    "check_targets",
-    "stable_step",
-]
+__all__ = ["FeatureScaling", "GradientDescent", "LeastMeanSquares"]
 
-
-Block = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-#: Sizes of which the squares are numbers, and their sums.
-_LARGE = 1e150
-#: Errors this many times the targets are on their way to infinity.
-_TOO_FAR = 1e3
-#: Squared errors this small beside squared targets are rounding, and may rise and fall.
-_ROUNDED = 1e-20
-#: Errors this many times those of a constant are no better; steps among mere noise err a little more than it.
-_NO_BETTER = 1.5
-#: Errors with such a cosine to a feature are not yet those of least squares,
-_FOLLOWS = 0.5
-#: unless they are this small beside the targets.
-_LITTLE = 1e-4
+#: Errors this many times the targets diverge.
+DIVERGED = 1e3
+#: Squared errors this small relative to squared targets are rounding, and may rise and fall.
+ROUNDING = 1e-20
+#: Errors this many times those of a constant are no better than it; steps in pure noise err a little more.
+NO_BETTER = 1.5
+#: Residuals with such a correlation to a feature are not yet those of least squares,
+CORRELATED = 0.5
+#: unless they are this small relative to the targets.
+NEGLIGIBLE = 1e-4
 
 
 @value
-class Scaling:
-    """The columns that steps are taken in: [1, (x - centre) / scale]."""
-
-    centre: np.ndarray  # (d,)
-    scale: np.ndarray  # (d,)
-    n_located: int
-    weight: float = 0.0  # of the rows that it is learned from
-    spread: np.ndarray | None = None  # (d,), of those rows; None for columns as they are given
-
-    @classmethod
-    def start(cls, d: int, *, standardize: bool, fit_intercept: bool) -> "Scaling":
-        """Begin with columns as they are; with `standardize` rows that follow change that."""
-        spread = np.zeros(d) if standardize else None
-        return cls(centre=np.zeros(d), scale=np.ones(d), n_located=int(fit_intercept), spread=spread)
-
-    def following(self, X: np.ndarray, w: np.ndarray) -> "Scaling":
-        """Return the scaling after more rows: by the standard deviation of all, or their size about 0."""
-        more = float(w.sum())
-        if self.spread is None or more == 0.0:
-            return self
-        first = X[0] if self.n_located else np.zeros(X.shape[1])
-        centre = first + self.n_located * (w @ (X - first) / more)
-        weight, step = self.weight + more, centre - self.centre
-        old, new = np.sqrt(self.weight / weight), np.sqrt(more / weight)
-        parts = old * self.spread, new * _rms(X - centre, w), old * new * np.abs(step)
-        spread = np.hypot(np.hypot(*parts[:2]), parts[2])
-        return Scaling(
-            centre=self.centre + new**2 * step,
-            scale=np.where(spread > 0.0, spread, 1.0),
-            n_located=self.n_located,
-            weight=weight,
-            spread=spread,
-        )
-
-    def retold(self, w: np.ndarray, after: "Scaling") -> np.ndarray:
-        """Return the weights of the same plane in the columns of a later scaling."""
-        n = self.n_located
-        moved = (after.centre - self.centre) / self.scale @ w[n:]
-        return np.concatenate([w[:n] + moved, w[n:] * (after.scale / self.scale)])
-
-    def features(self, X: np.ndarray) -> np.ndarray:
-        """Return φ for each row."""
-        columns = (X - self.centre) / self.scale
-        return np.column_stack([np.ones(len(X)), columns]) if self.n_located else columns
-
-    def in_units(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return coefficients and intercept in the units of X."""
-        coef = w[self.n_located :] / self.scale
-        return coef, float(w[0] - self.centre @ coef) if self.n_located else 0.0
-
-
-@value
-class Descent:
-    """Where a descent is: the weights, the sum of those before, and how large targets and features were."""
-
-    step: Any  # a number, a function of the number of the update, or None for the longest safe one
-    w: np.ndarray  # (p,)
-    total: np.ndarray  # (p,)
-    n_summed: int
-    n_steps: int
-    power: float  # largest mean square of the targets of a block
-    safe: float = np.inf  # the step with which no update so far overshoots
-    length: float = 0.0  # root of the mean |φ|²
-    n_rows: int = 0  # that this is of
-
-    @classmethod
-    def at_rest(cls, p: int, step: float | Callable[[int], float] | None) -> "Descent":
-        """Begin with weights of zero."""
-        zeros = np.zeros(p)
-        return cls(step=step, w=zeros, total=zeros, n_summed=0, n_steps=0, power=0.0)
-
-    @property
-    def average(self) -> np.ndarray:
-        """The mean of the weights after each update."""
-        return self.total / self.n_summed if self.n_summed else self.w
-
-    def retold(self, before: Scaling, after: Scaling) -> "Descent":
-        """Return the same way, told in the columns of a later scaling."""
-        if after is before:
-            return self
-        return replace(self, w=before.retold(self.w, after), total=before.retold(self.total, after))
-
-    @property
-    def stable(self) -> float:
-        """2 / mean |φ|², a constant step below which converges on average: λmax is no more than the mean."""
-        return _in_units(2.0, self.length or 1.0)
-
-    def measured(self, phi: np.ndarray, w: np.ndarray, *, whole: bool) -> "Descent":
-        """Return the descent that knows how long these rows are, too."""
-        n, size = self.n_rows + len(w), _size(phi)
-        block = size * float(np.linalg.norm(phi / size * np.sqrt(w / n)[:, None]))
-        return replace(
-            self,
-            n_rows=n,
-            length=float(np.hypot(self.length * np.sqrt(self.n_rows / n), block)),
-            safe=min(self.safe, auto_step(phi, w, whole=whole)) if self.step is None else self.safe,
-        )
-
-    def walked(
-        self, phi: np.ndarray, y: np.ndarray, w: np.ndarray, batch_size: int
-    ) -> tuple["Descent", float]:
-        """Return the descent after the batches of a block, and the summed squared error on the way."""
-        n = -(-len(y) // batch_size)
-        numbers = range(self.n_steps + 1, self.n_steps + n + 1)
-        step = (self.safe if self.safe < np.inf else 1.0) if self.step is None else self.step
-        steps = np.array([_stepped(step, k) for k in numbers])
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved, total, loss = gradient_pass(phi, y, w, steps, batch_size, self.w)
-        after = replace(
-            self,
-            w=moved,
-            total=self.total + total,
-            n_summed=self.n_summed + n,
-            n_steps=self.n_steps + n,
-            power=max(self.power, float(w @ y**2 / len(y))),
-        )
-        return after, float(loss)
-
-    def sound(self, loss: float) -> bool:
-        """Whether the weights are finite and the mean squared error is not on its way to infinity.
-
-        Safe steps may jump where a row is very short, and come back at the next long one.
-        """
-        return bool(np.all(np.isfinite(self.w))) and (self.step is None or loss <= _TOO_FAR**2 * self.power)
-
-
-@value
-class Leftover:
-    """Sums over rows of what a plane left: of r φ, φ² and r². It adds up over blocks.
+class FeatureScaling:
+    """The features φ = [1, (x - shift) · scale] in which the steps are taken.
 
     Parameters
     ----------
-    products : array (p,)
-    squares : array (p,)
-    errors : float
-    weight : float
-    n_located : int
+    shift, scale : array (d,)
+    has_intercept : bool
+    moments : DiagonalMoments, optional
+        Of the rows that they are learned from; None for columns as they are given.
     """
 
-    products: np.ndarray
-    squares: np.ndarray
-    errors: float
-    weight: float
-    n_located: int
+    shift: np.ndarray
+    scale: np.ndarray
+    has_intercept: bool
+    moments: DiagonalMoments | None = None
 
     @classmethod
-    def of(cls, phi: np.ndarray, r: np.ndarray, w: np.ndarray, n_located: int) -> "Leftover":
-        """Sum over a block of features and errors."""
-        return cls(
-            products=(w * r) @ phi,
-            squares=w @ phi**2,
-            errors=float(w @ r**2),
-            weight=float(w.sum()),
-            n_located=n_located,
-        )
+    def initial(cls, d: int, *, standardize: bool, fit_intercept: bool) -> "FeatureScaling":
+        """Return the scaling before the first row: columns as they are."""
+        moments = DiagonalMoments.empty(d) if standardize else None
+        return cls(shift=np.zeros(d), scale=np.ones(d), has_intercept=bool(fit_intercept), moments=moments)
 
-    def __add__(self, other: "Leftover") -> "Leftover":
-        return Leftover(
+    def updated(self, X: np.ndarray, w: np.ndarray) -> "FeatureScaling":
+        """Return the scaling after more rows: their standard deviation, or root mean square about 0."""
+        if self.moments is None or float(w.sum()) == 0.0:
+            return self
+        moments = self.moments + DiagonalMoments.of(X, w)
+        found = Standardizer.from_moments(moments, centered=self.has_intercept)
+        scale = np.where(found.varies, found.scale, 1.0)
+        return replace(self, shift=found.shift, scale=scale, moments=moments)
+
+    def rescaled(self, w: np.ndarray, after: "FeatureScaling") -> np.ndarray:
+        """Return the weights of the same linear predictor for the features of a later scaling."""
+        n = int(self.has_intercept)
+        moved = ((after.shift - self.shift) * self.scale) @ w[n:]
+        return np.concatenate([w[:n] + moved, w[n:] * (self.scale / after.scale)])
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Return φ for each row."""
+        columns = (X - self.shift) * self.scale
+        return np.column_stack([np.ones(len(X)), columns]) if self.has_intercept else columns
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return coefficients and intercept in the units of X."""
+        coef = w[int(self.has_intercept) :] * self.scale
+        return coef, float(w[0] - self.shift @ coef) if self.has_intercept else 0.0
+
+
+@value
+class GradientDescent:
+    """The state of a descent: weights, their sum for averaging, and the sizes of targets and features."""
+
+    step: Any  # a number, a function of the number of the update, or None for the longest safe one
+    w: np.ndarray  # (p,)
+    total: np.ndarray  # (p,), the sum of the weights after each update
+    n_summed: int = 0
+    n_steps: int = 0
+    target_square: float = 0.0  # largest mean square of the targets of a block
+    safe_step: float = np.inf  # the step with which no update so far overshoots
+    mean_square: float = 0.0  # mean |φ|²
+    n_rows: int = 0  # of how many rows
+
+    @property
+    def average(self) -> np.ndarray:
+        """The mean of the weights after each update (Polyak and Ruppert)."""
+        return self.total / self.n_summed if self.n_summed else self.w
+
+    @property
+    def stable_step(self) -> float:
+        """2 / mean |φ|², below which a constant step converges on average, since λmax ≤ mean |φ|²."""
+        return 2.0 / (self.mean_square or 1.0)
+
+    def rescaled(self, before: FeatureScaling, after: FeatureScaling) -> "GradientDescent":
+        """Return the same descent for the features of a later scaling."""
+        if after is before:
+            return self
+        return replace(self, w=before.rescaled(self.w, after), total=before.rescaled(self.total, after))
+
+    def measured(self, phi: np.ndarray, w: np.ndarray, *, whole: bool) -> "GradientDescent":
+        """Return the descent with the sizes of more features."""
+        n = self.n_rows + len(w)
+        mean_square = (self.n_rows * self.mean_square + float(w @ _squared_lengths(phi))) / n
+        step = min(self.safe_step, _safe_step(phi, w, whole=whole)) if self.step is None else self.safe_step
+        return replace(self, n_rows=n, mean_square=mean_square, safe_step=step)
+
+    def updated(
+        self, phi: np.ndarray, y: np.ndarray, w: np.ndarray, batch_size: int
+    ) -> tuple["GradientDescent", float]:
+        """Return the descent after the batches of a block, and the sum of squared errors before each step."""
+        n = -(-len(y) // batch_size)
+        step = (self.safe_step if self.safe_step < np.inf else 1.0) if self.step is None else self.step
+        steps = np.array([_step_of(step, k) for k in range(self.n_steps + 1, self.n_steps + n + 1)])
+        with np.errstate(over="ignore", invalid="ignore"):  # of steps that diverge
+            after, total, loss = gradient_pass(phi, y, w, steps, batch_size, self.w)
+        found = replace(
+            self,
+            w=after,
+            total=self.total + total,
+            n_summed=self.n_summed + n,
+            n_steps=self.n_steps + n,
+            target_square=max(self.target_square, float(w @ y**2 / len(y))),
+        )
+        return found, float(loss)
+
+    def diverges(self, loss: float) -> bool:
+        """Whether weights are not finite, or the mean squared error is on its way to infinity.
+
+        Safe steps may jump where a row is very short, and come back at the next long one.
+        """
+        far = self.step is not None and not loss <= DIVERGED**2 * self.target_square
+        return far or not bool(np.all(np.isfinite(self.w)))
+
+
+@value
+class _Epoch:
+    """A descent and its scaling, with the summed squared error and the number of rows of an epoch."""
+
+    descent: GradientDescent
+    scaling: FeatureScaling
+    loss: float = 0.0
+    n_rows: int = 0
+
+
+@value
+class _ResidualSums:
+    """Sums over rows of r φ, φ² and r², which add over blocks."""
+
+    products: np.ndarray  # (p,)
+    squares: np.ndarray  # (p,)
+    errors: float
+    weight: float
+
+    def __add__(self, other: "_ResidualSums") -> "_ResidualSums":
+        return _ResidualSums(
             products=self.products + other.products,
             squares=self.squares + other.squares,
             errors=self.errors + other.errors,
             weight=self.weight + other.weight,
-            n_located=self.n_located,
         )
 
     @property
-    def square(self) -> float:
+    def mean_square(self) -> float:
         """Mean squared error."""
         return self.errors / self.weight
 
     @property
-    def along(self) -> np.ndarray:
-        """Cosine of the errors with each feature: zero at the least squares, in any units."""
+    def correlations(self) -> np.ndarray:
+        """Cosine of the residuals with each feature, without sign: zero at the least squares."""
         lengths = np.sqrt(self.squares) * self.errors**0.5
         return np.abs(self.products) / np.where(lengths > 0, lengths, 1.0)
 
-    @property
-    def follows(self) -> float:
-        """The largest of those."""
-        return float(self.along.max(initial=0.0))
 
-    @property
-    def name(self) -> str:
-        """The feature that has it."""
-        place = int(self.along.argmax()) - self.n_located
-        return "the intercept" if place < 0 else f"column {place} of X"
+@value
+class _ResidualsOf:
+    """The residual sums of a block, for given weights."""
+
+    scaling: FeatureScaling
+    w: np.ndarray
+
+    def __call__(self, X: Any, y: Any, weights: Any = None) -> _ResidualSums:
+        X, y, weights = _as_arrays(X, y, weights)
+        phi = self.scaling.features(X)
+        r = y - phi @ self.w
+        return _ResidualSums(
+            products=(weights * r) @ phi,
+            squares=weights @ phi**2,
+            errors=float(weights @ r**2),
+            weight=float(weights.sum()),
+        )
 
 
 class LeastMeanSquares(RegressorMixin, Estimator):
@@ -250,10 +221,13 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     It approaches least squares without holding the rows or a matrix of their columns: for streams, and for
     very many columns. Constant steps converge on average where η < 2 / λmax, with λmax the largest eigenvalue
-    of the average of φφᵀ (φ with a leading 1 for the intercept), and then wander within a distance of order
-    √η; steps that fall as a :class:`tractable.engines.StepSize`, or averaging, come to rest. Steps that
-    diverge are an error that says the bound, and a `fit` that was still falling at its end is a warning.
+    of the average of φφᵀ (φ with a leading 1 for the intercept), and then fluctuate within a distance of
+    order √η; steps that fall as a :class:`tractable.engines.StepSize`, or averaging, converge. Steps that
+    diverge are an error that states the bound, and a `fit` that was still falling at its end is a warning.
     Approximate in a stream; :class:`tractable.LinearRegression` is exact there, at the cost of a matrix.
+
+    There is no `predict_dist`: a descent that has not converged has no noise variance and no covariance of
+    its weights, and intervals without them do not cover. `LinearRegression` has both from one pass.
 
     Parameters
     ----------
@@ -261,16 +235,15 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         η; or the step for the N-th update, N from 1. By default 1 / max |φ|² over the rows seen so far, with
         which no update overshoots; 1 / λmax where all rows are one batch.
     batch_size : int, optional
-        Rows whose average gradient is one update; None for all rows at hand.
+        Rows whose average gradient is one update; None for all rows of a block.
     n_epochs : int
-        How often `fit` goes through the rows.
+        Number of passes over the rows in `fit`.
     average : bool
-        Whether the answer is the mean of the weights after each update (Polyak and Ruppert), but for those of
+        Whether the result is the mean of the weights after each update (Polyak and Ruppert), without those of
         the first of several epochs.
     standardize : bool
-        Whether steps are taken in columns of mean zero and variance one (mean square one where there is no
-        intercept), as they are in the rows seen so far. It makes the steps fit all directions better;
-        `coef_` is in the units of X.
+        Whether steps are taken in columns of mean zero and variance one (mean square one without an
+        intercept) over the rows seen so far, which conditions them better; `coef_` is in the units of X.
     fit_intercept : bool
     shuffle : bool
         Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
@@ -283,7 +256,9 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     n_steps_ : int
         Updates made so far.
     loss_curve_ : array of shape (n_epochs,)
-        The mean squared error of each pass, every row before its own update.
+        The mean squared error of each epoch, every row before its own update.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -300,7 +275,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="approximate")
-    descent_: Descent
+    _descent_: GradientDescent
+    _scaling_: FeatureScaling
 
     def __init__(
         self,
@@ -325,36 +301,39 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream that can be walked again.
+        """Learn from rows held in memory, in a file, or in a stream that can be repeated.
 
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
         y : array of shape (n_samples,), or column name
         sample_weight : array of shape (n_samples,) or column name, optional
-            How much each row pulls, relative to the mean of the weights of rows held in memory.
+            Factors of the steps, relative to the mean of the weights of rows held in memory.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        rows = _one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
-        alone = not isinstance(rows.data, Source)
+        rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
+        state = self._initial()
         rng = as_generator(self.random_state)
-        self._refuse_steps_beyond_the_bound(rows)
+        self._check_whole_batch_step(rows)
+        losses = []
         for epoch in range(self.n_epochs):
-            walked = [self._follow(b, epoch=epoch, alone=alone) for b in self._blocks(rows, rng)]
-            self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
+            state = self._run_epoch(rows, state, epoch, rng)
+            losses.append(state.loss / state.n_rows)
             if epoch == 0 and self.n_epochs > 1:
-                self.descent_ = replace(self.descent_, total=0.0 * self.descent_.w, n_summed=0)
-        self._name()
-        self._check_course(rows)
+                none = np.zeros_like(state.descent.w)
+                state = replace(state, descent=replace(state.descent, total=none, n_summed=0))
+        self.loss_curve_ = np.array(losses)
+        self._set_fitted(state)
+        self._check_convergence(rows)
         return self
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Go through more rows once, in the order they are given.
+        """Take steps over more rows once, in the order they are given.
 
         Parameters
         ----------
@@ -368,15 +347,16 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        first = not hasattr(self, "descent_")
-        rows = _one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))
-        walked = [self._follow(block) for block in self._blocks(rows, None)]
-        self._note(np.sum([loss for loss, _ in walked]) / np.sum([n for _, n in walked]))
-        self._name()
+        first = not hasattr(self, "_descent_")
+        rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))
+        state = self._initial() if first else _Epoch(descent=self._descent_, scaling=self._scaling_)
+        state = self._run_epoch(rows, state, 0, None)
+        self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), state.loss / state.n_rows)
+        self._set_fitted(state)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the plane at each row.
+        """Return intercept + xᵀ coef for each row.
 
         Parameters
         ----------
@@ -389,106 +369,96 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         check_fitted(self)
         return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
 
-    def _blocks(self, rows: Rows, rng: np.random.Generator | None) -> Iterator[Block]:
+    def _initial(self) -> _Epoch:
+        scaling = FeatureScaling.initial(
+            self.n_features_in_, standardize=self.standardize, fit_intercept=self.fit_intercept
+        )
+        zeros = np.zeros(self.n_features_in_ + int(scaling.has_intercept))
+        return _Epoch(descent=GradientDescent(step=self.step, w=zeros, total=zeros), scaling=scaling)
+
+    def _run_epoch(self, rows: Rows, state: _Epoch, epoch: int, rng: np.random.Generator | None) -> _Epoch:
+        """Take the steps of all rows, shuffled where there is a generator."""
+        state = replace(state, loss=0.0, n_rows=0)
         if isinstance(rows.data, Source):
-            for batch in rows.data.batches():
-                yield _block(batch.X, batch.y, batch.weights)
-            return
-        if not is_numpy_array(rows.data):
-            raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
-        X, y, w = _block(rows.data, rows.y, rows.weights)
-        if rng is None:
-            yield X, y, w
-            return
-        order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
-        yield X[order], y[order], w[order] / w.mean()
+            return rows.data.accumulate(partial(self._updated, epoch=epoch, in_memory=False), state)
+        X, y, w = _as_arrays(rows.data, rows.y, rows.weights)
+        if rng is not None:
+            order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+            X, y, w = X[order], y[order], w[order] / w.mean()
+        return self._updated(state, Batch(X=X, y=y, weights=w), epoch=epoch, in_memory=rng is not None)
 
-    def _follow(self, block: Block, *, epoch: int = 0, alone: bool = False) -> tuple[float, int]:
-        """Take the steps of a block, and return its summed squared error and its number of rows."""
-        X, y, w = block
-        check_targets(y)
-        if epoch == 0:
-            self._learn_scaling(X, w)
-        phi = self.scaling_.features(X)
-        descent = self.descent_
-        if epoch == 0 or not alone:  # in the columns of now; all rows together are as they were
+    def _updated(self, state: _Epoch, block: Batch, *, epoch: int, in_memory: bool) -> _Epoch:
+        """Return the state after the steps of a block; the first epoch learns the scaling too."""
+        X, y, w = _as_arrays(block.X, block.y, block.weights)
+        check_squarable("y", float(np.abs(y).max(initial=0.0)), least=0.0)
+        scaling = state.scaling.updated(X, w) if epoch == 0 else state.scaling
+        descent = state.descent.rescaled(state.scaling, scaling)
+        phi = scaling.features(X)
+        if epoch == 0 or not in_memory:  # all rows together are measured once
             descent = descent.measured(phi, w, whole=self.batch_size is None)
-        self.descent_, loss = descent.walked(phi, y, w, self.batch_size or len(y))
-        if not self.descent_.sound(loss / len(y)):
+        descent, loss = descent.updated(phi, y, w, self.batch_size or len(y))
+        if descent.diverges(loss / len(y)):
+            bound = self._bound(phi, w) if in_memory else self._bound_so_far(descent)
             raise ValueError(
-                f"step is too large: the errors grow without bound after {self.descent_.n_steps} updates. "
-                f"{self._bound(phi, w) if alone else self._bound()}"
+                f"step is too large: the errors grow without bound after {descent.n_steps} updates. {bound}"
             )
-        return loss, len(y)
+        return _Epoch(descent=descent, scaling=scaling, loss=state.loss + loss, n_rows=state.n_rows + len(y))
 
-    def _learn_scaling(self, X: np.ndarray, w: np.ndarray) -> None:
-        """Scale the columns as all rows so far say, and keep the plane."""
-        if not hasattr(self, "descent_"):
-            self.scaling_ = self._unscaled(X)
-            self.descent_ = Descent.at_rest(X.shape[1] + self.scaling_.n_located, self.step)
-        before, self.scaling_ = self.scaling_, self.scaling_.following(X, w)
-        self.descent_ = self.descent_.retold(before, self.scaling_)
+    def _bound(self, phi: np.ndarray, w: np.ndarray) -> str:
+        """State which steps converge, where all rows are here."""
+        return self._advice(f"2/λmax = {_stable_step(phi, w):.3g}")
 
-    def _unscaled(self, X: np.ndarray) -> Scaling:
-        return Scaling.start(X.shape[1], standardize=self.standardize, fit_intercept=self.fit_intercept)
+    def _bound_so_far(self, descent: GradientDescent) -> str:
+        """State which steps converge, from the sizes of the rows so far."""
+        return self._advice(f"2 / mean |φ|² = {descent.stable_step:.3g} over the rows so far")
 
-    def _bound(self, phi: np.ndarray | None = None, w: np.ndarray | None = None) -> str:
-        """Say which steps converge: exactly where all rows are here, else from how long they were so far."""
-        if phi is None or w is None:
-            below = f"2 / mean |φ|² = {self.descent_.stable:.3g} over the rows so far"
-        else:
-            below = f"2/λmax = {stable_step(phi, w):.3g}"
+    def _advice(self, below: str) -> str:
         or_scaled = "" if self.standardize else ", or standardize=True,"
         return f"On average steps below {below} converge; smaller ones{or_scaled} may be needed"
 
-    def _refuse_steps_beyond_the_bound(self, rows: Rows) -> None:
-        """Where all rows are one batch, λmax is known, and the bound exact."""
-        if self.batch_size is not None or self.step is None or callable(self.step):
-            return
-        if isinstance(rows.data, Source):
-            return
-        phi, w = self._first(rows)
-        if self.step >= stable_step(phi, w):
-            raise ValueError(f"step is too large: got {float(self.step)!r}. {self._bound(phi, w)}")
+    def _check_whole_batch_step(self, rows: Rows) -> None:
+        """Refuse a constant step at or above 2/λmax where all rows are one batch, and λmax is known."""
+        if self.batch_size is None and self.step is not None and not callable(self.step):
+            if isinstance(rows.data, Source):
+                return
+            phi, w = self._features(rows)
+            if self.step >= _stable_step(phi, w):
+                raise ValueError(f"step is too large: got {float(self.step)!r}. {self._bound(phi, w)}")
 
-    def _check_course(self, rows: Rows) -> None:
-        """Compare the last epoch with what the targets themselves amount to."""
-        of = [Moments.of(y[:, None], w) for _, y, w in self._blocks(rows, None)]
-        total = sum(of[1:], of[0])
-        level = float(total.scatter[0, 0] / total.weight)
-        at_rest = level + float(total.mean[0]) ** 2
-        check_course(
+    def _features(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of rows in memory, and their weights over their mean."""
+        X, _, w = _as_arrays(rows.data, rows.y, rows.weights)
+        return self._initial().scaling.updated(X, w).features(X), w / w.mean()
+
+    def _check_convergence(self, rows: Rows) -> None:
+        """Compare the last epoch with the variation of the targets and with what least squares leaves."""
+        targets = fold(_target_moments, rows.data, rows.y, weights=rows.weights)
+        variance = float(targets.scatter[0, 0] / targets.weight)
+        at_zero = variance + float(targets.mean[0]) ** 2
+        residuals = fold(
+            _ResidualsOf(scaling=self._scaling_, w=self._weights()),
+            rows.data,
+            rows.y,
+            weights=rows.weights,
+        )
+        streamed = isinstance(rows.data, Source)
+        _check_losses(
             self.loss_curve_,
-            at_rest,
-            level if self.fit_intercept else at_rest,
-            self._left(rows),
-            bound=self._bound() if isinstance(rows.data, Source) else self._bound(*self._first(rows)),
+            at_zero,
+            variance if self.fit_intercept else at_zero,
+            residuals,
+            names=(["the intercept"] if self._scaling_.has_intercept else [])
+            + [f"column {j} of X" for j in range(self.n_features_in_)],
+            bound=self._bound_so_far(self._descent_) if streamed else self._bound(*self._features(rows)),
         )
 
-    def _left(self, rows: Rows) -> Leftover:
-        """Return what the plane leaves of the targets."""
-        w = self._weights()
-        of = [
-            Leftover.of(phi, y - phi @ w, weights, self.scaling_.n_located)
-            for X, y, weights in self._blocks(rows, None)
-            for phi in [self.scaling_.features(X)]
-        ]
-        return sum(of[1:], of[0])
-
-    def _first(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return the features of the first block, and its weights."""
-        X, _, w = next(self._blocks(rows, None))
-        return self._unscaled(X).following(X, w).features(X), w / w.mean()
-
-    def _note(self, loss: float) -> None:
-        self.loss_curve_ = np.append(getattr(self, "loss_curve_", np.empty(0)), loss)
-
     def _weights(self) -> np.ndarray:
-        return self.descent_.average if self.average else self.descent_.w
+        return self._descent_.average if self.average else self._descent_.w
 
-    def _name(self) -> None:
-        self.coef_, self.intercept_ = self.scaling_.in_units(self._weights())
-        self.n_steps_ = self.descent_.n_steps
+    def _set_fitted(self, state: _Epoch) -> None:
+        self._descent_, self._scaling_ = state.descent, state.scaling
+        self.coef_, self.intercept_ = self._scaling_.coefficients(self._weights())
+        self.n_steps_ = self._descent_.n_steps
 
     def _check_parameters(self) -> None:
         if self.batch_size is not None:
@@ -498,44 +468,24 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             check_number("step", self.step, above=0.0)
 
 
-def _one_target(rows: Rows) -> Rows:
-    """Return rows in memory with one target each; a column vector is warned of once."""
-    return replace(rows, y=column_or_1d(rows.y, warn=True)) if is_numpy_array(rows.data) else rows
+def _check_losses(
+    losses: np.ndarray,
+    at_zero: float,
+    level: float,
+    residuals: _ResidualSums,
+    *,
+    names: list[str],
+    bound: str,
+) -> None:
+    """Refuse a descent that ended further off than it began; warn of one that has not converged.
 
-
-def _block(X: Any, y: Any, weights: Any) -> Block:
-    targets = column_or_1d(np.asarray(y, dtype=np.float64))
-    w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64), targets, w
-
-
-def check_targets(y: np.ndarray) -> None:
-    """Refuse targets of which the squared errors are no numbers."""
-    size = float(np.max(np.abs(y), initial=0.0))
-    if size > _LARGE:
-        raise ValueError(f"y must be in units nearer to one: of a size of {size:.1g}, its squares overflow")
-
-
-def _stepped(step: Any, k: int) -> float:
-    """Return the step of the k-th update, or say that a schedule gave none."""
-    if not callable(step):
-        return float(step)
-    given = step(k)
-    if not (isinstance(given, Real) and 0.0 <= float(given) < np.inf):
-        raise ValueError(f"step must give positive, finite numbers, got {given!r} for update {k}")
-    return float(given)
-
-
-def check_course(losses: np.ndarray, at_rest: float, level: float, left: Leftover, *, bound: str) -> None:
-    """Refuse a descent that ended further off than it began, and say where one has not come to an end.
-
-    `losses` are the mean squared errors of the epochs, `at_rest` that of weights of zero, `level` that of the
-    best constant, and `left` is what the plane that was learned leaves. Steps that keep no plane at all
-    wander at some level above it, up and down; those that only need more of them fall, epoch for epoch.
+    `losses` are the mean squared errors of the epochs, `at_zero` that of weights of zero, and `level` that of
+    the best constant. Steps that are too large make the errors rise and fall above it; steps that only need
+    more epochs fall, epoch for epoch.
     """
-    level = max(level, _ROUNDED * at_rest)
+    level = max(level, ROUNDING * at_zero)
     last, lowest = losses[-1], losses[:-1].min(initial=np.inf)
-    if last > 4.0 * at_rest or (last > 4.0 * level and last > lowest):
+    if last > 4.0 * at_zero or (last > 4.0 * level and last > lowest):
         raise ValueError(
             f"step is too large: the mean squared error of the last epoch, {last:.3g}, is far above that of "
             f"a constant, {level:.3g}. {bound}"
@@ -548,55 +498,71 @@ def check_course(losses: np.ndarray, at_rest: float, level: float, left: Leftove
             f"its mean squared error still fell from {losses[-2]:.3g} to {last:.3g} in the last epoch; raise "
             "n_epochs or step, or try standardize=True"
         )
-    elif last > _NO_BETTER * level:
+    elif last > NO_BETTER * level:
         _warn(
             f"the mean squared error of the last epoch, {last:.3g}, is above that of a constant, "
             f"{level:.3g}; smaller or falling steps, or average=True, come nearer"
         )
-    elif left.square > max(_LITTLE * level, _LITTLE**2 * at_rest) and left.follows > _FOLLOWS:
-        _warn(
-            f"its errors still follow {left.name}, with a correlation of {left.follows:.2f}; raise n_epochs, "
-            "or try standardize=True where columns are in unlike units"
-        )
+    elif residuals.mean_square > max(NEGLIGIBLE * level, NEGLIGIBLE**2 * at_zero):
+        most = int(residuals.correlations.argmax())
+        if residuals.correlations[most] > CORRELATED:
+            _warn(
+                f"its errors still follow {names[most]}, with a correlation of "
+                f"{residuals.correlations[most]:.2f}; raise n_epochs, or try standardize=True where columns "
+                "are of unlike scales"
+            )
 
 
 def _warn(what: str) -> None:
-    warnings.warn(f"LeastMeanSquares has not converged: {what}", ConvergenceWarning, stacklevel=5)
+    warnings.warn(f"LeastMeanSquares has not converged: {what}", ConvergenceWarning, stacklevel=6)
 
 
-def auto_step(phi: np.ndarray, w: np.ndarray, *, whole: bool) -> float:
+def _step_of(step: Any, k: int) -> float:
+    """Return the step of the k-th update, or refuse what a schedule returned."""
+    if not callable(step):
+        return float(step)
+    given = step(k)
+    if not (isinstance(given, Real) and 0.0 <= float(given) < np.inf):
+        raise ValueError(f"step must give positive, finite numbers, got {given!r} for update {k}")
+    return float(given)
+
+
+def _safe_step(phi: np.ndarray, w: np.ndarray, *, whole: bool) -> float:
     """Return a step that shortens every error: 1/λmax for one batch of all rows, else 1 / max |φ|²."""
-    size = _size(phi)
-    longest = float(np.max(w * np.sum((phi / size) ** 2, axis=1)))
-    if longest == 0.0:
-        return np.inf
-    return 0.5 * stable_step(phi, w) if whole else _in_units(1.0 / longest, size)
+    if whole:
+        return 0.5 * _stable_step(phi, w) if np.any(phi[w > 0]) else np.inf
+    longest = float(np.max(w * _squared_lengths(phi)))
+    return 1.0 / longest if longest > 0.0 else np.inf
 
 
-def stable_step(phi: np.ndarray, w: np.ndarray) -> float:
+def _stable_step(phi: np.ndarray, w: np.ndarray) -> float:
     """Return 2/λmax, the least constant step that does not converge on average."""
-    size = _size(phi)
-    weighted = phi / size * np.sqrt(w / len(w))[:, None]
-    largest = float(np.linalg.norm(weighted, ord=2)) ** 2
-    return _in_units(2.0 / (largest or 1.0), size)
+    _squared_lengths(phi)
+    largest = float(np.linalg.norm(phi * np.sqrt(w / len(w))[:, None], ord=2)) ** 2
+    return 2.0 / (largest or 1.0)
 
 
-def _rms(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the root of the mean square of each column, where squares may be no numbers."""
-    size = np.abs(x).max(axis=0)
-    size[size == 0.0] = 1.0
-    return size * np.sqrt(w @ (x / size) ** 2 / w.sum())
+def _squared_lengths(phi: np.ndarray) -> np.ndarray:
+    """Return |φ|² of each row."""
+    check_squarable("X", float(np.max(np.abs(phi), initial=0.0)))
+    return np.einsum("ij,ij->i", phi, phi)
 
 
-def _size(phi: np.ndarray) -> float:
-    return float(np.max(np.abs(phi), initial=0.0)) or 1.0
+def _with_one_target(rows: Rows) -> Rows:
+    """Return rows with one target each; a column vector in memory is warned of once."""
+    if isinstance(rows.data, Source):
+        return rows
+    if not is_numpy_array(rows.data):
+        raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
+    return replace(rows, y=column_or_1d(rows.y, warn=True))
 
 
-def _in_units(step: float, size: float) -> float:
-    """Return the step of features that were divided by their size, or say that it is no number."""
-    if not 1.0 / _LARGE < size < _LARGE:
-        raise ValueError(
-            f"X must be in units nearer to one, or standardize=True: of a size of {size:.1g}, steps are no "
-            "floating-point numbers"
-        )
-    return step / size**2
+def _target_moments(X: Any, y: Any, weights: Any = None) -> Moments:
+    _, y, weights = _as_arrays(X, y, weights)
+    return Moments.of(y[:, None], weights)
+
+
+def _as_arrays(X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    targets = column_or_1d(np.asarray(y, dtype=np.float64))
+    w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64), targets, w

@@ -1,4 +1,4 @@
-"""What a plane that was solved answers: predictions, their spread, leverages."""
+"""Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
 from collections.abc import Callable
@@ -22,24 +22,21 @@ from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import as_floats, blas_for, check_factor, factor_of
+from tractable.linear_model.rows import as_floats, check_factor, linear_factor
 from tractable.statistics import LinearFactor
 from tractable.value import replace
 
-__all__ = ["CoefficientsMixin", "LinearRegression", "SolvedPlane"]
+__all__ = ["LinearPredictions", "LinearRegression"]
 
 
-class SolvedPlane(PredictiveMixin):
-    """`predict`, `predict_dist` and `leverage`, from `solution_`.
+class LinearPredictions(PredictiveMixin):
+    """`predict`, `predict_dist`, `leverage` and `hat_matrix` of a solved linear model.
 
-    A model supplies `coef_` and its `solution_`: a value with the plane, its leverages, its noise and the
-    rows that are left to tell it.
+    A model supplies `coef_` and `_solution_`: a `LeastSquares` or a `RidgeSolution`.
     """
 
-    solution_: Any
+    _solution_: Any
     coef_: Array
-    #: What would help where there are too few rows.
-    _needed = "more rows"
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()  # type: ignore[misc]
@@ -47,14 +44,14 @@ class SolvedPlane(PredictiveMixin):
         return found
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return the plane at each row, and on request the standard deviation of the predictive distribution.
+        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
         return_std : bool
         include_noise : bool
-            Whether the spread is that of a new observation (default) or of the plane.
+            Whether the standard deviation is that of a new target (default) or of the linear predictor.
 
         Returns
         -------
@@ -63,15 +60,16 @@ class SolvedPlane(PredictiveMixin):
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
-        return self._flat(self.solution_.predict(as_floats(check_columns(self, X))))
+        return self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
-        """Return the predictive distribution of each row's target: Student's t about the plane.
+        """Return the predictive distribution of each row's target: Student's t about the linear predictor.
 
-        Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the plane itself, and it has
-        `dof_` degrees of freedom. Without penalty it covers new targets with the stated probability, exactly
-        so under Gaussian noise. A penalty α is taken for the prior that it comes from, coef ~ N(0, σ²/α),
-        with `sigma2_` for σ²; that it was chosen is not known.
+        Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the linear predictor alone, and it
+        has `residual_dof_` degrees of freedom. Without a penalty its intervals cover new targets with the
+        stated probability, exactly so under Gaussian noise. A penalty α is read as the prior
+        coef ~ N(0, σ²/α), with `noise_variance_` for σ²; that α was chosen from the data is not accounted
+        for.
 
         Parameters
         ----------
@@ -86,20 +84,19 @@ class SolvedPlane(PredictiveMixin):
         check_fitted(self)
         rows = as_floats(check_columns(self, X))
         xp = namespace_of(rows)
-        fit = self._with_noise()
+        fit = self._solution_with_noise()
         factor = fit.leverage(rows) + float(include_noise)
         return StudentT(
-            dof=fit.dof,
+            dof=fit.residual_dof,
             location=self._flat(fit.predict(rows)),
-            scale=self._flat(xp.sqrt(factor[:, None] * fit.sigma2)),
+            scale=self._flat(xp.sqrt(factor[:, None] * fit.noise_variance)),
         )
 
     def leverage(self, X: Any) -> Array:
-        """Return the leverage of each row: how far its own target would pull the plane at it.
+        """Return the leverage of each row, ∂ŷ/∂y: the diagonal of the hat matrix, without the matrix.
 
-        The diagonal of the hat matrix, X (XᵀX)⁻¹ Xᵀ without penalty, but not the matrix. Over the rows of the
-        fit it sums to the number of parameters, as far as a penalty leaves them free; a row that counts w
-        times has w times this.
+        Over the rows of the fit it sums to the (effective) number of parameters; a row of weight w counts w
+        times.
 
         Parameters
         ----------
@@ -110,7 +107,30 @@ class SolvedPlane(PredictiveMixin):
         array of shape (n_samples,)
         """
         check_fitted(self)
-        return self.solution_.leverage(as_floats(check_columns(self, X)))
+        return self._solution_.leverage(as_floats(check_columns(self, X)))
+
+    def hat_matrix(self, X: Any) -> Array:
+        """Return the hat (smoothing) matrix H = X (XᵀX + αI)⁻¹ Xᵀ, plus 1/n where the intercept is free.
+
+        X is centred where the intercept is free, and α is 0 without a penalty. For the rows of the fit, H y
+        are the fitted values.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_samples)
+        """
+        check_fitted(self)
+        return self._solution_.hat(as_floats(check_columns(self, X)))
+
+    def _set_solution(self, fit: Any, *, flat: bool) -> None:
+        self._solution_ = fit
+        self.coef_ = fit.coef[0, :] if flat else fit.coef
+        self.intercept_, self.noise_variance_ = self._flat(fit.intercept), self._flat(fit.noise_variance)
+        self.residual_dof_ = fit.residual_dof
 
     def _flat(self, x: Array, *, axis: int = -1) -> Array:
         """Drop the axis of the targets where there is one target, given as a vector."""
@@ -120,110 +140,46 @@ class SolvedPlane(PredictiveMixin):
             return x[0]
         return x[0, ...] if axis == 0 else x[..., 0]
 
-    def _with_noise(self) -> Any:
-        """Return the solution if its noise can be told."""
-        fit, xp = self.solution_, namespace_of(self.solution_.residual)
-        if bool(xp.any(xp.isnan(fit.sigma2))):
+    def _solution_with_noise(self) -> Any:
+        """Return the solution if it has an estimate of the noise variance."""
+        fit, xp = self._solution_, namespace_of(self._solution_.rss)
+        if bool(xp.any(xp.isnan(fit.noise_variance))):
             raise ValueError(
-                f"X has too few rows to tell the noise from the fit: a weight of {float(fit.weight):g} for "
-                f"{float(fit.weight) - fit.dof:g} parameters; {self._needed} are needed"
+                f"X has too few rows to estimate the noise: a weight of {float(fit.weight):g} for "
+                f"{float(fit.weight) - fit.residual_dof:g} parameters; more rows, a larger penalty or "
+                "a model with a prior are needed"
             )
-        if not bool(xp.all(fit.residual > 0)):
-            raise ValueError("y is fitted without error, so there is no noise to predict: sigma2_ is 0")
+        if not bool(xp.all(fit.rss > 0)):
+            raise ValueError(
+                "y is fitted without error, so there is no noise to predict: noise_variance_ is 0"
+            )
         return fit
 
 
-class CoefficientsMixin(SolvedPlane):
-    """`coef_interval`, `coef_std_errors_`, `covariance_` and more, from `solution_`, and what it predicts."""
-
-    solution_: LeastSquares
-    intercept_: Array
-    _needed = "more rows, or a model with a prior,"
-
-    def coef_interval(self, coverage: float = 0.95) -> Array:
-        """Return the interval that holds each coefficient with the given confidence, by Student's t.
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of shape (n_features, 2) or (n_targets, n_features, 2)
-        """
-        check_fitted(self)
-        return self._interval(self.coef_, self.coef_std_errors_, coverage)
-
-    def intercept_interval(self, coverage: float = 0.95) -> Array:
-        """Return the interval that holds the intercept with the given confidence, by Student's t.
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of shape (2,) or (n_targets, 2)
-        """
-        check_fitted(self)
-        return self._interval(self.intercept_, self.intercept_std_error_, coverage)
-
-    @property
-    def covariance_(self) -> Array:
-        """Covariance of the coefficients."""
-        check_fitted(self)
-        return self._flat(self.solution_.covariance, axis=0)
-
-    @property
-    def coef_std_errors_(self) -> Array:
-        """Standard errors of the coefficients."""
-        check_fitted(self)
-        return self._flat(self.solution_.std_errors, axis=0)
-
-    @property
-    def intercept_std_error_(self) -> Array:
-        """Standard error of the intercept."""
-        check_fitted(self)
-        return self._flat(self.solution_.intercept_std_errors)
-
-    @property
-    def log_likelihood_(self) -> float:
-        """Log-likelihood of the rows at the maximum likelihood estimates."""
-        check_fitted(self)
-        return self.solution_.log_likelihood
-
-    def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
-        check_number("coverage", coverage, above=0.0, below=1.0)
-        xp = namespace_of(estimate)
-        width = StudentT(dof=self._with_noise().dof, location=0.0, scale=1.0).interval(coverage)[1]
-        reach = float(width) * error
-        return xp.stack([xp.asarray(estimate - reach), xp.asarray(estimate + reach)], axis=-1)
-
-
-class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimator):
-    """The plane nearest to the targets: y = intercept + xᵀ coef + noise, the sum of squared noise least.
+class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
+    """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
     are folded into a triangular factor of their centred columns, so streams, files larger than memory and
-    merged models lose nothing, nor do columns far from the origin. Columns that follow from others, or more
-    columns than rows, leave many planes that fit equally well: the one with the shortest `coef_` is taken,
-    and `rank_` says so.
+    merged models lose nothing, nor do columns far from the origin. Where columns are linearly dependent, or
+    more than the rows, the solution with the shortest `coef_` is taken, and `rank_` is less than the number
+    of columns.
 
     Parameters
     ----------
     fit_intercept : bool
-        Whether the plane may miss the origin.
     solver : {"qr", "svd", "normal"}
         How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
         normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
         digits; a warning says where they lose whole directions, which `refine` cannot bring back.
     rank_tol : float, optional
-        A direction in which the columns vary less than this, relative to their lengths about the origin, is
-        taken for rounding; 10 n_features ε by default. `solver="normal"` cannot see below the root of that.
+        Directions in which the columns vary less than this, relative to their lengths about the origin, are
+        taken for rounding; 10 n_features ε by default. `solver="normal"` cannot resolve below its root.
     refine : bool
-        Read the rows again, twice as a rule, to correct the fit with residuals in double-double arithmetic:
-        all digits of the solution, where the columns are not singular to floating point. `partial_fit`,
-        `merge` and `from_statistic` have no rows to read again and give the answer of one pass.
+        Iterative refinement: read the rows again, twice as a rule, and correct the coefficients by residuals
+        in double-double arithmetic. All digits of the solution, where the columns are not numerically
+        singular. `partial_fit`, `merge` and `from_statistic` have no rows to read again and give the answer
+        of one pass.
 
     Attributes
     ----------
@@ -233,25 +189,27 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimato
         Rank of the columns, centred where there is an intercept.
     singular_ : array of shape (min(n_samples, n_features),)
         Their singular values.
-    sigma2_ : float or array of shape (n_targets,)
-        Unbiased variance of the noise, Σ r² / dof; NaN where `dof_` is not positive. Zero where residuals
-        cannot be told from the rounding of the targets: such a fit is exact, and asking it for intervals or
-        distributions is an error.
-    sigma2_ml_ : float or array of shape (n_targets,)
-        Its maximum likelihood estimate, the mean squared residual Σ r² / n.
-    dof_ : float
-        Rows that are left after the parameters, n - rank - 1.
-    covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
-        Covariance of the coefficients, sigma2_ (XᵀX)⁻¹; of the shortest ones where the rank is deficient.
+    noise_variance_ : float or array of shape (n_targets,)
+        Unbiased estimate Σ r² / residual_dof_; NaN where `residual_dof_` is not positive. Zero where the
+        residuals are no more than the rounding of the targets: such a fit is exact, and asking it for
+        intervals or distributions is an error.
+    noise_variance_ml_ : float or array of shape (n_targets,)
+        Maximum likelihood estimate of the noise variance, Σ r² / n.
+    residual_dof_ : float
+        Degrees of freedom of the residuals, n - rank - 1 (n - rank without an intercept).
+    coef_covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
+        Covariance of the coefficients, noise_variance_ (XᵀX)⁻¹; of the shortest ones where the rank is
+        deficient.
     coef_std_errors_ : array of the shape of `coef_`
+        Standard errors of the coefficients.
     intercept_std_error_ : float or array of shape (n_targets,)
+        Standard error of the intercept.
     log_likelihood_ : float
-        Of all targets, at `sigma2_ml_`; infinite for an exact fit.
+        Of all targets, at `noise_variance_ml_`; infinite for an exact fit.
     statistic_ : LinearFactor
-        Everything the model knows about the rows.
-    solution_ : LeastSquares
+        The sufficient statistic of the rows.
     n_refinements_ : int
-        How often the rows were read again.
+        Number of passes of iterative refinement.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -279,6 +237,8 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimato
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _solution_: LeastSquares
+    intercept_: Array
     _supervised = True
 
     def __init__(
@@ -311,20 +271,71 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimato
         """
         self._statistic()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        with blas_for(rows):
-            self._learn(factor_of(rows))
+        self._learn(linear_factor(rows))
         if self.refine:
-            found, self.n_refinements_ = refine(self.solution_, rows.data, rows.y, weights=rows.weights)
-            self._name(found)
+            found, self.n_refinements_ = refine(self._solution_, rows.data, rows.y, weights=rows.weights)
+            self._set_fitted(found)
         self._report()
         return self
+
+    def coef_interval(self, coverage: float = 0.95) -> Array:
+        """Return a confidence interval of each coefficient, by Student's t.
+
+        Parameters
+        ----------
+        coverage : float
+
+        Returns
+        -------
+        array of shape (n_features, 2) or (n_targets, n_features, 2)
+        """
+        check_fitted(self)
+        return self._interval(self.coef_, self.coef_std_errors_, coverage)
+
+    def intercept_interval(self, coverage: float = 0.95) -> Array:
+        """Return a confidence interval of the intercept, by Student's t.
+
+        Parameters
+        ----------
+        coverage : float
+
+        Returns
+        -------
+        array of shape (2,) or (n_targets, 2)
+        """
+        check_fitted(self)
+        return self._interval(self.intercept_, self.intercept_std_error_, coverage)
 
     @property
     def singular_(self) -> Array:
         """Singular values of the columns, centred where there is an intercept."""
         check_fitted(self)
-        rows = reduced_rows(self.statistic_, fit_intercept=bool(self.solution_.n_located))[0]
+        rows = reduced_rows(self.statistic_, fit_intercept=self._solution_.has_intercept)[0]
         return namespace_of(rows).linalg.svdvals(rows)
+
+    @property
+    def coef_covariance_(self) -> Array:
+        """Covariance of the coefficients."""
+        check_fitted(self)
+        return self._flat(self._solution_.coef_covariance, axis=0)
+
+    @property
+    def coef_std_errors_(self) -> Array:
+        """Standard errors of the coefficients."""
+        check_fitted(self)
+        return self._flat(self._solution_.coef_std_errors, axis=0)
+
+    @property
+    def intercept_std_error_(self) -> Array:
+        """Standard error of the intercept."""
+        check_fitted(self)
+        return self._flat(self._solution_.intercept_std_errors)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log-likelihood of the rows at the maximum likelihood estimates."""
+        check_fitted(self)
+        return self._solution_.log_likelihood
 
     def _statistic(self) -> Callable[..., Any]:
         check_choice("solver", self.solver, SOLVERS)
@@ -336,38 +347,37 @@ class LinearRegression(OnePassMixin, CoefficientsMixin, RegressorMixin, Estimato
         self._statistic()
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
-        self._name(
-            least_squares(
-                statistic,
-                fit_intercept=bool(self.fit_intercept),
-                solver=self.solver,
-                rank_tol=self.rank_tol,
-            )
+        self._set_fitted(self._solved(self.solver))
+
+    def _solved(self, solver: str) -> LeastSquares:
+        return least_squares(
+            self.statistic_, fit_intercept=bool(self.fit_intercept), solver=solver, rank_tol=self.rank_tol
         )
 
+    def _set_fitted(self, fit: LeastSquares) -> None:
+        statistic, d = self.statistic_, self.statistic_.dim
+        lengths = column_lengths(statistic.factor[:, d:])
+        rss = without_rounding(fit.rss, lengths, statistic.mean[d:], statistic.weight)
+        self._set_solution(replace(fit, rss=rss), flat=statistic.flat)
+        self.rank_, self.noise_variance_ml_ = fit.rank, self._flat(self._solution_.noise_variance_ml)
+
     def _report(self) -> None:
-        if self.solver != "normal" or self.solution_.rank == min(
-            self.statistic_.factor.shape[0], self.n_features_in_
-        ):
+        full = min(self.statistic_.factor.shape[0], self.n_features_in_)
+        if self.solver != "normal" or self._solution_.rank == full:
             return
-        seen = least_squares(
-            self.statistic_, fit_intercept=bool(self.fit_intercept), rank_tol=self.rank_tol
-        ).rank
-        if seen > self.solution_.rank:
+        rank = self._solved("qr").rank
+        if rank > self._solution_.rank:
             warnings.warn(
-                f"the normal equations see {self.solution_.rank} of the {seen} directions in which X varies: "
-                "squaring the columns lost the others, and the digits of coef_ with them; "
+                f"the normal equations resolve {self._solution_.rank} of the {rank} directions in which X "
+                "varies: squaring the columns lost the others, and the digits of coef_ with them; "
                 'solver="qr" keeps them',
                 UserWarning,
                 stacklevel=4,
             )
 
-    def _name(self, fit: LeastSquares) -> None:
-        known, d = self.statistic_, self.statistic_.dim
-        lengths = column_lengths(known.factor[:, d:])
-        fit = replace(fit, residual=without_rounding(fit.residual, lengths, known.mean[d:], known.weight))
-        self.solution_ = fit
-        self.coef_ = fit.coef[0, :] if known.flat else fit.coef
-        self.intercept_ = self._flat(fit.intercept)
-        self.rank_, self.dof_ = fit.rank, fit.dof
-        self.sigma2_, self.sigma2_ml_ = self._flat(fit.sigma2), self._flat(fit.sigma2_ml)
+    def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        xp = namespace_of(estimate)
+        dof = self._solution_with_noise().residual_dof
+        half = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * error
+        return xp.stack([xp.asarray(estimate - half), xp.asarray(estimate + half)], axis=-1)

@@ -1,4 +1,4 @@
-"""Noise that is lost in the rounding of the targets."""
+"""Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
 
 import warnings
 from typing import Any
@@ -9,120 +9,125 @@ from tractable.statistics import LinearFactor
 
 __all__ = [
     "NoiseVanishedWarning",
-    "check_size",
-    "check_squares",
-    "least_noise",
-    "lost_noise",
-    "mean_square",
-    "no_noise",
+    "check_squarable",
+    "is_rounding",
     "noise_floor",
-    "target_spread",
-    "target_variance",
-    "warn_of_no_noise",
+    "noise_vanished",
+    "smallest_noise",
+    "target_size",
+    "warn_noise_vanished",
     "without_rounding",
 ]
 
-#: Rounding of a target that was computed, relative to its size.
+#: Rounding of a computed target, relative to its size.
 ROUNDING = 1e-13
-#: Relative noise that stands for one that vanished: enough for a prior beside it to keep half of the digits.
+#: Relative noise that is assumed where none is left: half of the digits of the coefficients are kept.
 FLOOR = 1e-8
-
-#: Share of the squares of the targets that is no noise where nothing but a prior says how large it is.
-LITTLE = 1e-6
-
-#: Sizes of which the squares are numbers, and their sums.
-LARGE = 1e153
+#: Fraction of the squares of the targets that is no noise where only a prior determines its size.
+NEGLIGIBLE = 1e-6
+#: Sizes whose squares, and sums of such, are floating-point numbers lie below this and above its inverse.
+SQUARABLE = 1e153
 
 
 class NoiseVanishedWarning(UserWarning):
     """The targets are fitted without error: evidence would make the noise vanish."""
 
 
-def check_squares(statistic: LinearFactor, *, small: bool) -> None:
-    """Refuse targets whose squares overflow, or, with `small`, are lost below the least of numbers."""
+def check_squarable(name: str, size: float, *, least: float = 1.0 / SQUARABLE) -> None:
+    """Refuse numbers of a size whose square overflows or, below `least`, underflows."""
+    if size != 0.0 and not least < size < SQUARABLE:
+        raise ValueError(
+            f"{name} must be in units nearer to one: of a size of {size:.1g}, its squares are no "
+            "floating-point numbers"
+        )
+
+
+def target_size(statistic: LinearFactor) -> float:
+    """Return the root mean square of the largest target about the origin, times at most √n."""
     xp = namespace_of(statistic.mean)
-    at = statistic.mean[statistic.dim :]
-    size = float(xp.max(xp.hypot(column_lengths(statistic.factor[:, statistic.dim :]), xp.abs(at))))
-    check_size(size, small=small)
+    d = statistic.dim
+    return float(xp.max(xp.hypot(column_lengths(statistic.factor[:, d:]), xp.abs(statistic.mean[d:]))))
 
 
-def check_size(size: float, *, small: bool) -> None:
-    """Refuse targets of a size whose square overflows, or, with `small`, is lost."""
-    if size > LARGE or (small and 0.0 < size < 1.0 / LARGE):
-        raise ValueError(f"y must be in units nearer to one: of a size of {size:.1g}, it has no variance")
+def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> Array:
+    """Return residual sums of squares, (t,), zero where they are no more than the rounding of the targets.
+
+    Parameters
+    ----------
+    rss : array (t,)
+    lengths : array (t,)
+        Of the targets about the offset.
+    offset : array (t,)
+    weight : float
+        Total weight of the rows.
+    """
+    xp = namespace_of(rss)
+    size = xp.hypot(lengths, float(weight) ** 0.5 * xp.abs(offset))
+    return xp.where(xp.sqrt(rss) <= ROUNDING * size, xp.zeros_like(rss), rss)
 
 
-def target_variance(statistic: LinearFactor) -> float:
-    """Return the variance of the targets, with the weight of the rows for divisor; zero of no rows."""
+def _target_variance(statistic: LinearFactor) -> float:
     xp = namespace_of(statistic.mean)
     return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / (float(statistic.weight) or 1.0)
 
 
-def target_spread(statistic: LinearFactor) -> float:
-    """Return the variance of the targets; of constant ones their square, or one."""
-    spread, square = target_variance(statistic), mean_square(statistic)
-    return spread if spread > ROUNDING**2 * square else square or 1.0
+def _mean_square(statistic: LinearFactor) -> float:
+    """Return the mean square of the first target, about the origin."""
+    return _target_variance(statistic) + float(statistic.mean[statistic.dim]) ** 2
 
 
-def mean_square(statistic: LinearFactor) -> float:
-    """Return the mean square of the targets, about the origin."""
-    return target_variance(statistic) + float(statistic.mean[statistic.dim]) ** 2
-
-
-def no_noise(noise_variance: float, statistic: LinearFactor) -> bool:
-    """Return whether a noise cannot be told from the rounding of the targets."""
-    return noise_variance <= ROUNDING**2 * mean_square(statistic)
-
-
-def without_rounding(residual: Array, lengths: Array, offset: Array, weight: Any) -> Array:
-    """Return squared residuals, (t,), as zero where they cannot be told from the rounding of the targets.
-
-    Parameters
-    ----------
-    residual : array (t,)
-    lengths : array (t,)
-        Of the targets about the offset; residuals and targets may be too large to be squared.
-    offset : array (t,)
-    weight : float
-        How many rows there were.
-    """
-    xp = namespace_of(residual)
-    size = xp.hypot(lengths, float(weight) ** 0.5 * xp.abs(offset))
-    return xp.where(xp.sqrt(residual) <= ROUNDING * size, xp.zeros_like(residual), residual)
+def is_rounding(noise_variance: float, statistic: LinearFactor) -> bool:
+    """Return whether a noise variance is no more than the rounding of the targets."""
+    return noise_variance <= ROUNDING**2 * _mean_square(statistic)
 
 
 def noise_floor(statistic: LinearFactor) -> float:
-    """Return the variance that stands for a noise that vanished: 1e-16 of the mean square of the targets."""
-    return max(FLOOR**2 * mean_square(statistic), 1e-200)
+    """Return the variance assumed for a noise that vanished: 1e-16 of the mean square of the targets."""
+    return max(FLOOR**2 * _mean_square(statistic), 1e-200)
 
 
-def least_noise(statistic: LinearFactor, residual: float, rank: int, n_located: int) -> tuple[float, bool]:
-    """Return the least noise that can be learned, and whether one plane alone fits all rows without error."""
-    weight = float(statistic.weight)
-    one = rank == statistic.dim and weight > rank + n_located
-    if one and no_noise(residual / weight, statistic):
-        return noise_floor(statistic), True
-    return max(ROUNDING**2 * mean_square(statistic), 1e-200), False
+def smallest_noise(statistic: LinearFactor, rss: float, rank: int, has_intercept: bool) -> tuple[float, bool]:
+    """Return the smallest noise variance to learn, and whether the only solution fits without error.
 
-
-def lost_noise(statistic: LinearFactor, residual: float, rank: int, n_located: int, rate: float) -> bool:
-    """Return whether a plane that was found leaves no noise to be learned.
-
-    What is left is rounding; or it is next to nothing, where planes go through all rows, or where the rate
-    of the prior of the noise outweighs it, so that the prior alone says what the noise is.
+    Parameters
+    ----------
+    statistic : LinearFactor
+    rss : float
+        Residual sum of squares of least squares.
+    rank : int
+        Of the columns.
+    has_intercept : bool
     """
     weight = float(statistic.weight)
-    alone = weight <= rank + n_located or residual <= 2.0 * rate
-    square = target_spread(statistic) if n_located else mean_square(statistic)
-    little = residual <= LITTLE * weight * square
-    return no_noise(residual / weight, statistic) or (alone and little)
+    unique = rank == statistic.dim and weight > rank + has_intercept
+    if unique and is_rounding(rss / weight, statistic):
+        return noise_floor(statistic), True
+    return max(ROUNDING**2 * _mean_square(statistic), 1e-200), False
 
 
-def warn_of_no_noise(precision: str, rate: str) -> None:
-    """Say that the noise vanished."""
+def noise_vanished(
+    statistic: LinearFactor, rss: float, rank: int, has_intercept: bool, prior_rate: float
+) -> bool:
+    """Return whether a fit leaves no noise to learn.
+
+    Its residuals are rounding; or they are negligible, and either some coefficients fit all rows, or the rate
+    of the Gamma prior of the noise precision outweighs them, so that the prior alone determines the noise.
+    """
+    weight = float(statistic.weight)
+    undetermined = weight <= rank + has_intercept or rss <= 2.0 * prior_rate
+    square = _mean_square(statistic)
+    if has_intercept:
+        variance = _target_variance(statistic)
+        square = variance if variance > ROUNDING**2 * square else square or 1.0
+    negligible = rss <= NEGLIGIBLE * weight * square
+    return is_rounding(rss / weight, statistic) or (undetermined and negligible)
+
+
+def warn_noise_vanished(precision: str, rate: str) -> None:
+    """Warn that the noise vanished."""
     warnings.warn(
-        f"y is fitted without error, so the noise vanished: {precision} would grow without end, and stops "
-        f"where {rate} or the rounding of y stops it; predictions are surer than they should be",
+        f"y is fitted without error, so the noise vanished: {precision} would grow without bound, and stops "
+        f"where {rate} or the rounding of y stops it; predictive intervals are too narrow",
         NoiseVanishedWarning,
         stacklevel=5,
     )

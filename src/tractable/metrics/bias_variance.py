@@ -1,4 +1,4 @@
-"""Where the squared error of a model comes from: its bias, its variance, and noise."""
+"""The squared error of a model decomposed into squared bias, variance and noise."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,11 +47,11 @@ class BiasVariance:
     Parameters
     ----------
     points : array (n, d)
-        Where the model was asked.
+        Where the model predicts.
     truth : array (n,)
         The function behind the targets there.
     mean_prediction : array (n,)
-        The mean over training sets of what was answered.
+        The mean prediction over training sets.
     pointwise : ErrorParts
         With arrays (n,).
     average : ErrorParts

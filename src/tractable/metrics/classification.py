@@ -343,16 +343,18 @@ def confusion_matrix(
     ([[1.0, 0.0], [0.0, 1.0]], array([1., 0.]), 0.667, 1.0)
     """
     truth = as_labels("y_true", y_true)
-    said, decided = _decisions(y_pred)
+    decisions, decided = _decisions(y_pred)
     if len(truth) != len(decided):
         raise ValueError(f"y_pred must have one label a row, {len(truth)}, got {len(decided)}")
-    if len(said) and (truth.dtype.kind in "biuf") != (said.dtype.kind in "biuf"):
-        raise ValueError(f"y_pred must have labels of the kind of y_true, got {said[0]!r} and {truth[0]!r}")
-    met = np.union1d(truth, said) if len(said) else np.unique(truth)
+    if len(decisions) and (truth.dtype.kind in "biuf") != (decisions.dtype.kind in "biuf"):
+        raise ValueError(
+            f"y_pred must have labels of the kind of y_true, got {decisions[0]!r} and {truth[0]!r}"
+        )
+    met = np.union1d(truth, decisions) if len(decisions) else np.unique(truth)
     known = met if classes is None else as_classes(classes)
     k, w = len(known), row_weights(sample_weight, len(truth))
     rows = as_codes("y_true", truth, known)
-    columns = as_codes("y_pred", said, known) if len(said) else np.empty(0, np.intp)
+    columns = as_codes("y_pred", decisions, known) if len(decisions) else np.empty(0, np.intp)
     counts = np.bincount(k * rows[decided] + columns, w[decided], minlength=k * k)
     rejected = np.bincount(rows[~decided], w[~decided], minlength=k)
     return ConfusionMatrix(counts=counts.reshape(k, k), classes=known, rejected=rejected)
@@ -378,8 +380,8 @@ def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows that were not rejected, and which these are, (n,)."""
     given = np.asarray(y_pred)
     if given.dtype != object:
-        said = as_labels("y_pred", given)
-        return said, np.ones(len(said), bool)
+        labels = as_labels("y_pred", given)
+        return labels, np.ones(len(labels), bool)
     given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
     decided = np.array([label is not None for label in given.ravel()], bool)
     if given.ndim == 1 and len(given) and not np.any(decided):
@@ -512,10 +514,10 @@ def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
         codes = order[np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)]
     except TypeError as error:
         raise ValueError(f"{name} has labels of another kind than classes: {error}") from None
-    strange = labels[classes[codes] != labels]
-    if len(strange):
+    unknown = labels[classes[codes] != labels]
+    if len(unknown):
         raise ValueError(
-            f"{name} has the label {strange.tolist()[0]!r}, which is not among {classes.tolist()}"
+            f"{name} has the label {unknown.tolist()[0]!r}, which is not among {classes.tolist()}"
         )
     return codes
 

@@ -200,8 +200,8 @@ def _with_weight(names: Any, codes: Array, w: Array) -> tuple[Any, Array, int]:
         return names, codes, n
     numbers = xp.cumulative_sum(xp.astype(there, xp.int64)) - 1
     numbers = xp.where(there, numbers, xp.full_like(numbers, -1))
-    kept = namespace_of(names).asarray([k for k in range(names.shape[0]) if bool(there[k])])
-    return namespace_of(names).take(names, kept), xp.take(numbers, codes), n
+    stay = namespace_of(names).asarray([k for k in range(names.shape[0]) if bool(there[k])])
+    return namespace_of(names).take(names, stay), xp.take(numbers, codes), n
 
 
 def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
@@ -210,7 +210,7 @@ def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -
     CH = ((N - K) / (K - 1)) · Σ_k n_k |μ_k - x̄|² / Σ_k Σ_{i in k} |x_i - μ_k|², the variance ratio of
     Calinski and Harabasz (1974).
 
-    Clusters without any scatter score infinity, where scikit-learn says 1; and 0 if their centres coincide
+    Clusters without any scatter score infinity, where scikit-learn gives 1; and 0 if their centres coincide
     too. Everything else is as in scikit-learn's `calinski_harabasz_score`, which takes no weights.
 
     Parameters
@@ -238,7 +238,7 @@ def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> f
     """Return how similar each cluster is to the most similar other one, on average; the smaller, the better.
 
     DB = (1/K) Σ_k max_{l ≠ k} (s_k + s_l) / |μ_k - μ_l|, with s_k the mean distance of the rows of cluster k
-    from its centre, Davies and Bouldin (1979). Clusters count alike, whatever their size.
+    from its centre, Davies and Bouldin (1979). Clusters have equal weight, whatever their size.
 
     Different clusters with one centre score infinity, where scikit-learn leaves such pairs out; clusters
     without any scatter score 0. Everything else is as in scikit-learn's `davies_bouldin_score`, which takes
@@ -387,7 +387,7 @@ class ClusterReport:
 
     @property
     def explained(self) -> float:
-        """The share of the total scatter that lies between the clusters; 0 where rows do not vary."""
+        """The fraction of the total scatter that lies between the clusters; 0 where rows do not vary."""
         total = self.within + self.between
         return self.between / total if total else 0.0
 

@@ -183,10 +183,10 @@ def _mixture(d: Mixture, y: Array) -> Array:
     if not isinstance(d.components, Normal):
         return _score.dispatch(object)(d, y)
     xp = namespace_of(y)
-    mean, variance, share = d.components.mean, d.components.variance, d.weights
-    away = xp.sum(share * _mean_distance(y[..., None] - mean, d.components.stddev), axis=-1)
+    mean, variance, weights = d.components.mean, d.components.variance, d.weights
+    away = xp.sum(weights * _mean_distance(y[..., None] - mean, d.components.stddev), axis=-1)
     gap, both = mean[..., :, None] - mean[..., None, :], variance[..., :, None] + variance[..., None, :]
-    pairs = share[..., :, None] * share[..., None, :] * _mean_distance(gap, xp.sqrt(both))
+    pairs = weights[..., :, None] * weights[..., None, :] * _mean_distance(gap, xp.sqrt(both))
     return away - 0.5 * xp.sum(pairs, axis=(-2, -1))
 
 
@@ -194,10 +194,10 @@ def _mixture(d: Mixture, y: Array) -> Array:
 def _empirical(d: Empirical, y: Array) -> Array:
     xp = namespace_of(y)
     order = xp.argsort(d.values)
-    x, share = xp.take(d.values, order), xp.take(d.probabilities, order)
-    away = xp.sum(share * xp.abs(x - y[..., None]), axis=-1)
+    x, p = xp.take(d.values, order), xp.take(d.probabilities, order)
+    away = xp.sum(p * xp.abs(x - y[..., None]), axis=-1)
     # ½ E|X - X'| is the integral of F (1 - F), a sum over the gaps between neighbours.
-    below = xp.cumulative_sum(share)[:-1]
+    below = xp.cumulative_sum(p)[:-1]
     return away - xp.sum(below * (1.0 - below) * (x[1:] - x[:-1]))
 
 
@@ -367,8 +367,8 @@ def interval_coverage(
         The predictive distributions, or the intervals themselves, as `predict_interval` gives.
     y : array of shape (n_samples,) or (n_samples, n_targets)
     coverage : float, optional
-        The probability of the intervals. Of distributions, 0.9 when not given. Intervals do not say what
-        they were made for: without it, there is no nominal coverage to compare with, and no standard error.
+        The probability of the intervals. Of distributions, 0.9 when not given. Of given
+        intervals it is not known: without it there is neither a nominal coverage nor a standard error.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
 
@@ -396,11 +396,11 @@ def interval_coverage(
         raise ValueError("y must have rows on its first axis, got one number")
     inside = xp.astype((low <= y) & (y <= high), y.dtype)
     width = xp.broadcast_to(high - low, inside.shape)
-    share, mean_width = (averaged(xp.reshape(x, (x.shape[0], -1)), sample_weight) for x in (inside, width))
-    n = row_count(sample_weight, inside) * int(share.shape[0])
+    fraction, mean_width = (averaged(xp.reshape(x, (x.shape[0], -1)), sample_weight) for x in (inside, width))
+    n = row_count(sample_weight, inside) * int(fraction.shape[0])
     return Coverage(
         nominal=nominal,
-        observed=float(xp.mean(share)),
+        observed=float(xp.mean(fraction)),
         standard_error=sqrt(nominal * (1.0 - nominal) / n),
         mean_width=float(xp.mean(mean_width)),
     )

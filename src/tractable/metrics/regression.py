@@ -1,4 +1,4 @@
-"""Scores of predicted numbers: squared and absolute errors, and the share of variance explained."""
+"""Scores of predicted numbers: squared and absolute errors, and the fraction of variance explained."""
 
 from typing import Any
 
@@ -101,8 +101,8 @@ def normalized_rmse(
     >>> normalized_rmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
     1.0
     """
-    share = _unexplained(y_true, y_pred, sample_weight)
-    return over_targets(namespace_of(share).sqrt(share), multioutput)
+    ratio = _unexplained(y_true, y_pred, sample_weight)
+    return over_targets(namespace_of(ratio).sqrt(ratio), multioutput)
 
 
 def r2_score(

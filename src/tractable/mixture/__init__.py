@@ -1,41 +1,40 @@
-"""Mixtures and clusters: rows that come from one of several sources, unseen."""
+"""Mixture models and clustering: rows that come from one of several latent components."""
 
 from tractable.data.table_columns import TableColumns
 from tractable.engines.kmeans import Clusters
-from tractable.mixture.bayesian_gaussian import BayesianGaussianMixture
-from tractable.mixture.bayesian_gaussian.model import BayesianUnits, MixturePosterior
-from tractable.mixture.bayesian_gaussian.steps import GaussianBeliefs, MixturePrior
+from tractable.mixture.base import CollapsedComponentWarning
+from tractable.mixture.bayesian_gaussian import (
+    BayesianGaussianMixture,
+    MixturePosterior,
+    MixturePrior,
+    VariationalParameters,
+)
 from tractable.mixture.discrete import BernoulliMixture, CategoricalMixture
-from tractable.mixture.gaussian import CollapsedComponentWarning, GaussianMixture
-from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
+from tractable.mixture.gaussian import GaussianMixture, GaussianParameters, GaussianSums
 from tractable.mixture.kmeans import KMeans
 from tractable.mixture.partitions import BestPartition, bell, best_partition, partitions, stirling2
-from tractable.mixture.regression.estimator import (
+from tractable.mixture.regression import (
+    ExpectedRegressions,
     MixtureOfExperts,
     MixtureOfRegressors,
     NoiseCollapsedWarning,
+    RegressionMixture,
 )
-from tractable.mixture.regression.model import RegressionMixture
-from tractable.mixture.regression.steps import ExpectedPlanes, RegressionUnits
 from tractable.mixture.selection import ComponentChoice, NumberOfClusters
-from tractable.mixture.student_t import StudentTMixture
-from tractable.mixture.student_t.steps import StudentTParameters, StudentTSums
+from tractable.mixture.student_t import StudentTMixture, StudentTParameters, StudentTSums
 from tractable.mixture.table.estimator import TableMixture
 from tractable.mixture.table.model import TableEncoding, TableParameters
 from tractable.mixture.table.steps import TableSums
-from tractable.mixture.units import Units
 
 __all__ = [
     "BayesianGaussianMixture",
-    "BayesianUnits",
     "BernoulliMixture",
     "BestPartition",
     "CategoricalMixture",
     "Clusters",
     "CollapsedComponentWarning",
     "ComponentChoice",
-    "ExpectedPlanes",
-    "GaussianBeliefs",
+    "ExpectedRegressions",
     "GaussianMixture",
     "GaussianParameters",
     "GaussianSums",
@@ -47,7 +46,6 @@ __all__ = [
     "NoiseCollapsedWarning",
     "NumberOfClusters",
     "RegressionMixture",
-    "RegressionUnits",
     "StudentTMixture",
     "StudentTParameters",
     "StudentTSums",
@@ -56,7 +54,7 @@ __all__ = [
     "TableMixture",
     "TableParameters",
     "TableSums",
-    "Units",
+    "VariationalParameters",
     "bell",
     "best_partition",
     "partitions",

@@ -54,7 +54,7 @@ def _member(index: int) -> str:
 
 
 class Archive:
-    """An archive to read, checked member by member before anything is believed."""
+    """An archive to read, checked member by member before anything is used."""
 
     def __init__(self, file: BinaryIO) -> None:
         if file.read(4) != b"PK\x03\x04":

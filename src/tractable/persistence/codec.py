@@ -1,4 +1,4 @@
-"""From an object to a tree of JSON and a list of arrays.
+"""Objects as a tree of JSON and a list of arrays, and back.
 
 JSON's own scalars and lists stand for themselves; everything else is a dictionary of one tag.
 """

@@ -12,6 +12,7 @@ from tractable.value import value
 
 __all__ = [
     "INTERVAL",
+    "REGIONS",
     "ColumnAxis",
     "check_coverages",
     "check_single",

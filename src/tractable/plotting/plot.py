@@ -33,12 +33,12 @@ _KINDS = {
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
-    "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity SmoothedEmpirical "
+    "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity "
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
-    "mixtures": "EMMixture PlanesEstimator",
+    "mixtures": "EMMixture BaseRegressionMixture",
     "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace Mixture Product "
-    "Empirical Stacked",
+    "Empirical SmoothedEmpirical Stacked",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",

@@ -1,4 +1,4 @@
-"""Choosing models: where errors come from, how many clusters there are, and rows kept apart to see them."""
+"""Model choice: numbers of clusters and components, splits of rows, bias and variance."""
 
 from tractable.selection.components import select_components
 from tractable.selection.n_clusters import select_n_clusters

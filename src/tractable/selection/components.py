@@ -1,4 +1,4 @@
-"""How many components, and of which shape? Fit each, and let a criterion choose."""
+"""Choice of the number and covariance shape of mixture components by BIC, ICL or AIC."""
 
 import warnings
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
-from tractable.covariance.shapes import COVARIANCE_TYPES
+from tractable.covariance.shapes import SHAPES
 from tractable.data import is_streamed
 from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
@@ -33,7 +33,7 @@ def select_components(
 
     BIC asks for a good density; ICL for components that are apart, hence for clusters; AIC for prediction.
     A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice unless all
-    have one. What the fits warn of is said once, with the fits it is true of.
+    have one. Warnings of the fits are given once, with the fits they concern.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def select_components(
     if not isinstance(base, GaussianMixture):
         raise ValueError(f"estimator must be a GaussianMixture, got {type(base).__name__}")
     _check_rows(base, X, sample_weight, numbers)
-    heard: dict[type[Warning], dict[str, str]] = {}
+    warned: dict[type[Warning], dict[str, str]] = {}
     models, scores = [], {name: np.empty((len(kinds), len(numbers))) for name in CRITERIA}
     with progress("mixtures", len(kinds) * len(numbers)) as line:
         for i, kind in enumerate(kinds):
             fits = []
             for j, number in enumerate(numbers):
                 model = clone(base).set_params(n_components=number, covariance_type=kind)
-                fits.append(_fitted(model, X, sample_weight, heard))
+                fits.append(_fitted(model, X, sample_weight, warned))
                 for name in CRITERIA:
                     scores[name][i, j] = getattr(model, name)(X, sample_weight)
                 line.advance(note=f"{number} {kind}")
             models.append(tuple(fits))
-    _say(heard)
+    _warn(warned)
     return ComponentChoice(
         n_components=np.asarray(numbers),
         covariance_types=tuple(kinds),
@@ -102,12 +102,12 @@ def _kinds(given: Any) -> list[str]:
     if not kinds:
         raise ValueError("covariance_types must name at least one shape, got none")
     for kind in kinds:
-        check_choice("covariance_types", kind, COVARIANCE_TYPES)
+        check_choice("covariance_types", kind, SHAPES)
     return kinds
 
 
 def _check_rows(base: GaussianMixture, X: Any, sample_weight: Any, numbers: list[int]) -> None:
-    """Refuse, before the first fit, what the last could not be made of."""
+    """Raise before the first fit where the last could not be made."""
     if is_streamed(X) or is_foreign_array(X):
         raise ValueError("X must be an array of NumPy or a frame, held in memory: criteria look at it again")
     rows = check_columns(clone(base), X, reset=True)
@@ -117,21 +117,21 @@ def _check_rows(base: GaussianMixture, X: Any, sample_weight: Any, numbers: list
         raise ValueError(f"n_components must be at most the {n} rows of X that count, got {numbers[-1]}")
 
 
-def _fitted(model: GaussianMixture, X: Any, sample_weight: Any, heard: dict[Any, dict[str, str]]) -> Any:
-    """Fit a mixture, and note what it warns of under its name."""
+def _fitted(model: GaussianMixture, X: Any, sample_weight: Any, warned: dict[Any, dict[str, str]]) -> Any:
+    """Fit a mixture, and collect its warnings under its name."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, sample_weight=sample_weight)
     for warning in caught:
         name = f"{model.n_components} {model.covariance_type}"
-        heard.setdefault(warning.category, {}).setdefault(name, str(warning.message))
+        warned.setdefault(warning.category, {}).setdefault(name, str(warning.message))
     return model
 
 
-def _say(heard: dict[type[Warning], dict[str, str]]) -> None:
-    """Warn once of every kind, with the fits it is true of."""
-    for category, fits in heard.items():
-        said = next(iter(fits.values()))
+def _warn(warned: dict[type[Warning], dict[str, str]]) -> None:
+    """Warn once of every category, with the fits it concerns."""
+    for category, fits in warned.items():
+        message = next(iter(fits.values()))
         if category is CollapsedComponentWarning:
-            said = "components collapsed; these mixtures are chosen only where all are such"
-        warnings.warn(f"{', '.join(fits)}: {said}", category, stacklevel=3)
+            message = "components collapsed; these mixtures are chosen only where all are such"
+        warnings.warn(f"{', '.join(fits)}: {message}", category, stacklevel=3)

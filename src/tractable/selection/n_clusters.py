@@ -1,4 +1,4 @@
-"""How many clusters? Fit each number of them, and let an index, the gap or the elbow choose."""
+"""Choice of the number of clusters of k-means by a cluster index, the gap statistic or the elbow."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -83,7 +83,7 @@ def select_n_clusters(
     """
     asked = _criteria(criterion)
     x = check_table(X)
-    # Rows that count for nothing stay, with the label of the nearest centre.
+    # Rows of weight zero stay, with the label of the nearest centre.
     w = (
         None
         if sample_weight is None
@@ -101,12 +101,12 @@ def select_n_clusters(
         elif name == "gap":
             scores[name], errors = gap_statistic(x, w, inertias, numbers, rng, n_init=starts, n_draws=draws)
         else:
-            judge = INDICES[name]
-            scores[name] = np.array([judge(x, fit.labels, sample_weight=w) for fit in fits])
+            index = INDICES[name]
+            scores[name] = np.array([index(x, fit.labels, sample_weight=w) for fit in fits])
     return NumberOfClusters(
         n_clusters=numbers,
         scores=scores,
-        choices={name: int(numbers[_place(name, scores[name], errors)]) for name in asked},
+        choices={name: int(numbers[_chosen(name, scores[name], errors)]) for name in asked},
         criterion=asked[0],
         inertias=inertias,
         gap_errors=errors,
@@ -114,7 +114,7 @@ def select_n_clusters(
     )
 
 
-def _place(name: str, score: np.ndarray, errors: np.ndarray | None) -> int:
+def _chosen(name: str, score: np.ndarray, errors: np.ndarray | None) -> int:
     """Return the position of the number that a criterion chooses."""
     if name == "gap" and errors is not None:
         enough = np.flatnonzero(score[:-1] >= score[1:] - errors[1:])
@@ -148,7 +148,7 @@ def _numbers(n_clusters: Any, asked: list[str], x: np.ndarray) -> np.ndarray:
     return found
 
 
-#: Rows of a reference; more tell its scatter no better than the draws differ.
+#: Rows of a reference: with more, its scatter varies less than that of the draws.
 MOST_ROWS = 200_000
 
 
@@ -164,7 +164,7 @@ def gap_statistic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Gap(K) = E log W*_K - log W_K and its standard error, for every K.
 
-    References are even over the box of the rows in their principal directions, Tibshirani, Walther and
+    References are uniform over the box of the rows in their principal directions, Tibshirani, Walther and
     Hastie (2001), section 3 (b). Scatters are taken per row, so that references may have fewer.
 
     Parameters
@@ -209,13 +209,13 @@ def _references(
 ) -> Iterator[np.ndarray]:
     """Yield rows spread evenly over the box of x in its principal directions, as many as x counts.
 
-    Only the sides of the box matter: k-means does not see where it stands, nor how it is turned.
+    Only the sides of the box matter: k-means is invariant to shifts and rotations.
     """
     size = np.abs(x - x[0]).max()  # squares of extreme units would leave the range of numbers
     moments = Moments.of((x - x[0]) / size, w)
-    turn = np.linalg.eigh(moments.scatter)[1]
-    turned = ((x - x[0]) / size) @ turn
-    sides = size * (turned.max(axis=0) - turned.min(axis=0))
+    axes = np.linalg.eigh(moments.scatter)[1]
+    principal = ((x - x[0]) / size) @ axes
+    sides = size * (principal.max(axis=0) - principal.min(axis=0))
     n = max(least, min(MOST_ROWS, max(len(x), round(w.sum()))))
     for _ in range(n_draws):
         yield sides * rng.random((n, x.shape[1]))

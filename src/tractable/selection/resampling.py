@@ -1,4 +1,4 @@
-"""Training sets: rows kept apart for validation and test, and bias and variance over many of them."""
+"""Splits of rows for validation and test, and bias and variance over many training sets."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def train_val_test_split(
     val, test : float
         Shares of all rows; together below 1.
     stratify : array, optional
-        Labels whose shares each part keeps.
+        Labels whose proportions each part keeps.
     random_state : None, int or RandomState
 
     Returns
@@ -52,9 +52,11 @@ def train_val_test_split(
     if not arrays:
         raise ValueError("arrays must hold at least one array to split")
     if not (0.0 < val < 1.0 and 0.0 < test < 1.0 and val + test < 1.0):
-        raise ValueError(f"val and test must be shares that together are below 1, got {val!r} and {test!r}")
+        raise ValueError(
+            f"val and test must be fractions that together are below 1, got {val!r} and {test!r}"
+        )
     with_labels = (*arrays, *(() if stratify is None else (stratify,)))
-    n_val, n_test = (_rows_of(share, arrays[0]) for share in (val, test))
+    n_val, n_test = (_rows_of(fraction, arrays[0]) for fraction in (val, test))
     apart = train_test_split(*with_labels, test_size=n_test, stratify=stratify, random_state=random_state)
     rest, tests = apart[0::2], apart[1::2]
     labels = None if stratify is None else rest[-1]
@@ -62,10 +64,10 @@ def train_val_test_split(
     return [part for i in range(len(arrays)) for part in (again[2 * i], again[2 * i + 1], tests[i])]
 
 
-def _rows_of(share: float, array: Any) -> int:
-    """Return how many rows a share is, rounded up; 0.07 of 100 is seven, whatever its last bit says."""
+def _rows_of(fraction: float, array: Any) -> int:
+    """Return the number of rows of a fraction, rounded up; 0.07 of 100 is seven despite rounding."""
     n = array.shape[0] if hasattr(array, "shape") else len(array)
-    return math.ceil(round(share * n, 9))
+    return math.ceil(round(fraction * n, 9))
 
 
 def bias_variance(
@@ -80,7 +82,7 @@ def bias_variance(
 ) -> BiasVariance:
     """Measure where a model's squared error comes from, E[(y - ŷ)²] = bias² + variance + noise.
 
-    The model is fitted to `n_repeats` training sets of targets f(x) + noise and asked at the points; fresh
+    The model is fitted to `n_repeats` training sets of targets f(x) + noise and predicts at the points; fresh
     targets there measure the error that the three parts add up to.
 
     Parameters
@@ -94,7 +96,7 @@ def bias_variance(
     X : array (n, d) or callable
         The rows of every training set; ``X(rng)`` draws new ones for each.
     points : array (m, d), optional
-        Where the model is asked; the rows of the training sets where these are fixed.
+        Where the model predicts; the rows of the training sets where these are fixed.
     n_repeats : int
         Number of training sets, three or more.
     rng : None, int or Generator

@@ -91,7 +91,7 @@ class Bins:
         return max(4 * self.n_cells, 2**18 // n_columns)
 
     def same_as(self, other: "Bins") -> bool:
-        """Whether two grids have the same edges, to the last bit, and count alike."""
+        """Whether two grids have the same edges, to the last bit, and the same weighting."""
         return (
             self.weighting == other.weighting
             and self.shape == other.shape

@@ -15,12 +15,12 @@ from tractable.value import value
 
 __all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
 
-#: Labels of these kinds of NumPy's types may meet.
+#: Kinds of NumPy's types whose labels may be mixed.
 _ALIKE = {"b": "number", "i": "number", "u": "number", "f": "number", "U": "word", "O": "word"}
 
 
 def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels that occur, in order, and the code of each row's: its place among them.
+    """Return the labels that occur, in order, and the code of each row's label: its position among them.
 
     Small codes are counted and objects hashed, in linear time; others are sorted.
 
@@ -39,15 +39,15 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         found = np.nonzero(counts)[0]
         if len(found) == len(counts):
             return found, labels
-        places = np.zeros(len(counts), dtype=labels.dtype)
-        places[found] = np.arange(len(found), dtype=labels.dtype)
-        return found, places[labels]
+        positions = np.zeros(len(counts), dtype=labels.dtype)
+        positions[found] = np.arange(len(found), dtype=labels.dtype)
+        return found, positions[labels]
     if labels.dtype.kind == "O":
         names = sorted(distinct_labels(labels))
-        place = {name: k for k, name in enumerate(names)}
+        position = {name: k for k, name in enumerate(names)}
         found = np.empty(len(names), dtype=object)
         found[:] = names
-        codes = np.fromiter(map(place.__getitem__, labels.tolist()), _code_type(len(names)), len(labels))
+        codes = np.fromiter(map(position.__getitem__, labels.tolist()), _code_type(len(names)), len(labels))
         return found, codes
     found, codes = np.unique(labels, return_inverse=True)
     return found, codes.astype(_code_type(len(found)))
@@ -127,8 +127,8 @@ def _code_type(n: int) -> Any:
 class ByClass:
     """A statistic of the rows of each class: everything a generative classifier needs to know.
 
-    Labels meet as they come: merging adds the statistics of equal labels and keeps those of the others, so
-    that a stream need not say in advance which classes it has. Rows of weight zero have no class.
+    Merging adds the statistics of equal labels and keeps those of the others, so the classes of a stream need
+    not be declared in advance. Rows of weight zero have no class.
 
     Parameters
     ----------

@@ -59,11 +59,11 @@ class Counts(Statistic):
         rows = xp.reshape(x, (x.shape[0], width))
         # A row of weight zero may have a label beyond K; it adds 0 to any cell.
         rows = xp.where(rows < k, rows, xp.zeros_like(rows))
-        places = xp.astype(rows, xp.int64) + k * xp.arange(width, dtype=xp.int64, device=device(x))
+        cells = xp.astype(rows, xp.int64) + k * xp.arange(width, dtype=xp.int64, device=device(x))
         one = xp.broadcast_to(counts(w, x)[:, None], (x.shape[0], width))
         if not k:
             return cls(counts=xp.zeros((*columns, 0), dtype=xp.float64, device=device(x)))
-        found = weighted_counts(xp.reshape(places, (-1,)), xp.reshape(one, (-1,)), width * k)
+        found = weighted_counts(xp.reshape(cells, (-1,)), xp.reshape(one, (-1,)), width * k)
         return cls(counts=xp.reshape(found, (*columns, k)))
 
     @property

@@ -49,7 +49,7 @@ class IncompleteMoments:
         with np.errstate(invalid="ignore", over="ignore"):
             whole = Moments.of(x, w)
         xp = namespace_of(x)
-        # A missing entry spoils its mean, so complete blocks pay nothing for the question.
+        # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
         if bool(xp.all(xp.isfinite(whole.mean))):
             check_squares(xp.linalg.diagonal(whole.scatter), x, whole.mean, w)
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
@@ -103,10 +103,10 @@ class IncompleteMoments:
         for observed, part in self.parts.items():
             o = list(observed)
             both = weight[o] + part.weight
-            share = part.weight / np.where(both > 0, both, 1.0)
+            fraction = part.weight / np.where(both > 0, both, 1.0)
             step = part.mean - mean[o]
-            scatter[o] += np.diagonal(part.scatter) + weight[o] * share * step**2
-            mean[o] += share * step
+            scatter[o] += np.diagonal(part.scatter) + weight[o] * fraction * step**2
+            mean[o] += fraction * step
             weight[o] = both
         return weight, mean, scatter
 

@@ -1,4 +1,4 @@
-"""The values themselves, for what no small statistic can say."""
+"""Stored rows, for models that no smaller statistic suffices for."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ __all__ = ["KeptValues"]
 
 @value
 class KeptValues:
-    """Rows and their weights, kept: what a smoothed sample needs to know is everything.
+    """Rows and their weights: the sufficient statistic of a kernel density estimate.
 
-    It merges as the others do, by laying rows side by side, and is as large as the data.
+    Merging concatenates the rows, so it is as large as the data.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class KeptValues:
 
     def canonical(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the different rows in order, and their weights: what two that hold the same agree in."""
-        rows, places = np.unique(self.values, axis=0, return_inverse=True)
-        return rows, np.bincount(places.ravel(), self.weights, len(rows))
+        rows, codes = np.unique(self.values, axis=0, return_inverse=True)
+        return rows, np.bincount(codes.ravel(), self.weights, len(rows))
 
     def discount(self, rate: float) -> "KeptValues":
         """Return the statistic of the same rows with `rate` times their weights."""

@@ -18,7 +18,7 @@ class LinearFactor:
     """Weight, means, and the triangular factor R of the centred, weighted columns [X, Y].
 
     RᵀR is their scatter, but R itself has only the condition of the columns, not its square: a fit from R
-    keeps the digits of a QR of all rows in memory. Means are kept apart, so rows far from the origin lose
+    keeps the digits of a QR of all rows in memory. Means are stored apart, so rows far from the origin lose
     nothing. The factors of two blocks merge by one small QR (TSQR).
 
     Parameters

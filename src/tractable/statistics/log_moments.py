@@ -1,4 +1,4 @@
-"""Weight, mean, and how far the mean logarithm lies below the logarithm of the mean."""
+"""Moments of logarithms: weight, mean, and log of the mean less mean of the log."""
 
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,7 @@ __all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
 class LogMoments(Statistic):
     """Weight, mean and log gap of positive columns: what Gamma and Dirichlet distributions need of the data.
 
-    The mean logarithm is kept as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
+    The mean logarithm is stored as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
     scatter is to squares: a mean of terms that are not negative, merged without cancellation, so that data
     with a small spread lose no digits.
 
@@ -62,10 +62,10 @@ class LogMoments(Statistic):
         """Merge: gaps add up with the deviance of the means from the common one."""
         if type(other) is not type(self):
             return NotImplemented
-        shares, weight, mean = _merged(self, other)
+        fractions, weight, mean = _merged(self, other)
         gap = sum(
-            share * (part.gap + _deviance(mean, part.mean))
-            for share, part in zip(shares, (self, other), strict=True)
+            fraction * (part.gap + _deviance(mean, part.mean))
+            for fraction, part in zip(fractions, (self, other), strict=True)
         )
         return type(self)(weight=weight, mean=mean, gap=gap)
 
@@ -131,10 +131,10 @@ class UnitLogMoments(Statistic):
         """Merge: gaps add up with the deviances of the means from the common one."""
         if not isinstance(other, UnitLogMoments):
             return NotImplemented
-        shares, weight, mean = _merged(self, other)
-        parts = list(zip(shares, (self, other), strict=True))
-        gap = sum(share * (part.gap + _deviance(mean, part.mean)) for share, part in parts)
-        other_gap = sum(share * (part.other_gap + _other_deviance(mean, part.mean)) for share, part in parts)
+        fractions, weight, mean = _merged(self, other)
+        parts = list(zip(fractions, (self, other), strict=True))
+        gap = sum(f * (part.gap + _deviance(mean, part.mean)) for f, part in parts)
+        other_gap = sum(f * (part.other_gap + _other_deviance(mean, part.mean)) for f, part in parts)
         return UnitLogMoments(weight=weight, mean=mean, gap=gap, other_gap=other_gap)
 
 

@@ -21,8 +21,8 @@ class SideBySide:
     dim : int
         Number of columns of the table.
     about : object, optional
-        What the columns are, for those who read the statistic. Two that differ are added, and the sum says in
-        ``recoded(statistic)`` how a statistic of either reads as its own.
+        A description of the columns. Two that differ are added, and the sum's ``recoded(statistic)`` gives a
+        statistic of either in its own codes.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class SideBySide:
             for each in (self, other)
         )
         if len(mine.parts) != len(theirs.parts):
-            raise ValueError("cannot merge statistics of columns that are told apart differently")
+            raise ValueError("cannot merge statistics of columns that are grouped differently")
         parts = tuple(
             b if a is None else a if b is None else a + b
             for a, b in zip(mine.parts, theirs.parts, strict=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import replace, value
@@ -14,7 +15,7 @@ __all__ = ["ColumnSummary", "Standardizer", "column_varies"]
 ROUNDINGS = 8.0
 
 
-def column_varies(mean: Any, stddev: Any) -> np.ndarray:
+def column_varies(mean: Any, stddev: Any) -> Array:
     """Return which columns are not constant: those whose standard deviation is more than rounding.
 
     Examples
@@ -22,7 +23,7 @@ def column_varies(mean: Any, stddev: Any) -> np.ndarray:
     >>> column_varies(np.array([1e6, 1e6]), np.array([1e-12, 1e-3])).tolist()
     [False, True]
     """
-    return np.asarray(stddev) > ROUNDINGS * np.finfo(np.float64).eps * np.abs(mean)
+    return stddev > ROUNDINGS * float(np.finfo(np.float64).eps) * namespace_of(mean).abs(mean)
 
 
 @value
@@ -45,9 +46,9 @@ class Standardizer:
     ([-1.0, 1.0], [True, False])
     """
 
-    shift: np.ndarray
-    scale: np.ndarray
-    varies: np.ndarray
+    shift: Array
+    scale: Array
+    varies: Array
 
     @classmethod
     def from_moments(
@@ -58,6 +59,29 @@ class Standardizer:
         Parameters
         ----------
         moments : DiagonalMoments or Moments
+        common, exact, centered : bool
+            See `from_stddev`.
+        """
+        xp = namespace_of(moments.mean)
+        scatter = moments.scatter if moments.scatter.ndim == 1 else xp.linalg.diagonal(moments.scatter)
+        stddev = xp.sqrt(scatter / moments.weight)
+        return cls.from_stddev(moments.mean, stddev, common=common, exact=exact, centered=centered)
+
+    @classmethod
+    def from_stddev(
+        cls,
+        mean: Array,
+        stddev: Array,
+        *,
+        common: bool = False,
+        exact: bool = False,
+        centered: bool = True,
+    ) -> "Standardizer":
+        """Return the standardizer of columns with these means and standard deviations, (d,).
+
+        Parameters
+        ----------
+        mean, stddev : array (d,)
         common : bool
             Whether all columns share one scale, so that distances keep their order: one over the root mean
             square of the standard deviations of the columns that vary.
@@ -68,20 +92,20 @@ class Standardizer:
             Whether the mean is subtracted. If not, the shift is 0 and the root mean square takes the place of
             the standard deviation: for models without an intercept.
         """
-        scatter = moments.scatter if moments.scatter.ndim == 1 else np.diagonal(moments.scatter)
-        stddev = np.sqrt(scatter / moments.weight)
-        mean, limits = np.asarray(moments.mean), np.finfo(np.float64)
+        xp, limits = namespace_of(mean), np.finfo(np.float64)
         if not centered:
-            mean, stddev = np.zeros_like(mean), np.hypot(stddev, mean)
+            mean, stddev = xp.zeros_like(mean), xp.hypot(stddev, mean)
         varies = column_varies(mean, stddev)
-        size = np.where(mean != 0, np.abs(mean), 1.0)
-        width = np.where(varies, stddev, np.maximum(ROUNDINGS * limits.eps * size, np.sqrt(limits.tiny)))
+        rounding = ROUNDINGS * float(limits.eps) * xp.where(mean != 0, xp.abs(mean), 1.0)
+        least = float(limits.tiny) ** 0.5
+        width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
         if common:
-            width = np.full_like(width, _root_mean_square(width[varies] if np.any(varies) else width))
-            varies = np.full_like(varies, np.any(varies))
+            some = bool(xp.any(varies))
+            width = xp.full_like(width, _root_mean_square(width[varies] if some else width))
+            varies = xp.full_like(varies, some)
         if exact:
-            width = 2.0 ** np.floor(np.log2(width))
-            mean = np.round(mean / (0.125 * width)) * (0.125 * width)
+            width = 2.0 ** xp.floor(xp.log2(width))
+            mean = xp.round(mean / (0.125 * width)) * (0.125 * width)
         return cls(shift=mean, scale=1.0 / width, varies=varies)
 
     @property
@@ -188,6 +212,7 @@ class ColumnSummary(Statistic):
         return float(reach @ reach)
 
 
-def _root_mean_square(x: np.ndarray) -> float:
-    peak = float(np.max(x))  # squares neither overflow nor underflow
-    return peak * float(np.sqrt(np.mean((x / peak) ** 2)))
+def _root_mean_square(x: Array) -> float:
+    xp = namespace_of(x)
+    peak = float(xp.max(x))  # squares neither overflow nor underflow
+    return peak * float(xp.mean((x / peak) ** 2)) ** 0.5

@@ -1,35 +1,34 @@
-"""Moments of the rows of each class: as they were counted, or completed by EM where entries are missing."""
+"""Means and covariances of classes: completed by EM where entries are missing, pooled, shrunk."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tractable.base import NotYetDetermined, check_number
+from tractable.base import NotYetDetermined
+from tractable.covariance.shrinkage import ledoit_wolf, shrunk
+from tractable.data.source import Whole
 from tractable.engines import EMResult, em
 from tractable.engines.incomplete_gaussian import Gaussian, expect, fit_incomplete, standardised
-from tractable.statistics import ByClass, IncompleteMoments, Moments
-from tractable.statistics.moments import FourthMoments, over
+from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 from tractable.value import value
 
 __all__ = [
-    "LEAST_SHARE",
+    "ADDED_VARIANCE",
     "ClassMoments",
-    "check_shrinkage",
+    "class_covariances",
     "class_moments",
-    "ledoit_wolf",
     "overall_mean",
-    "own_covariances",
     "pooled_covariance",
-    "scatter_over",
-    "shrunk",
 ]
+
+#: The part of each variance that is added to a singular covariance: ten digits of the answers are left.
+ADDED_VARIANCE = 2.0**-20
 
 
 @value
 class ClassMoments:
-    """Moments of K classes, one batch, and how they were found; a class without rows weighs nothing."""
+    """Moments of K classes, as one batch, and how they were found; a class without rows has weight 0."""
 
     moments: Moments
     n_iter: int = 0
@@ -50,25 +49,27 @@ def class_moments(
     shared : bool
         Whether the classes have one covariance, which EM over missing entries then estimates from all.
     tol, max_iter : float, int
-        When EM ends.
+        Of EM.
     """
     labels, parts = statistic.labels.tolist(), statistic.parts
-    whole: Sequence[Moments | None] = [_complete(part) for part in parts]
+    found: Sequence[Moments | None] = [
+        part.moments if isinstance(part, FourthMoments) else part.complete for part in parts
+    ]
     searches: list[EMResult] = []
-    if any(each is None for each in whole):
+    if any(each is None for each in found):
         for label, part in zip(labels, parts, strict=True):
             _check_observed(part, label)
         if shared:
-            whole, search = _fit_shared(parts, tol=tol, max_iter=max_iter)
+            found, search = _fit_shared(parts, tol=tol, max_iter=max_iter)
             searches = [search]
         else:
-            found = [
+            pairs = [
                 (m, None) if m is not None else fit_incomplete(part, tol=tol, max_iter=max_iter)
-                for m, part in zip(whole, parts, strict=True)
+                for m, part in zip(found, parts, strict=True)
             ]
-            whole, searches = [m for m, _ in found], [s for _, s in found if s is not None]
+            found, searches = [m for m, _ in pairs], [s for _, s in pairs if s is not None]
     return ClassMoments(
-        moments=_stacked(dict(zip(labels, whole, strict=True)), classes, statistic.dim),
+        moments=_stacked(dict(zip(labels, found, strict=True)), classes, statistic.dim),
         n_iter=max((s.n_iter for s in searches), default=0),
         converged=all(s.converged for s in searches),
         interrupted=any(s.interrupted for s in searches),
@@ -77,17 +78,62 @@ def class_moments(
 
 def overall_mean(moments: Moments) -> np.ndarray:
     """Return the mean of all rows, from a batch of moments; about the first class, for the digits."""
-    share = moments.weight / moments.weight.sum()
     first = moments.mean[int(np.argmax(moments.weight > 0))]
-    return first + share @ (moments.mean - first)
+    return first + moments.weight / moments.weight.sum() @ (moments.mean - first)
 
 
-def _complete(part: Any) -> Moments | None:
-    return part.moments if isinstance(part, FourthMoments) else part.complete
+def pooled_covariance(
+    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
+) -> tuple[np.ndarray, Any]:
+    """Return Σ_k S_k / (n - ddof), and its shrinkage; with "auto" every class has its own."""
+    scatter, weight = moments.scatter.sum(axis=0), float(moments.weight.sum())
+    if shrinkage == "auto":
+        covariances, found = _ledoit_wolf(moments, statistic)
+        scatter = sum(part.weight * each for part, each in zip(statistic.parts, covariances, strict=True))
+        return _covariance(scatter, weight, ddof), found
+    matrix = _covariance(scatter, weight, ddof)
+    return (matrix, 0.0) if shrinkage is None else (shrunk(matrix, shrinkage), float(shrinkage))
+
+
+def class_covariances(
+    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
+) -> tuple[np.ndarray, Any]:
+    """Return S_k / (n_k - ddof) of every class, and their shrinkage; a class without rows has that of all."""
+    seen, found = moments.weight > 0, shrinkage
+    matrices = np.zeros_like(moments.scatter)
+    if not np.all(seen):
+        step = moments.mean - overall_mean(moments)
+        scatter = moments.scatter.sum(axis=0) + (moments.weight * step.T) @ step
+        matrices[:] = _covariance(scatter, float(moments.weight.sum()), ddof)
+    scatters = moments.scatter[seen]
+    if shrinkage == "auto":
+        covariances, found = _ledoit_wolf(moments, statistic)
+        scatters = [part.weight * each for part, each in zip(statistic.parts, covariances, strict=True)]
+    pairs = zip(scatters, moments.weight[seen], strict=True)
+    matrices[seen] = [_covariance(scatter, float(weight), ddof) for scatter, weight in pairs]
+    if shrinkage is None or shrinkage == "auto":
+        return matrices, 0.0 if shrinkage is None else found
+    return np.stack([shrunk(matrix, shrinkage) for matrix in matrices]), float(shrinkage)
+
+
+def _ledoit_wolf(moments: Moments, statistic: ByClass) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the shrunk covariances of the classes that have rows, and the shrinkage of every class."""
+    found = [ledoit_wolf(part) for part in statistic.parts]
+    shrinkage = np.zeros(len(moments.weight))
+    shrinkage[moments.weight > 0] = [each for _, each in found]
+    return [matrix for matrix, _ in found], shrinkage
+
+
+def _covariance(scatter: np.ndarray, weight: float, ddof: float) -> np.ndarray:
+    """Return scatter / (weight - ddof); too few rows have no scatter, or no covariance yet."""
+    rest = weight - ddof
+    if rest <= 0 and np.any(scatter != 0):
+        raise NotYetDetermined(f"ddof={ddof} needs a total weight of X above it, got {weight:g}")
+    return scatter / (rest if rest > 0 else 1.0)
 
 
 def _stacked(found: dict[Any, Any], classes: np.ndarray, dim: int) -> Moments:
-    """Return one batch of moments; the overall mean stands for that of a class without rows."""
+    """Return one batch of moments; a class without rows has the overall mean."""
     none = Moments.empty(dim)
     each = [found.get(label, none) for label in classes.tolist()]
     batch = Moments(
@@ -122,18 +168,24 @@ class _Expected:
     objective: float
 
 
-def _expect_shared(parts: tuple[IncompleteMoments, ...], params: _Shared) -> _Expected:
-    found = [
-        expect(part, Gaussian(mean=mean, covariance=params.covariance))
-        for part, mean in zip(parts, params.means, strict=True)
-    ]
-    return _Expected(
-        moments=tuple(each.moments for each in found), objective=sum(each.objective for each in found)
-    )
+@value
+class _ExpectShared:
+    """The E-step over the incomplete moments of the classes."""
+
+    params: _Shared
+
+    def __call__(self, parts: Sequence[IncompleteMoments]) -> _Expected:
+        found = [
+            expect(part, Gaussian(mean=mean, covariance=self.params.covariance))
+            for part, mean in zip(parts, self.params.means, strict=True)
+        ]
+        return _Expected(
+            moments=tuple(each.moments for each in found), objective=sum(each.objective for each in found)
+        )
 
 
 def _maximize_shared(expected: _Expected) -> _Shared:
-    """Each mean of its own class, the covariance of all rows about the means of their classes."""
+    """Return the mean of each class, and the covariance of all rows about the means of their classes."""
     scatter = sum(m.scatter for m in expected.moments)
     weight = sum(float(m.weight) for m in expected.moments)
     return _Shared(means=tuple(m.mean for m in expected.moments), covariance=scatter / weight)
@@ -142,134 +194,24 @@ def _maximize_shared(expected: _Expected) -> _Shared:
 def _fit_shared(
     parts: tuple[IncompleteMoments, ...], *, tol: float, max_iter: int
 ) -> tuple[list[Moments], EMResult]:
-    """Return the expected moments of each class at the maximum, found on standardised columns."""
+    """Return the expected moments of each class at the maximum, found on standardized columns."""
     columns = [part.columns() for part in parts]
-    weight = sum(w for w, _, _ in columns)
-    centre = columns[0][1]
-    within = sum(s for _, _, s in columns) / weight
+    center = columns[0][1]
+    within = sum(s for _, _, s in columns) / sum(w for w, _, _ in columns)
     scale = np.sqrt(np.where(within > 0, within, 1.0))
-    standard = tuple(standardised(part, centre, scale) for part in parts)
+    data = Whole(value=tuple(standardised(part, center, scale) for part in parts))
     start = _Shared(
-        means=tuple((mean - centre) / scale for _, mean, _ in columns),
+        means=tuple((mean - center) / scale for _, mean, _ in columns),
         covariance=np.diag(np.where(within > 0, 1.0, 0.0)),
     )
-    step = partial(_expect_shared, standard)
-    label = "EM over missing values"
-    result = em(step, _maximize_shared, start, tol=tol, max_iter=max_iter, label=label)
+    options: Any = {"tol": tol, "max_iter": max_iter, "label": "EM over missing values"}
+    result = em(lambda params: _ExpectShared(params=params), _maximize_shared, start, data, **options)
     moments = [
         Moments(
             weight=m.weight,
-            mean=centre + scale * m.mean,
+            mean=center + scale * m.mean,
             scatter=m.scatter * scale[:, None] * scale[None, :],
         )
-        for m in step(result.params).moments
+        for m in data.reduce(_ExpectShared(params=result.params)).moments
     ]
     return moments, result
-
-
-#: The share of each variance that is added to a singular covariance: ten digits of answers are left.
-LEAST_SHARE = 2.0**-20
-
-
-def pooled_covariance(
-    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
-) -> tuple[np.ndarray, Any]:
-    """Return Σ_k S_k / (n - ddof), and how far it was shrunk; with "auto" every class by itself."""
-    weight = moments.weight.sum()
-    scatter = moments.scatter.sum(axis=0)
-    if shrinkage == "auto":
-        found = [ledoit_wolf(part) for part in statistic.parts]
-        scatter = sum(part.weight * matrix for part, (matrix, _) in zip(statistic.parts, found, strict=True))
-        shares = np.zeros(len(moments.weight))
-        shares[moments.weight > 0] = [share for _, share in found]
-        return scatter_over(scatter, weight, ddof), shares
-    matrix = scatter_over(scatter, weight, ddof)
-    return (matrix, 0.0) if shrinkage is None else (shrunk(matrix, shrinkage), float(shrinkage))
-
-
-def own_covariances(
-    moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
-) -> tuple[np.ndarray, Any]:
-    """Return S_k / (n_k - ddof) of every class, and how far they were shrunk.
-
-    The covariance of all rows stands for that of a class without rows.
-    """
-    seen = moments.weight > 0
-    scatters = zip(moments.scatter[seen], moments.weight[seen], strict=True)
-    matrices = np.broadcast_to(_of_all(moments, ddof), moments.scatter.shape).copy()
-    if shrinkage == "auto":
-        found = [ledoit_wolf(part) for part in statistic.parts]
-        shares = np.zeros(len(seen))
-        shares[seen] = [share for _, share in found]
-        matrices[seen] = [
-            scatter_over(part.weight * matrix, float(part.weight), ddof)
-            for part, (matrix, _) in zip(statistic.parts, found, strict=True)
-        ]
-        return matrices, shares
-    matrices[seen] = [scatter_over(s, w, ddof) for s, w in scatters]
-    if shrinkage is None:
-        return matrices, 0.0
-    return np.stack([shrunk(matrix, shrinkage) for matrix in matrices]), float(shrinkage)
-
-
-def _of_all(moments: Moments, ddof: float) -> np.ndarray:
-    """Return the covariance of all rows, whatever their class; zeros where no class wants for it."""
-    if np.all(moments.weight > 0):
-        return np.zeros(moments.scatter.shape[1:])
-    step = moments.mean - moments.mean[int(np.argmin(moments.weight))]  # that of a class without rows: of all
-    scatter = moments.scatter.sum(axis=0) + (moments.weight * step.T) @ step
-    return scatter_over(scatter, float(moments.weight.sum()), ddof)
-
-
-def scatter_over(scatter: np.ndarray, weight: float, ddof: float) -> np.ndarray:
-    """Return scatter / (weight - ddof); rows that are too few have no scatter, or no covariance yet."""
-    rest = weight - ddof
-    if rest <= 0 and np.any(scatter != 0):
-        raise NotYetDetermined(f"ddof={ddof} needs a total weight of X above it, got {weight:g}")
-    return scatter / (rest if rest > 0 else 1.0)
-
-
-def check_shrinkage(shrinkage: Any) -> None:
-    """Refuse what is neither None, "auto" nor a share."""
-    if shrinkage is None or (isinstance(shrinkage, str) and shrinkage == "auto"):
-        return
-    if isinstance(shrinkage, str):
-        raise ValueError(f"shrinkage must be None, 'auto' or a number from 0 to 1, got {shrinkage!r}")
-    check_number("shrinkage", shrinkage, least=0.0, most=1.0)
-
-
-def shrunk(matrix: np.ndarray, share: float) -> np.ndarray:
-    """Return (1 - s) Σ + s (tr Σ / d) I: the mean of the variances is kept.
-
-    Examples
-    --------
-    >>> shrunk(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
-    [[2.5, 0.5], [0.5, 1.5]]
-    """
-    return (1.0 - share) * matrix + share * np.mean(np.diagonal(matrix)) * np.eye(len(matrix))
-
-
-def ledoit_wolf(statistic: FourthMoments) -> tuple[np.ndarray, float]:
-    """Return the covariance of maximum likelihood with its correlations shrunk, and by what share.
-
-    The share is the one of least expected squared error (Ledoit and Wolf 2004) for standardised columns, so
-    that it does not depend on their units: the estimated error of the correlations over their distance from
-    none. Both follow from sums of products of squares, which one pass over the rows gives.
-    """
-    moments, n = statistic.moments, float(statistic.weight)
-    covariance = moments.scatter / n
-    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    varies = deviation > 0
-    per = over(1.0, deviation)
-    correlation = covariance * per[:, None] * per
-    in_units = over(statistic.unit, deviation) ** 2
-    squares = float(np.sum(statistic.fourth * in_units[:, None] * in_units)) / n
-    target = np.sum(varies) / len(varies)
-    length = float(np.sum(correlation**2))
-    distance = length - len(varies) * target**2
-    error = (squares - length) / n
-    # Columns without correlations, but for rounding, have nothing that could be drawn in.
-    some = distance > 16.0 * np.finfo(np.float64).eps * length
-    share = float(np.clip(error / distance, 0.0, 1.0)) if some else 0.0
-    drawn = (1.0 - share) * correlation + share * target * np.eye(len(varies))
-    return drawn * deviation[:, None] * deviation, share

@@ -1,4 +1,4 @@
-"""Beliefs about the mean and covariance of classes, and what they predict: Student-t distributions."""
+"""Normal-Wishart posteriors of Gaussian classes, and their predictive Student-t distributions."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from tractable.distributions import MultivariateStudentT, NormalWishart
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["ClassBeliefs", "beliefs_of_each", "beliefs_sharing", "check_prior", "default_prior"]
+__all__ = ["ClassPosteriors", "check_prior", "default_prior", "separate_posteriors", "shared_posteriors"]
 
 
 @value
-class ClassBeliefs:
-    """What is believed of K classes, and what follows."""
+class ClassPosteriors:
+    """Posteriors of K classes, their predictive distributions, and the evidence."""
 
     posterior: NormalWishart  # of batch K
     predictive: MultivariateStudentT  # of batch K
@@ -26,7 +26,7 @@ class ClassBeliefs:
 
 
 def check_prior(prior: Any, dim: int) -> None:
-    """Refuse what is not a belief about one Gaussian of `dim` columns."""
+    """Refuse what is not the prior of one Gaussian of `dim` columns."""
     if not isinstance(prior, NormalWishart) or prior.batch_shape:
         raise ValueError(f"prior must be one NormalWishart or None, got {type(prior).__name__}")
     if prior.dim != dim:
@@ -34,15 +34,14 @@ def check_prior(prior: Any, dim: int) -> None:
 
 
 def default_prior(moments: Moments) -> NormalWishart:
-    """Return a belief in the units of the rows: one row's worth of mean, d rows' worth of covariance.
+    """Return a prior in the units of the rows, as strong as one row for the mean and d for the covariance.
 
     It expects the mean of all rows and uncorrelated columns with their variances within classes: those about
-    the mean of all where classes have no spread.
+    the mean of all rows where classes do not vary.
     """
     mean, weight = overall_mean(moments), moments.weight.sum()
     within = np.einsum("kii->i", moments.scatter) / weight
-    step = moments.mean - mean
-    total = within + moments.weight @ step**2 / weight
+    total = within + moments.weight @ (moments.mean - mean) ** 2 / weight
     size = np.max(np.abs(moments.mean), axis=0)
     _, constant = constant_columns(within, size)
     variances = np.where(constant, total, within)
@@ -51,16 +50,16 @@ def default_prior(moments: Moments) -> NormalWishart:
     return MultivariateNormalModel.from_mean_strength(mean, 1.0, covariance=structure).prior
 
 
-def beliefs_of_each(prior: NormalWishart, moments: Moments) -> ClassBeliefs:
-    """Return what is believed of classes that have a mean and a covariance each."""
+def separate_posteriors(prior: NormalWishart, moments: Moments) -> ClassPosteriors:
+    """Return the posteriors of classes that each have a mean and a precision matrix."""
     model = MultivariateNormalModel(prior=prior)
     parts = [
         Moments(weight=w, mean=m, scatter=s)
         for w, m, s in zip(moments.weight, moments.mean, moments.scatter, strict=True)
     ]
     after = [model.update(part) for part in parts]
-    said: list[Any] = [each.predictive() for each in after]
-    return ClassBeliefs(
+    predictive: list[Any] = [each.predictive() for each in after]
+    return ClassPosteriors(
         posterior=NormalWishart(
             mean=np.stack([each.prior.location for each in after]),
             strength=np.stack([each.prior.strength for each in after]),
@@ -68,19 +67,19 @@ def beliefs_of_each(prior: NormalWishart, moments: Moments) -> ClassBeliefs:
             scale=np.stack([each.prior.scale for each in after]),
         ),
         predictive=MultivariateStudentT(
-            dof=np.stack([each.dof for each in said]),
-            location=np.stack([each.location for each in said]),
-            scale=Full.from_cholesky(np.stack([each.structure.cholesky for each in said])),
+            dof=np.stack([each.dof for each in predictive]),
+            location=np.stack([each.location for each in predictive]),
+            scale=Full.from_cholesky(np.stack([each.structure.cholesky for each in predictive])),
         ),
         log_evidence=float(sum(model.log_evidence(part) for part in parts)),
     )
 
 
-def beliefs_sharing(prior: NormalWishart, moments: Moments) -> ClassBeliefs:
-    """Return what is believed of classes that have means of their own and one precision matrix.
+def shared_posteriors(prior: NormalWishart, moments: Moments) -> ClassPosteriors:
+    """Return the posteriors of classes that have means of their own and share one precision matrix.
 
     Λ ~ Wishart(ν, W) and μ_k ~ N(m, (bΛ)⁻¹) for each class: the scatter of every class about its mean, and of
-    the means about m, is seen of the one Λ, so that ν' = ν + n and
+    the means about m, informs the one Λ, so that ν' = ν + n and
     W'⁻¹ = W⁻¹ + Σ_k (S_k + b n_k / (b + n_k) (x̄_k - m)(x̄_k - m)ᵀ).
     """
     n, dim = moments.weight, prior.dim
@@ -90,11 +89,11 @@ def beliefs_sharing(prior: NormalWishart, moments: Moments) -> ClassBeliefs:
     scale, growth = seen_scale(prior.scale, moments.scatter.sum(axis=0) + between)
     dof = prior.dof + n.sum()
     location = prior.location + (n / strength)[:, None] * step
-    left = dof + 1.0 - dim
-    structure = Full.from_precision(scale).scaled((strength + 1.0) / (strength * left))
-    rise = wishart_increment(prior.dof, n.sum(), prior.scale, growth)
-    return ClassBeliefs(
+    rest = dof + 1.0 - dim
+    structure = Full.from_precision(scale).scaled((strength + 1.0) / (strength * rest))
+    increment = wishart_increment(prior.dof, n.sum(), prior.scale, growth)
+    return ClassPosteriors(
         posterior=NormalWishart(mean=location, strength=strength, dof=dof, scale=scale),
-        predictive=MultivariateStudentT(dof=left, location=location, scale=structure),
-        log_evidence=float(rise - 0.5 * dim * np.sum(np.log1p(n / prior.strength))),
+        predictive=MultivariateStudentT(dof=rest, location=location, scale=structure),
+        log_evidence=float(increment - 0.5 * dim * np.sum(np.log1p(n / prior.strength))),
     )

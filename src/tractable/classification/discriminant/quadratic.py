@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_number
-from tractable.classification.discriminant.gaussian_classes import GaussianDiscriminant
-from tractable.classification.discriminant.moments import LEAST_SHARE, own_covariances
-from tractable.classification.discriminant.posterior import ClassBeliefs, beliefs_of_each
+from tractable.classification.discriminant.gaussian import GaussianDiscriminant
+from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_covariances
+from tractable.classification.discriminant.posterior import ClassPosteriors, separate_posteriors
 from tractable.covariance import Full
 from tractable.covariance.shapes import regular
 from tractable.distributions import MultivariateNormal
@@ -17,33 +17,33 @@ __all__ = ["QuadraticDiscriminant"]
 
 
 class QuadraticDiscriminant(GaussianDiscriminant):
-    """Gaussian classes with covariances of their own: p(x | C_k) = N(x | μ_k, Σ_k).
+    """Quadratic discriminant analysis: Gaussian classes, p(x | C_k) = N(x | μ_k, Σ_k).
 
     The log odds of two classes are quadratic, and so are the boundaries between them. By maximum likelihood
     each class has the mean and covariance of its rows. Exact in one pass: rows may be streamed, merged, and
     read from files larger than memory. Missing entries (NaN) are marginalised, in learning by maximum
-    likelihood (EM on the statistic of each class) and in every answer.
+    likelihood (EM on the statistic of each class) and in every prediction.
 
     A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
-    within all classes is added, which is said, and kept in `jitter_`. ``shrinkage="auto"`` or
+    within all classes is added, which is warned of and stored in `jitter_`. ``shrinkage="auto"`` or
     ``estimate="bayes"`` are the better answers there.
 
     Parameters
     ----------
     shrinkage : None, float or "auto"
         A number s from 0 to 1 makes each covariance (1 - s) Σ_k + s (tr Σ_k / d) I. "auto" shrinks the
-        correlations of each class by the share of least expected error (Ledoit and Wolf), which is found in
+        correlations of each class by the amount of least expected error (Ledoit and Wolf), which is found in
         the same pass from sums of products of squares; it needs complete rows.
     priors : array of shape (n_classes,), optional
-        p(C_k); the shares of the classes by weight when not given.
+        p(C_k); the relative weights of the classes when not given.
     reg_param : float
         r from 0 to 1 makes each covariance (1 - r) Σ_k + r I, after any shrinkage; in the units of X.
     estimate : {"ml", "bayes"}
         "bayes" integrates means and covariances out: classes are Student-t distributions.
     prior : NormalWishart, optional
-        With "bayes", what is believed of the mean and precision of each class, independently of the others.
-        By default as strong as one row for the mean and n_features rows for the precision; it expects the
-        mean of all rows, and uncorrelated columns with their variances within classes.
+        With "bayes", the prior of the mean and precision of each class, independently of the others. By
+        default as strong as one row for the mean and n_features rows for the precision; it expects the mean
+        of all rows, and uncorrelated columns with their variances within classes.
     ddof : float
         Covariances are scatter / (n_k - ddof): 0 is maximum likelihood, 1 is unbiased.
     tol, max_iter : float, int
@@ -52,29 +52,35 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, in order.
     class_prior_, class_count_ : arrays of shape (n_classes,)
-        A class that was promised to `partial_fit` and has no rows has prior 0 and the mean and covariance
-        of all rows. Given another prior, it leaves the model open until rows of it come; with "bayes" it is
-        what the belief says.
+        p(C_k), and the weight of the rows of each class. A class that was declared to `partial_fit` and has
+        no rows has prior 0 and the mean and covariance of all rows. Given another prior, it leaves the model
+        undetermined until rows of it come; with "bayes" it has its prior distribution.
     means_ : array of shape (n_classes, n_features)
+        The means of the classes; with "bayes" those of the posterior.
     covariance_ : array of shape (n_classes, n_features, n_features)
-        With "bayes" the posterior expectation of each precision, inverted.
+        Σ_k; with "bayes" the inverse of the posterior expectation of each precision.
     class_distributions_ : MultivariateNormal or MultivariateStudentT of batch n_classes
+        p(x | C_k).
     distribution_ : Mixture
         p(x) = Σ_k p(C_k) p(x | C_k).
     posterior_, log_evidence_ : NormalWishart of batch n_classes, float
-        With "bayes": the belief about each class, and log p(X | y).
+        With "bayes": the posterior of each class, and log p(X | y).
     shrinkage_ : float or array of shape (n_classes,)
-        How far covariances were shrunk; one for each class with "auto".
+        The shrinkage of the covariances; one for each class with "auto".
     jitter_ : array of shape (n_classes, n_features)
         What was added to variances because a covariance was singular; zeros where it was not.
     statistic_ : ByClass
+        The moments of the rows of each class.
     n_iter_, converged_ : int, bool
-        Rounds of EM over missing entries, 1 where there were none; whether they settled.
+        Iterations of EM over missing entries, 1 where there were none; whether they converged.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They count for the priors alone.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns.
 
     See Also
     --------
@@ -121,14 +127,13 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         if self.estimate == "bayes" and self.reg_param:
             raise ValueError("reg_param is for estimate='ml'; the prior of 'bayes' does its work")
 
-    def _adopt(self, moments: Moments) -> None:
-        matrices, self.shrinkage_ = own_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
-        identity = np.eye(moments.dim)
-        matrices = (1.0 - self.reg_param) * matrices + self.reg_param * identity
-        # The same for all classes: a column that follows from others then says nothing of the class.
+    def _fit_covariance(self, moments: Moments) -> None:
+        matrices, self.shrinkage_ = class_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
+        matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(moments.dim)
+        # The same variance is added in all classes, so that a collinear column does not favour any.
         within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
         found = [
-            regular(matrix, mean, added=LEAST_SHARE * within)
+            regular(matrix, mean, added=ADDED_VARIANCE * within)
             for matrix, mean in zip(matrices, moments.mean, strict=True)
         ]
         self.jitter_ = np.stack([jitter for _, jitter in found])
@@ -138,8 +143,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
             mean=moments.mean, covariance=structure, names=self._names()
         )
 
-    def _believe(self, prior: Any, moments: Moments) -> ClassBeliefs:
-        beliefs = beliefs_of_each(prior, moments)
-        belief = beliefs.posterior
-        self.covariance_ = Full.from_precision(belief.scale * belief.dof[:, None, None]).dense()
-        return beliefs
+    def _posteriors(self, prior: Any, moments: Moments) -> ClassPosteriors:
+        found = separate_posteriors(prior, moments)
+        after = found.posterior
+        self.covariance_ = Full.from_precision(after.scale * after.dof[:, None, None]).dense()
+        return found

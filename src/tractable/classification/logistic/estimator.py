@@ -100,7 +100,7 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
     loss_ : float
         The objective divided by C and by the weight of the rows: mean log loss and penalty.
     objective_trace_ : array of shape (n_iter_ + 1,)
-        `loss_` at the start and after every step, never increasing.
+        Minus `loss_`, which is maximised: at the start and after every step, never decreasing.
     log_likelihood_ : float
         Of the rows of the fit.
     kkt_ : float
@@ -317,7 +317,7 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
 
     def _set_fitted(self, problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -> None:
         self.coef_, self.intercept_ = problem.to_columns(found.x)
-        self.loss_, self.kkt_, self.objective_trace_ = found.value, found.violation, found.trace
+        self.loss_, self.kkt_, self.objective_trace_ = found.value, found.violation, -found.trace
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         inferred = infer(problem, found, unpenalised=unpenalised)
         self.parameter_covariance_, self.log_likelihood_ = inferred.covariance, inferred.log_likelihood

@@ -17,7 +17,7 @@ from tractable.arrays.special import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
-from tractable.conjugate.increments import gamma_rise, shares_rise
+from tractable.conjugate.increments import dirichlet_increment, gamma_increment
 from tractable.data.table_columns import MOST_CATEGORIES, many_categories
 from tractable.distributions import NegativeBinomial, NormalGamma, SmoothedEmpirical, Stacked, StudentT
 from tractable.distributions.independent_columns import (
@@ -341,7 +341,7 @@ class CategoryGroup(Group):
         counts, categories = self.counts(found, how)
         return float(
             sum(
-                shares_rise(np.full(own.shape[1], float(how.pseudocounts)), own).sum()
+                dirichlet_increment(np.full(own.shape[1], float(how.pseudocounts)), own).sum()
                 for own in categories.by_column(counts)
             )
         )
@@ -379,7 +379,7 @@ class PoissonGroup(Group):
         d = len(self.where)
         prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
         factorials = sum(float(np.sum((part.weight * part.mean)[d:])) for part in found)
-        return float(np.sum(gamma_rise(prior, np.stack([sums, weight], axis=-1)))) - factorials
+        return float(np.sum(gamma_increment(prior, np.stack([sums, weight], axis=-1)))) - factorials
 
     def _totals(self, found: list[DiagonalMoments]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the totals and the weights of counts in each class, (K, d), and the average counts (d,)."""

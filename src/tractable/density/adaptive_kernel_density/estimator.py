@@ -239,8 +239,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         return balloon(z, unique, windows) + standardizer.log_jacobian
 
     def _mass_about(self) -> float:
-        ends = box_about(self._unique_rows_)
-        return self.mass(*map(self._unique_rows_.standardizer.inverse_transform, ends))
+        low, high = map(self._unique_rows_.standardizer.inverse_transform, box_about(self._unique_rows_))
+        return self.mass(low, high)
 
     def _report(self) -> None:
         constant = np.flatnonzero(~self._unique_rows_.standardizer.varies)

@@ -1,28 +1,26 @@
-"""Linear regression with a Gaussian prior."""
+"""Bayesian linear regression with a known Gaussian prior, and a noise that is known or learned."""
 
 import warnings
 from collections.abc import Callable
 from math import inf, lgamma, log, nan, pi
 from typing import Any, Self
 
-from sklearn.base import RegressorMixin
-
 from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.base import Estimator, ModelTags, NotYetDetermined
+from tractable.base import NotYetDetermined
 from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
 from tractable.engines.least_squares import column_lengths
-from tractable.linear_model.bayes.posterior import PlaneAnswers, PlaneBelief
+from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import (
     NoiseVanishedWarning,
-    check_squares,
-    no_noise,
+    check_squarable,
+    is_rounding,
     noise_floor,
+    target_size,
 )
-from tractable.linear_model.rows import OneTargetMixin
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -42,7 +40,7 @@ NOISES = ("ml", "conjugate")
 
 @value
 class GaussianPrior:
-    """N(m, (KᵀK)⁻¹) of the p parameters of a plane, the intercept first; flat along what K does not see.
+    """The prior N(m, (KᵀK)⁻¹) of p parameters, the intercept first; flat in the null space of K.
 
     Parameters
     ----------
@@ -59,26 +57,26 @@ class GaussianPrior:
 
     @property
     def n_flat(self) -> int:
-        """Number of directions of which nothing is said."""
+        """Number of directions in which the prior is flat."""
         return int(self.root.shape[1]) - int(self.root.shape[0])
 
 
 @value
-class LinearPosterior(PlaneBelief):
-    """The belief of a plane after rows, and what is left for the noise to explain.
+class LinearPosterior(CoefficientPosterior):
+    """The posterior of offset and coefficients, and what the evidence needs besides.
 
     Parameters
     ----------
     centre, location, root : array
-        See `PlaneBelief`.
+        See `CoefficientPosterior`.
     rest : float
-        Least value of Σ r² + σ² |K (w - m)|²: what neither rows nor prior explain.
+        Minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares.
     weight : float
-        How many rows there were.
+        Total weight of the rows.
     n_flat : int
         Number of directions in which the prior is flat.
     log_det_ratio : float
-        Log determinant of the precision before the rows less the one after, both in units of the noise.
+        Log determinant of the prior precision less that of the posterior, both in units of the noise.
     """
 
     rest: float
@@ -87,23 +85,22 @@ class LinearPosterior(PlaneBelief):
     log_det_ratio: float
 
     @property
-    def n_told(self) -> float:
-        """Rows that are left to tell of the noise."""
+    def residual_dof(self) -> float:
+        """Degrees of freedom for the noise, n less the flat directions of the prior."""
         return self.weight - self.n_flat
 
     def log_evidence(self, noise_variance: float) -> float:
         """Return log ∫ p(y | w, σ²) p(w) dw; a flat prior has density one."""
-        level = self.n_told * log(2.0 * pi * noise_variance) + self.rest / noise_variance
+        level = self.residual_dof * log(2.0 * pi * noise_variance) + self.rest / noise_variance
         return 0.5 * (self.log_det_ratio - level)
 
 
-class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Estimator):
-    """A belief of a plane: y = xᵀw + noise of variance σ², with w ~ N(m₀, S₀) before the rows.
+class BayesianLinearRegression(BayesianLinearModel):
+    """Bayesian linear regression: y = xᵀw + noise of variance σ², with the prior w ~ N(m₀, S₀).
 
-    After them S⁻¹ = S₀⁻¹ + XᵀX/σ² and m = S (S₀⁻¹m₀ + Xᵀy/σ²): the precision of the prior and of the data
-    add up. Exact in one pass, in the digits of a QR of all rows and of the prior below them; rows that come
-    later find the posterior of those before as their prior. m is the mode too, and ridge regression with
-    α = σ² S₀⁻¹.
+    The posterior is N(m, S) with S⁻¹ = S₀⁻¹ + XᵀX/σ² and m = S (S₀⁻¹m₀ + Xᵀy/σ²). Exact in one pass, with the
+    digits of a QR of all rows and of the prior below them; `partial_fit` takes the posterior as the prior of
+    later rows. m is the mode too, and ridge regression with α = σ² S₀⁻¹.
 
     Parameters
     ----------
@@ -112,20 +109,19 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
     prior_covariance : float, array (d,) or (d, d), optional
         S₀: of every coefficient, of each, or of all together.
     prior_precision : float, array (d,) or (d, d), optional
-        S₀⁻¹ in its place, 1 by default. It may be singular or zero: nothing is said there, and the rows must
-        decide.
+        S₀⁻¹ in its place, 1 by default. It may be singular or zero: the prior is flat there, and the rows
+        must determine the coefficients.
     noise_variance : float or {"conjugate", "ml"}
         σ² if it is known. "conjugate": unknown, with an inverse gamma prior; the prior of the coefficients is
         then in units of the noise, w ~ N(m₀, σ² S₀), and all predictions are Student's t. "ml": plugged in,
-        the mean squared residual of least squares. Where nothing is left for the noise it is 1e-16 of the
-        mean square of y, with a warning.
+        the mean squared residual of least squares. Where the fit is without error it is 1e-16 of the mean
+        square of y, with a warning.
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
-        Whether the plane may miss the origin.
     penalize_intercept : bool
         Whether the intercept has a prior like the coefficients: the arrays above then have d + 1 entries, the
-        intercept first. Else nothing is said of it, and moving the targets moves the plane.
+        intercept first. Else its prior is flat, and shifting the targets shifts the predictions.
 
     Attributes
     ----------
@@ -134,17 +130,19 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
     noise_posterior_ : InverseGamma or None
         Of σ², where the noise is "conjugate"; None also while there are too few rows.
     coef_ : array of shape (n_features,)
+        Posterior mean of the coefficients.
     intercept_ : float
+        Posterior mean of the intercept.
     noise_variance_ : float
         σ²; for a "conjugate" noise 1 / E[1/σ²], NaN while there are too few rows.
     log_evidence_ : float
         log p(y | X). Where the prior is flat its density counts as one, the scale-free one of the noise as
         1/σ²: such evidences compare only models that are flat in the same directions.
     statistic_ : LinearFactor
-        Everything the model knows about the rows.
-    belief_ : LinearPosterior
-    noise_dof_ : float
-        Degrees of freedom of the predictions; infinite where they are Gaussian.
+        The sufficient statistic of the rows.
+    residual_dof_ : float
+        Degrees of freedom that the rows leave for the noise, n less the directions in which the prior is
+        flat. Predictions with a "conjugate" noise are Student's t of 2 noise_shape + residual_dof_.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -168,7 +166,6 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
     """
 
     noise_posterior_: InverseGamma | None
-    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
 
     def __init__(
         self,
@@ -238,12 +235,13 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
 
     def _learn(self, statistic: Any) -> None:
         self._statistic()
-        self.statistic_ = statistic = self._checked(statistic, some=self.noise_variance == "ml")
-        check_squares(statistic, small=isinstance(self.noise_variance, str))
-        located = int(bool(self.fit_intercept))
-        n_free = 0 if self.penalize_intercept else located
+        self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
+        if isinstance(self.noise_variance, str):
+            check_squarable("y", target_size(statistic))
+        n_intercepts = int(bool(self.fit_intercept))
+        n_free = 0 if self.penalize_intercept else n_intercepts
         prior = gaussian_prior(
-            statistic.dim + located - n_free,
+            statistic.dim + n_intercepts - n_free,
             n_free=n_free,
             mean=self.prior_mean,
             covariance=self.prior_covariance,
@@ -251,54 +249,56 @@ class BayesianLinearRegression(OneTargetMixin, PlaneAnswers, RegressorMixin, Est
             like=statistic.mean,
         )
         if self.noise_variance == "conjugate":
-            belief = linear_posterior(statistic, prior)
-            self._believe_noise(belief)
+            posterior = linear_posterior(statistic, prior)
+            self._set_conjugate_noise(posterior)
         else:
-            self.noise_variance_ = self._plugged_in(statistic)
-            belief = linear_posterior(statistic, prior, noise_variance=self.noise_variance_)
-            self.noise_dof_, self.noise_posterior_ = inf, None
-            self.log_evidence_ = belief.log_evidence(self.noise_variance_)
-        self._name(belief)
+            self.noise_variance_ = self._known_noise(statistic)
+            posterior = linear_posterior(statistic, prior, noise_variance=self.noise_variance_)
+            self._predictive_dof_, self.noise_posterior_ = inf, None
+            self.log_evidence_ = posterior.log_evidence(self.noise_variance_)
+        self.residual_dof_ = posterior.residual_dof
+        self._set_posterior(posterior)
 
-    def _plugged_in(self, statistic: LinearFactor) -> float:
-        """Return the noise that is known, or its maximum likelihood estimate."""
+    def _known_noise(self, statistic: LinearFactor) -> float:
+        """Return the noise variance that is given, or its maximum likelihood estimate."""
         if self.noise_variance != "ml":
             return float(self.noise_variance)
-        found = float(least_squares(statistic, fit_intercept=bool(self.fit_intercept)).sigma2_ml[0])
-        return noise_floor(statistic) if no_noise(found, statistic) else found
+        found = least_squares(statistic, fit_intercept=bool(self.fit_intercept))
+        variance = float(found.noise_variance_ml[0])
+        return noise_floor(statistic) if is_rounding(variance, statistic) else variance
+
+    def _set_conjugate_noise(self, posterior: LinearPosterior) -> None:
+        """Update the inverse gamma: shape + ½ residual_dof, scale + ½ of the penalised residuals."""
+        a, b = float(self.noise_shape), float(self.noise_scale)
+        shape, scale = a + 0.5 * posterior.residual_dof, b + 0.5 * posterior.rest
+        proper = shape > 0.0
+        self._predictive_dof_ = 2.0 * shape if proper else nan
+        self.noise_variance_ = scale / shape if proper else nan
+        if proper and b == 0.0 and is_rounding(self.noise_variance_, self.statistic_):
+            self.noise_variance_ = noise_floor(self.statistic_)
+            scale = shape * self.noise_variance_
+        self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if proper else None
+        log_prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
+        log_posterior = lgamma(shape) - shape * log(scale) if proper else nan
+        log_likelihood = 0.5 * (posterior.log_det_ratio - posterior.residual_dof * log(2.0 * pi))
+        self.log_evidence_ = log_prior + log_posterior + log_likelihood
 
     def _report(self) -> None:
         learned = isinstance(self.noise_variance, str)
-        lost = no_noise(self.noise_variance_, self.statistic_)
+        lost = is_rounding(self.noise_variance_, self.statistic_)
         if learned and (lost or self.noise_variance_ == noise_floor(self.statistic_)):
             warnings.warn(
-                "y is fitted without error, so the noise vanished, and predictions are surer than they "
-                "should be: a known noise_variance, or noise_shape and noise_scale above 0, would say how "
-                "large it can be",
+                "y is fitted without error, so the noise vanished, and predictive intervals are too narrow: "
+                "a known noise_variance, or noise_shape and noise_scale above 0, would bound it",
                 NoiseVanishedWarning,
                 stacklevel=4,
             )
-
-    def _believe_noise(self, belief: LinearPosterior) -> None:
-        """Update the inverse gamma: half a row each to the shape, half of what is left to the scale."""
-        a, b = float(self.noise_shape), float(self.noise_scale)
-        shape, scale = a + 0.5 * belief.n_told, b + 0.5 * belief.rest
-        told = shape > 0.0
-        self.noise_dof_ = 2.0 * shape if told else nan
-        self.noise_variance_ = scale / shape if told else nan
-        if told and b == 0.0 and no_noise(self.noise_variance_, self.statistic_):
-            self.noise_variance_ = noise_floor(self.statistic_)
-            scale = shape * self.noise_variance_
-        self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if told else None
-        prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
-        rise = lgamma(shape) - shape * log(scale) if told else nan
-        self.log_evidence_ = prior + rise + 0.5 * (belief.log_det_ratio - belief.n_told * log(2.0 * pi))
 
 
 def gaussian_prior(
     n_coef: int, *, n_free: int, mean: Any, covariance: Any, precision: Any, like: Array
 ) -> GaussianPrior:
-    """Return the prior of `n_coef` parameters after `n_free` of which nothing is said.
+    """Return the prior of `n_free` parameters with a flat prior, followed by `n_coef` others.
 
     Parameters
     ----------
@@ -320,10 +320,10 @@ def gaussian_prior(
         root, log_det = _of_precision(_square("prior_precision", precision, n_coef, like))
     xp = namespace_of(like)
     centre = _vector("prior_mean", 0.0 if mean is None else mean, n_coef, like)
-    unsaid = xp.zeros((root.shape[0], n_free), dtype=root.dtype, device=device(root))
+    flat = xp.zeros((root.shape[0], n_free), dtype=root.dtype, device=device(root))
     return GaussianPrior(
         mean=xp.concat([xp.zeros(n_free, dtype=root.dtype, device=device(root)), centre]),
-        root=xp.concat([unsaid, root], axis=1),
+        root=xp.concat([flat, root], axis=1),
         log_det=log_det,
     )
 
@@ -337,7 +337,7 @@ def _of_covariance(matrix: Array) -> tuple[Array, float]:
 
 
 def _of_precision(matrix: Array) -> tuple[Array, float]:
-    """Return a factor of the precision and its log determinant, over the directions that it knows."""
+    """Return a factor of the precision and its log determinant, over the directions that are not flat."""
     xp = namespace_of(matrix)
     values, vectors = xp.linalg.eigh(0.5 * (matrix + matrix.T))
     least = 10.0 * matrix.shape[0] * float(xp.finfo(values.dtype).eps) * float(xp.max(xp.abs(values)))
@@ -346,9 +346,9 @@ def _of_precision(matrix: Array) -> tuple[Array, float]:
     if float(values[0]) > least:
         lower = cholesky(matrix, name="prior_precision")
         return lower.T, 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
-    seen = int(xp.sum(xp.astype(values > least, xp.int64)))
-    known, basis = values[values.shape[0] - seen :], vectors[:, values.shape[0] - seen :]
-    return xp.sqrt(known)[:, None] * basis.T, float(xp.sum(xp.log(known)))
+    n_flat = values.shape[0] - int(xp.sum(xp.astype(values > least, xp.int64)))
+    positive, basis = values[n_flat:], vectors[:, n_flat:]
+    return xp.sqrt(positive)[:, None] * basis.T, float(xp.sum(xp.log(positive)))
 
 
 def _vector(name: str, x: Any, n: int, like: Array) -> Array:
@@ -382,7 +382,7 @@ def _square(name: str, x: Any, n: int, like: Array) -> Array:
 def linear_posterior(
     statistic: LinearFactor, prior: GaussianPrior, *, noise_variance: float = 1.0
 ) -> LinearPosterior:
-    """Return the belief of a plane after rows with noise of variance σ².
+    """Return the posterior of offset and coefficients after rows with noise of variance σ².
 
     The prior is rows σK, with targets σKm, under the factor of the rows: the QR of both has the condition of
     the columns, not its square.
@@ -400,22 +400,23 @@ def linear_posterior(
     xp = namespace_of(factor)
     d, p = statistic.dim, int(prior.mean.shape[0])
     centre = statistic.mean[:d] if p > d else xp.zeros_like(statistic.mean[:d])
-    known = noise_variance**0.5 * prior.root
-    aims = known @ prior.mean
+    prior_rows = noise_variance**0.5 * prior.root
+    prior_targets = prior_rows @ prior.mean
     mean = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype)) * statistic.mean
     if p > d:
-        known = xp.concat([known[:, :1], known[:, 1:] - known[:, :1] * centre], axis=1)
-        none = xp.zeros_like(factor[:, :1])
+        shifted = prior_rows[:, 1:] - prior_rows[:, :1] * centre
+        prior_rows = xp.concat([prior_rows[:, :1], shifted], axis=1)
         first = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
         top = xp.concat([xp.reshape(first, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
-        factor = xp.concat([none, factor], axis=1)
+        factor = xp.concat([xp.zeros_like(factor[:, :1]), factor], axis=1)
     else:
         top = mean
-    stacked = xp.concat([top[None, :], factor, xp.concat([known, aims[:, None]], axis=1)])
+    below = xp.concat([prior_rows, prior_targets[:, None]], axis=1)
+    stacked = xp.concat([top[None, :], factor, below])
     r = triangle(stacked)
     _check_determined(r[:p, :p], stacked[:, :p], certain=prior.n_flat <= p - d)
     identity = xp.eye(p, dtype=r.dtype, device=device(r))
-    units = prior.root.shape[0] * log(noise_variance)
+    log_scale = prior.root.shape[0] * log(noise_variance)
     return LinearPosterior(
         centre=centre,
         location=solve_triangular(r[:p, :p].T, r[:p, p:], transposed=True)[:, 0],
@@ -423,17 +424,17 @@ def linear_posterior(
         rest=float(r[p, p]) ** 2,
         weight=float(statistic.weight),
         n_flat=prior.n_flat,
-        log_det_ratio=prior.log_det + units - 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(r[:p, :p])))),
+        log_det_ratio=prior.log_det + log_scale - 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(r[:p, :p])))),
     )
 
 
 def _check_determined(r: Array, rows: Array, *, certain: bool) -> None:
-    """Refuse directions that neither the prior nor the rows say anything of."""
+    """Refuse directions that neither the prior nor the rows determine."""
     xp = namespace_of(r)
     tol = 0.0 if certain else 10.0 * r.shape[0] * float(xp.finfo(r.dtype).eps)
     length = column_lengths(rows)
     if bool(xp.any(xp.linalg.diagonal(r) <= tol * length)):
         raise NotYetDetermined(
-            "the prior is flat where X says nothing: more rows, columns that do not follow from others, or "
-            "a positive prior_precision are needed"
+            "the prior is flat in directions in which X does not vary: more rows, linearly independent "
+            "columns, or a positive prior_precision are needed"
         )

@@ -1,36 +1,71 @@
-"""The evidence of linear regression with an isotropic prior: one decomposition serves all precisions."""
+"""The evidence of linear regression with an isotropic prior, and the precisions that maximise it."""
 
-from collections.abc import Callable
+from functools import partial
 from math import log, pi
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
+from tractable.data import Whole
 from tractable.distributions import Mixture, Normal
 from tractable.engines import em
 from tractable.engines.least_squares import column_lengths, reduced_rows
-from tractable.linear_model.noise_floor import ROUNDING
-from tractable.statistics import LinearFactor
+from tractable.engines.spectrum import ColumnSpectrum
+from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
 __all__ = [
     "METHODS",
     "EvidencePoint",
     "EvidenceSearch",
-    "EvidenceSpectrum",
-    "FixedPoint",
     "HyperPriors",
     "Precisions",
-    "Units",
+    "StandardizedFactor",
     "bounded_ratio",
     "check_evidence_parameters",
-    "fixed_point",
+    "evidence_at",
     "hierarchical_predictive",
     "log_evidence",
+    "maximize_evidence",
+    "posterior_root",
+    "shrinkage",
+    "spectrum_of",
 ]
+
+#: A prior so many times more precise than the rows leaves no effective parameter.
+LARGEST_RATIO = 1e12
+
+
+@value
+class Precisions:
+    """Precisions of the coefficients and of the noise, and the coefficients they were computed from."""
+
+    prior: float
+    noise: float
+    coef: Any = None
+
+
+@value
+class HyperPriors:
+    """Gamma priors of both precisions (shape and rate; zero for a flat one), and a floor of the noise."""
+
+    prior_shape: float
+    prior_rate: float
+    noise_shape: float
+    noise_rate: float
+    noise_floor: float
+
+    def log_density(self, prior: Any, noise: float) -> float:
+        """Return the log density of the precisions of the coefficients (one, or each) and of the noise."""
+        xp = namespace_of(prior)
+        prior = xp.asarray(prior)
+        coefficients = self.prior_shape * float(xp.sum(xp.log(prior))) - self.prior_rate * float(
+            xp.sum(prior)
+        )
+        return coefficients + self.noise_shape * log(noise) - self.noise_rate * noise
 
 
 @value
@@ -42,118 +77,266 @@ class EvidencePoint:
     prior, noise : float
         Precisions of the coefficients and of the noise.
     coef : array (r,)
-        Expected coefficients in the basis of the columns.
-    residual : float
-        Sum of squared residuals.
+        Posterior mean of the coefficients in the basis of the columns.
+    rss : float
+        Residual sum of squares at the posterior mean.
     length : float
-        Squared length of the expected coefficients.
+        Squared length of the posterior mean.
     gamma : float
         Effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX.
     trace : float
-        Of the covariance of the coefficients.
-    trace_fit : float
-        Of the covariance of the plane at the rows.
+        Of the posterior covariance of the coefficients.
     log_evidence : float
     """
 
     prior: float
     noise: float
     coef: Array
-    residual: float
+    rss: float
     length: float
     gamma: float
     trace: float
-    trace_fit: float
     log_evidence: float
 
 
+def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectrum:
+    """Return the spectrum of the rows, centred where the intercept is free."""
+    return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=fit_intercept))
+
+
+def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: float) -> EvidencePoint:
+    """Return posterior and evidence for the precisions of prior and noise, in O(d)."""
+    xp = namespace_of(spectrum.singular)
+    projections = spectrum.projections[:, 0]
+    fitted, shrunk, total = _root_fractions(spectrum, prior, noise)
+    coef = noise**0.5 / total * fitted * projections
+    rss = float(spectrum.rest[0]) + float(xp.sum((shrunk**2 * projections) ** 2))
+    length = float(xp.sum(coef**2))
+    log_det = -2.0 * float(xp.sum(xp.log(shrunk)))  # of I + noise / prior XᵀX
+    return EvidencePoint(
+        prior=prior,
+        noise=noise,
+        coef=coef,
+        rss=rss,
+        length=length,
+        gamma=float(xp.sum(fitted**2)),
+        trace=float(xp.sum(1.0 / total**2)) + (spectrum.basis.shape[0] - total.shape[0]) / prior,
+        log_evidence=0.5 * (weight * log(noise / (2.0 * pi)) - log_det - noise * rss - prior * length),
+    )
+
+
+def shrinkage(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
+    """Return λ/(λ + prior) for every direction: 1 where the rows determine it, 0 where the prior does."""
+    return _root_fractions(spectrum, prior, noise)[0] ** 2
+
+
+def posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
+    """Return G, (d, d): the posterior covariance of the coefficients is G Gᵀ / noise."""
+    xp = namespace_of(spectrum.basis)
+    d, r = spectrum.basis.shape
+    inside = noise**0.5 / _root_fractions(spectrum, prior, noise)[2]
+    if r == d:
+        return spectrum.basis * inside
+    outside = (noise / prior) ** 0.5
+    identity = xp.eye(d, dtype=spectrum.basis.dtype, device=device(spectrum.basis))
+    return outside * identity + (spectrum.basis * (inside - outside)) @ spectrum.basis.T
+
+
+def _root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tuple[Array, Array, Array]:
+    """Return the roots of λ/(λ + prior), of prior/(λ + prior), and of λ + prior, with λ = noise s²."""
+    xp = namespace_of(spectrum.singular)
+    root = noise**0.5 * spectrum.singular
+    total = xp.hypot(root, xp.full_like(root, prior**0.5))
+    return root / total, prior**0.5 / total, total
+
+
 @value
-class EvidenceSpectrum:
-    """The columns X = U diag(s) Vᵀ and the targets in their basis.
+class EvidenceSearch:
+    """Where a search ended: the point, the objective before the first step and after each, and how."""
+
+    point: EvidencePoint
+    trace: tuple[float, ...]
+    converged: bool
+    interrupted: bool = False
+
+
+@value
+class _Expected:
+    """The posterior at some precisions, and the log evidence with the log density of their Gamma priors."""
+
+    point: EvidencePoint
+    objective: float
+
+
+@value
+class _EStep:
+    """The posterior of the coefficients at given precisions: a function of the spectrum of the rows."""
+
+    params: Precisions
+    hyper: HyperPriors
+    weight: float
+
+    def __call__(self, spectrum: ColumnSpectrum) -> _Expected:
+        at = self.params
+        point = evidence_at(spectrum, self.weight, at.prior, at.noise)
+        return _Expected(
+            point=point, objective=point.log_evidence + self.hyper.log_density(at.prior, at.noise)
+        )
+
+
+def maximize_evidence(
+    spectrum: ColumnSpectrum,
+    weight: float,
+    start: Precisions,
+    hyper: HyperPriors,
+    *,
+    method: str,
+    tol: float,
+    max_iter: int,
+) -> EvidenceSearch:
+    """Maximise the evidence over both precisions.
+
+    "mackay" repeats prior = γ / |m|² and noise = (N - γ) / |y - Xm|² until the coefficients change by less
+    than `tol`, all together. "em" repeats prior = D / (|m|² + Tr S) and noise = N / (|y - Xm|² + Tr XSXᵀ),
+    whose penalised evidence never falls; it has plateaus, so the search stops when both precisions change by
+    less than `tol` of themselves. Both have the same fixed points.
+    """
+    xp = namespace_of(spectrum.singular)
+    d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
+
+    def maximize(expected: _Expected) -> Precisions:
+        point = expected.point
+        if method == "mackay":
+            terms = point.gamma, point.length, weight - point.gamma, point.rss
+        else:
+            terms = d, point.length + point.trace, weight, point.rss + point.gamma / point.noise
+        return _updated(point, hyper, top, *terms)
+
+    def settled(before: Precisions, after: Precisions) -> bool:
+        if method == "em":
+            return _near(before.prior, after.prior, tol) and _near(before.noise, after.noise, tol)
+        if before.coef is None:
+            return False
+        return float(xp.sum(xp.abs(spectrum.basis @ (after.coef - before.coef)))) < tol
+
+    expect = partial(_e_step, hyper, weight)
+    data = Whole(value=spectrum)
+    found = em(expect, maximize, start, data, max_iter=max_iter, label="evidence", settled=settled)
+    at: Precisions = found.params
+    return EvidenceSearch(
+        point=evidence_at(spectrum, weight, at.prior, at.noise),
+        trace=found.trace,
+        converged=found.converged,
+        interrupted=found.interrupted,
+    )
+
+
+METHODS = ("mackay", "em")
+
+
+def _e_step(hyper: HyperPriors, weight: float, params: Precisions) -> _EStep:
+    return _EStep(params=params, hyper=hyper, weight=weight)
+
+
+def _updated(
+    point: EvidencePoint,
+    hyper: HyperPriors,
+    top: float,
+    n_coef: float,
+    length: float,
+    n_rows: float,
+    rss: float,
+) -> Precisions:
+    """Return new precisions from numbers of terms and sums of squares, bounded so that nothing overflows."""
+    reach = point.noise * top**2
+    largest = LARGEST_RATIO * reach if reach > 0.0 else point.prior
+    shape, rate = n_coef + 2.0 * hyper.prior_shape, length + 2.0 * hyper.prior_rate
+    rows, squares = n_rows + 2.0 * hyper.noise_shape, rss + 2.0 * hyper.noise_rate
+    return Precisions(
+        prior=float(bounded_ratio(shape, rate, largest, point.prior)),
+        noise=float(bounded_ratio(rows, squares, 1.0 / hyper.noise_floor, point.noise)),
+        coef=point.coef,
+    )
+
+
+def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
+    """Return above / below, at most `most`; `before` where `above` is zero and leaves the ratio open.
+
+    Examples
+    --------
+    >>> float(bounded_ratio(1.0, 0.0, 1e6, 2.0)), float(bounded_ratio(0.0, 0.0, 1e6, 2.0))
+    (1000000.0, 2.0)
+    """
+    xp = namespace_of(above, below, most, before)
+    above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))
+    within = above < most * below
+    ratio = xp.where(within, above / xp.where(within, below, 1.0), most)
+    return xp.where(above > 0, ratio, before)
+
+
+def _near(a: float, b: float, tol: float) -> bool:
+    return abs(a - b) <= tol * b
+
+
+def check_evidence_parameters(estimator: Any) -> None:
+    """Check `max_iter`, `tol` and the Gamma priors of an estimator."""
+    check_number("max_iter", estimator.max_iter, least=1, whole=True)
+    for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
+        check_number(name, getattr(estimator, name), least=0.0)
+
+
+@value
+class StandardizedFactor:
+    """The statistic of standardized columns and target, whose precisions are near one, and the way back.
 
     Parameters
     ----------
-    basis : array (d, r)
-        V.
-    singular : array (r,)
-        s; zero in directions in which the columns do not vary.
-    turned : array (r,)
-        Uᵀy.
-    beyond : float
-        Squares of the targets that no plane can reach.
-    weight : float
-        How many rows there were.
+    statistic : LinearFactor
+        Of columns and target divided by their sizes.
+    columns : array (d,)
+        Standard deviation of each column (root mean square without an intercept), or one for all.
+    target : float
+        Standard deviation of the target; of a constant one its size, or one.
     """
 
-    basis: Array
-    singular: Array
-    turned: Array
-    beyond: float
-    weight: float
+    statistic: LinearFactor
+    columns: Array
+    target: float
 
     @classmethod
-    def of(cls, statistic: LinearFactor, *, fit_intercept: bool) -> "EvidenceSpectrum":
-        """Decompose the triangular factor of the rows, centred where the intercept is free."""
-        r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
-        xp = namespace_of(r)
-        u, s, vt = xp.linalg.svd(r, full_matrices=False)
-        seen = s > 10.0 * r.shape[1] * float(xp.finfo(s.dtype).eps) * s[0]
-        turned = xp.where(seen, (u.T @ z)[:, 0], 0.0)
-        return cls(
-            basis=vt.T,
-            singular=xp.where(seen, s, 0.0),
-            turned=turned,
-            beyond=float(rest[0]) + float(xp.sum((z[:, 0] - u @ turned) ** 2)),
-            weight=float(statistic.weight),
-        )
+    def of(cls, statistic: LinearFactor, *, fit_intercept: bool, common: bool) -> "StandardizedFactor":
+        """Standardize rows about their mean where there is an intercept; with `common`, by one scale."""
+        xp = namespace_of(statistic.mean)
+        d = statistic.dim
+        mean, stddev = statistic.mean, column_lengths(statistic.factor) / float(statistic.weight) ** 0.5
+        standardizer = Standardizer.from_stddev(mean[:d], stddev[:d], common=common, centered=fit_intercept)
+        columns = 1.0 / standardizer.scale
+        target = float(stddev[d])
+        if not bool(column_varies(mean[d], stddev[d])):
+            target = abs(float(mean[d])) or 1.0
+        sizes = xp.concat([columns, xp.full_like(columns[:1], target)])
+        scaled = replace(statistic, mean=mean / sizes, factor=statistic.factor / sizes)
+        return cls(statistic=scaled, columns=columns, target=target)
 
-    @property
-    def rank(self) -> int:
-        """Number of directions in which the columns vary."""
-        xp = namespace_of(self.singular)
-        return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
+    def prior_precision(self, precision: Any) -> Array:
+        """Return precisions of coefficients in the units of the data, (d,)."""
+        with np.errstate(over="ignore", under="ignore"):
+            return self._checked(precision * (self.columns / self.target) ** 2)
 
-    def at(self, prior: float, noise: float) -> EvidencePoint:
-        """Return posterior and evidence for the precisions of prior and noise; of the order of d."""
-        xp = namespace_of(self.singular)
-        told, left, total = self._shares(prior, noise)
-        coef = noise**0.5 / total * told * self.turned
-        residual = self.beyond + float(xp.sum((left**2 * self.turned) ** 2))
-        length = float(xp.sum(coef**2))
-        level = self.weight * log(noise / (2.0 * pi)) + 2.0 * float(xp.sum(xp.log(left)))
-        return EvidencePoint(
-            prior=prior,
-            noise=noise,
-            coef=coef,
-            residual=residual,
-            length=length,
-            gamma=float(xp.sum(told**2)),
-            trace=float(xp.sum(1.0 / total**2)) + (self.basis.shape[0] - total.shape[0]) / prior,
-            trace_fit=float(xp.sum(told**2)) / noise,
-            log_evidence=0.5 * (level - noise * residual - prior * length),
-        )
+    def noise_precision(self, precision: float) -> float:
+        """Return a precision of the noise in the units of the data."""
+        inverse = namespace_of(self.columns).ones_like(self.columns[:1]) / self.target
+        with np.errstate(over="ignore", under="ignore"):
+            return float(self._checked(precision * inverse**2)[0])
 
-    def shrinkage(self, prior: float, noise: float) -> Array:
-        """Return λ/(λ + prior) for every direction: 1 where the rows decide, 0 where the prior does."""
-        return self._shares(prior, noise)[0] ** 2
-
-    def root(self, prior: float, noise: float) -> Array:
-        """Return G, (d, d): the covariance of the coefficients is G Gᵀ / noise."""
-        xp = namespace_of(self.basis)
-        d, r = self.basis.shape
-        inside = noise**0.5 / self._shares(prior, noise)[2]
-        if r == d:
-            return self.basis * inside
-        outside = (noise / prior) ** 0.5
-        identity = xp.eye(d, dtype=self.basis.dtype, device=device(self.basis))
-        return outside * identity + (self.basis * (inside - outside)) @ self.basis.T
-
-    def _shares(self, prior: float, noise: float) -> tuple[Array, Array, Array]:
-        """Return the roots of λ/(λ + prior), of prior/(λ + prior), and of λ + prior; no square overflows."""
-        xp = namespace_of(self.singular)
-        seen = noise**0.5 * self.singular
-        total = xp.hypot(seen, xp.full_like(seen, prior**0.5))
-        return seen / total, prior**0.5 / total, total
+    def _checked(self, precisions: Array) -> Array:
+        xp = namespace_of(precisions)
+        if not bool(xp.all((precisions > 1e-307) & (precisions < 1e307))):
+            raise ValueError(
+                f"X and y must be in units nearer to one: of sizes up to {float(xp.max(self.columns)):.1g} "
+                f"and of {self.target:.1g}, their precisions are no floating-point numbers"
+            )
+        return precisions
 
 
 def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
@@ -180,322 +363,17 @@ def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
     y = as_reals("y", y, X)
     for name, x in (("alpha", alpha), ("beta", beta)):
         check_number(name, x, above=0.0)
-    if X.ndim != 2 or y.ndim != 1 or not X.shape[0]:
-        raise ValueError(f"X must be rows and y a vector, got shapes {tuple(X.shape)} and {tuple(y.shape)}")
-    spectrum = EvidenceSpectrum.of(LinearFactor.of(X, y), fit_intercept=False)
-    return spectrum.at(float(alpha), float(beta)).log_evidence
-
-
-#: A prior this much surer than the rows leaves nothing of them.
-SUREST = 1e12
-
-
-@value
-class Precisions:
-    """Precisions of the coefficients and of the noise."""
-
-    prior: float
-    noise: float
-
-
-@value
-class HyperPriors:
-    """Gamma priors of both precisions (shape and rate; zero for a flat one), and a floor of the noise."""
-
-    prior_shape: float
-    prior_rate: float
-    noise_shape: float
-    noise_rate: float
-    noise_floor: float
-
-    def log_density(self, prior: float, noise: float) -> float:
-        """Return their log density but for a constant."""
-        return float(
-            _log_gamma(prior, self.prior_shape, self.prior_rate)
-            + _log_gamma(noise, self.noise_shape, self.noise_rate)
-        )
-
-
-@value
-class EvidenceSearch:
-    """Where a search ended.
-
-    Parameters
-    ----------
-    point : EvidencePoint
-    scores : tuple of float
-        The objective before the first step and after each.
-    converged : bool
-    interrupted : bool
-    """
-
-    point: EvidencePoint
-    scores: tuple[float, ...]
-    converged: bool
-    interrupted: bool = False
-
-
-@value
-class _Step:
-    """Precisions, and the coefficients that they were made from."""
-
-    at: Precisions
-    coef: Any = None
-
-
-@value
-class _Expected:
-    """A point and its penalised evidence, as the engine of EM wants it."""
-
-    point: EvidencePoint
-    objective: float
-
-
-def mackay(
-    spectrum: EvidenceSpectrum, start: Precisions, hyper: HyperPriors, *, tol: float, max_iter: int
-) -> EvidenceSearch:
-    """Repeat MacKay's fixed point, prior = γ / |m|² and 1 / noise = |y - Xm|² / (N - γ).
-
-    It stops when the coefficients move by less than `tol` in all, as scikit-learn does. A step may lose
-    evidence; the fixed point is that of EM.
-    """
-    xp = namespace_of(spectrum.singular)
-
-    def step(before: _Step) -> tuple[_Step, float, bool]:
-        expected = _expect(spectrum, hyper, before.at)
-        point = expected.point
-        at = _precisions(
-            spectrum, hyper, point, point.gamma, point.length, spectrum.weight - point.gamma, point.residual
-        )
-        coef = spectrum.basis @ point.coef
-        settled = before.coef is not None and float(xp.sum(xp.abs(coef - before.coef))) < tol
-        return _Step(at=at, coef=coef), expected.objective, settled
-
-    found = fixed_point(step, _Step(at=start), max_iter=max_iter)
-    last = _expect(spectrum, hyper, found.state.at)
-    return EvidenceSearch(
-        point=last.point,
-        scores=(*found.scores, last.objective),
-        converged=found.converged,
-        interrupted=found.interrupted,
-    )
-
-
-def expectation_maximisation(
-    spectrum: EvidenceSpectrum, start: Precisions, hyper: HyperPriors, *, tol: float, max_iter: int
-) -> EvidenceSearch:
-    """Repeat the steps of EM, prior = D / (|m|² + Tr S) and 1 / noise = (|y - Xm|² + Tr XSXᵀ) / N.
-
-    The penalised evidence never falls. It has plateaus, so the search stops when both precisions
-    change by less than `tol` of themselves.
-    """
-
-    def expect(at: Precisions) -> _Expected:
-        return _expect(spectrum, hyper, at)
-
-    def settled(at: Precisions, following: Precisions) -> bool:
-        return _near(at.prior, following.prior, tol) and _near(at.noise, following.noise, tol)
-
-    def maximize(expected: _Expected) -> Precisions:
-        point = expected.point
-        return _precisions(
-            spectrum,
-            hyper,
-            point,
-            spectrum.basis.shape[0],
-            point.length + point.trace,
-            spectrum.weight,
-            point.residual + point.trace_fit,
-        )
-
-    found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
-    return EvidenceSearch(
-        point=expect(found.params).point,
-        scores=found.trace,
-        converged=found.converged,
-        interrupted=found.interrupted,
-    )
-
-
-METHODS: dict[str, Any] = {"mackay": mackay, "em": expectation_maximisation}
-
-
-def _expect(spectrum: EvidenceSpectrum, hyper: HyperPriors, at: Precisions) -> _Expected:
-    point = spectrum.at(at.prior, at.noise)
-    return _Expected(point=point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
-
-
-def _precisions(
-    spectrum: EvidenceSpectrum,
-    hyper: HyperPriors,
-    point: EvidencePoint,
-    n_coef: float,
-    length: float,
-    n_rows: float,
-    residual: float,
-) -> Precisions:
-    """Return new precisions from numbers of terms and sums of squares; bounded, so that nothing overflows."""
-    xp = namespace_of(spectrum.singular)
-    reach = point.noise * float(xp.max(spectrum.singular)) ** 2
-    surest = SUREST * reach if reach > 0.0 else point.prior
-    shape, rate = n_coef + 2.0 * hyper.prior_shape, length + 2.0 * hyper.prior_rate
-    rows, squares = n_rows + 2.0 * hyper.noise_shape, residual + 2.0 * hyper.noise_rate
-    return Precisions(
-        prior=float(bounded_ratio(shape, rate, surest, point.prior)),
-        noise=float(bounded_ratio(rows, squares, 1.0 / hyper.noise_floor, point.noise)),
-    )
-
-
-def _log_gamma(x: float, shape: float, rate: float) -> float:
-    return shape * log(x) - rate * x
-
-
-def _near(a: float, b: float, tol: float) -> bool:
-    return abs(a - b) <= tol * b
-
-
-S = TypeVar("S")
-
-
-@value
-class FixedPoint:
-    """Where the iterations stopped.
-
-    Parameters
-    ----------
-    state : value
-        After the last whole step.
-    scores : tuple of float
-        The objective before each.
-    converged : bool
-    interrupted : bool
-        By Ctrl-C: use the state, then raise KeyboardInterrupt again.
-    """
-
-    state: Any
-    scores: tuple[float, ...]
-    converged: bool
-    interrupted: bool = False
-
-
-def fixed_point(step: Callable[[S], tuple[S, float, bool]], state: S, *, max_iter: int) -> FixedPoint:
-    """Repeat ``step(state) -> (following, score of the state, whether it was the last)``.
-
-    An interruption (Ctrl-C) ends the search with the last whole step, and is said in the result.
-
-    Parameters
-    ----------
-    step : callable
-    state : value
-        Where to begin.
-    max_iter : int
-        Most steps.
-
-    Examples
-    --------
-    >>> found = fixed_point(lambda x: (0.5 * x + 1.0, x, abs(x - 2.0) < 1e-3), 0.0, max_iter=100)
-    >>> round(found.state, 2), found.converged, len(found.scores)
-    (2.0, True, 12)
-    """
-    scores: tuple[float, ...] = ()
-    settled = False
-    try:
-        while not settled and len(scores) < max_iter:
-            following, score, settled = step(state)
-            # All or none, should an interruption fall between.
-            state, scores = following, (*scores, score)
-    except KeyboardInterrupt:
-        return FixedPoint(state=state, scores=scores, converged=False, interrupted=True)
-    return FixedPoint(state=state, scores=scores, converged=settled)
-
-
-def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
-    """Return above / below, at most `most`; nothing above says nothing, and leaves what was before.
-
-    Examples
-    --------
-    >>> float(bounded_ratio(1.0, 0.0, 1e6, 2.0)), float(bounded_ratio(0.0, 0.0, 1e6, 2.0))
-    (1000000.0, 2.0)
-    """
-    xp = namespace_of(above, below, most, before)
-    above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))
-    within = above < most * below
-    ratio = xp.where(within, above / xp.where(within, below, 1.0), most)
-    return xp.where(above > 0, ratio, before)
-
-
-def check_evidence_parameters(estimator: Any) -> None:
-    """Check `max_iter`, `tol` and the Gamma priors of an estimator."""
-    check_number("max_iter", estimator.max_iter, least=1, whole=True)
-    for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
-        check_number(name, getattr(estimator, name), least=0.0)
-
-
-@value
-class Units:
-    """Sizes of the columns and of the target.
-
-    Parameters
-    ----------
-    columns : array (d,)
-        Root mean square of each column, or of all of them; one where it is zero.
-    target : float
-        Standard deviation of the target; of a constant one its size, or one.
-    """
-
-    columns: Array
-    target: float
-
-    @classmethod
-    def of(cls, statistic: LinearFactor, *, fit_intercept: bool, common: bool) -> "Units":
-        """Measure rows, about their mean where there is an intercept; with `common`, all columns as one."""
-        xp = namespace_of(statistic.mean)
-        d, root = statistic.dim, float(statistic.weight) ** 0.5
-        spread, mean = column_lengths(statistic.factor) / root, xp.abs(statistic.mean)
-        sizes = (spread if fit_intercept else xp.hypot(spread, mean))[:d]
-        if common:
-            sizes = xp.ones_like(sizes) * column_lengths(sizes[:, None]) / d**0.5
-        square = float(xp.hypot(spread[d], mean[d]))
-        target = float(spread[d])
-        return cls(
-            columns=xp.where(sizes > 0, sizes, xp.ones_like(sizes)),
-            target=target if target > ROUNDING * square else square or 1.0,
-        )
-
-    def without(self, statistic: LinearFactor) -> LinearFactor:
-        """Return what the statistic of rows and targets in these units would be."""
-        xp = namespace_of(statistic.mean)
-        sizes = xp.concat([self.columns, xp.full_like(self.columns[:1], self.target)])
-        return replace(statistic, mean=statistic.mean / sizes, factor=statistic.factor / sizes)
-
-    def prior(self, precision: Any) -> Array:
-        """Return the precision of every coefficient in the units of the data, (d,)."""
-        with np.errstate(over="ignore", under="ignore"):
-            return self._checked(precision * (self.columns / self.target) ** 2)
-
-    def noise(self, precision: float) -> float:
-        """Return the precision of the noise in the units of the data."""
-        xp = namespace_of(self.columns)
-        inverse = xp.ones_like(self.columns[:1]) / self.target
-        with np.errstate(over="ignore", under="ignore"):
-            return float(self._checked(precision * inverse**2)[0])
-
-    def _checked(self, precisions: Array) -> Array:
-        xp = namespace_of(precisions)
-        if not bool(xp.all((precisions > 1e-307) & (precisions < 1e307))):
-            raise ValueError(
-                f"X and y must be in units nearer to one: of sizes up to {float(xp.max(self.columns)):.1g} "
-                f"and of {self.target:.1g}, their precisions are no floating-point numbers"
-            )
-        return precisions
+    _check_shapes(X, y)
+    spectrum = spectrum_of(LinearFactor.of(X, y), fit_intercept=False)
+    return evidence_at(spectrum, float(X.shape[0]), float(alpha), float(beta)).log_evidence
 
 
 def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: Any) -> Mixture:
     """Return p(y | x, D) = ∫∫∫ p(y | x, w, β) p(w | α, β, D) p(α, β | D), by quadrature over a grid.
 
     The coefficients are integrated out in closed form, w ~ N(0, 1/α) with noise of variance 1/β. Every point
-    of the grid has the same probability before the rows: logarithmic grids are flat in log α and log β from
-    end to end, which is the prior. :class:`BayesianRidge` puts the peak in the place of the average.
+    of the grid has the same prior probability: logarithmic grids are flat priors of log α and log β between
+    their ends. :class:`BayesianRidge` puts the maximum of the evidence in the place of the average.
 
     Parameters
     ----------
@@ -524,32 +402,36 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
     """
     X = as_reals("X", X)
     y, X_new = as_reals("y", y, X), as_reals("X_new", X_new, X)
-    if X.ndim != 2 or y.ndim != 1 or not X.shape[0]:
-        raise ValueError(f"X must be rows and y a vector, got shapes {tuple(X.shape)} and {tuple(y.shape)}")
+    _check_shapes(X, y)
     if X_new.ndim != 2 or X_new.shape[1] != X.shape[1]:
         raise ValueError(f"X_new must be rows of {X.shape[1]} columns, got shape {tuple(X_new.shape)}")
-    alphas, betas = _checked_precisions("alphas", alphas, X), _checked_precisions("betas", betas, X)
+    alphas, betas = _check_precisions("alphas", alphas, X), _check_precisions("betas", betas, X)
     xp = namespace_of(X)
-    spectrum = EvidenceSpectrum.of(LinearFactor.of(X, y), fit_intercept=False)
-    points = [spectrum.at(float(a), float(b)) for a in alphas for b in betas]
+    spectrum = spectrum_of(LinearFactor.of(X, y), fit_intercept=False)
+    points = [evidence_at(spectrum, float(X.shape[0]), float(a), float(b)) for a in alphas for b in betas]
     log_weights = xp.asarray([point.log_evidence for point in points], dtype=X.dtype)
     weights = xp.exp(log_weights - xp.max(log_weights))
     prior = xp.asarray([point.prior for point in points], dtype=X.dtype)
     noise = xp.asarray([point.noise for point in points], dtype=X.dtype)
-    turned = X_new @ spectrum.basis
+    projections = X_new @ spectrum.basis
     total = noise * spectrum.singular[:, None] ** 2 + prior
-    outside = xp.sum(X_new**2, axis=1) - xp.sum(turned**2, axis=1)
+    outside = xp.sum(X_new**2, axis=1) - xp.sum(projections**2, axis=1)
     outside = xp.where(outside > 0, outside, xp.zeros_like(outside))
     return Mixture(
         weights=weights / xp.sum(weights),
         components=Normal(
-            mean=turned @ xp.stack([point.coef for point in points], axis=1),
-            variance=1.0 / noise + turned**2 @ (1.0 / total) + outside[:, None] / prior,
+            mean=projections @ xp.stack([point.coef for point in points], axis=1),
+            variance=1.0 / noise + projections**2 @ (1.0 / total) + outside[:, None] / prior,
         ),
     )
 
 
-def _checked_precisions(name: str, x: Any, like: Array) -> Array:
+def _check_shapes(X: Array, y: Array) -> None:
+    if X.ndim != 2 or y.ndim != 1 or not X.shape[0]:
+        raise ValueError(f"X must be rows and y a vector, got shapes {tuple(X.shape)} and {tuple(y.shape)}")
+
+
+def _check_precisions(name: str, x: Any, like: Array) -> Array:
     x = as_reals(name, x, like)
     xp = namespace_of(x)
     if x.ndim != 1 or not x.shape[0] or not bool(xp.all((x > 0) & xp.isfinite(x))):

@@ -2,12 +2,12 @@
 
 from tractable.linear_model.ridge.estimator import Ridge, RidgeCV
 from tractable.linear_model.ridge.objectives import negative_log_posterior, ridge_objective, tikhonov
-from tractable.linear_model.ridge.solution import DualSpread, Placement, PrimalSpread, RidgeSolution
+from tractable.linear_model.ridge.solution import Centering, DualInverse, PrimalInverse, RidgeSolution
 
 __all__ = [
-    "DualSpread",
-    "Placement",
-    "PrimalSpread",
+    "Centering",
+    "DualInverse",
+    "PrimalInverse",
     "Ridge",
     "RidgeCV",
     "RidgeSolution",

@@ -1,4 +1,4 @@
-"""Ridge regression: least squares with short coefficients."""
+"""Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -6,65 +6,32 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tractable.arrays import Array
 from tractable.base import (
     Estimator,
     ModelTags,
     OnePassMixin,
     all_or_nothing,
-    check_columns,
-    check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.linear_model.least_squares import SolvedPlane
+from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
-from tractable.linear_model.ridge.solution import RidgeSolution
-from tractable.linear_model.ridge.spectrum import ridge
-from tractable.linear_model.rows import as_floats, check_factor, factor_of
+from tractable.linear_model.ridge.solution import ridge
+from tractable.linear_model.rows import check_factor, linear_factor
 from tractable.statistics import LinearFactor
 
-__all__ = ["Ridge", "RidgeAnswers", "RidgeCV"]
+__all__ = ["Ridge", "RidgeCV"]
 
 
-class RidgeAnswers(SolvedPlane):
-    """`hat_matrix`, and all that a solved plane answers."""
+class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
+    """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
-    solution_: RidgeSolution
-    _needed = "more rows or more penalty"
+    The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
+    coef ~ N(0, τ²), with α = σ²/τ²; see `Ridge.from_prior`. The penalty is scikit-learn's `alpha`; objectives
+    with ½ on both terms have the same. The intercept is not penalised unless asked, so that shifting the
+    targets shifts the predictions.
 
-    def hat_matrix(self, X: Any) -> Array:
-        """Return the hat (smoothing) matrix H = X (XᵀX + αI)⁻¹ Xᵀ, and 1/n where the intercept is free.
-
-        For the rows of the fit, H y are the fitted values.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_samples)
-        """
-        check_fitted(self)
-        return self.solution_.hat(as_floats(check_columns(self, X)))
-
-    def _name(self, fit: RidgeSolution, *, flat: bool) -> None:
-        self.solution_ = fit
-        self.coef_ = fit.coef[0, :] if flat else fit.coef
-        self.intercept_, self.sigma2_ = self._flat(fit.intercept), self._flat(fit.sigma2)
-        self.effective_dof_, self.dof_ = fit.effective_dof, fit.dof
-
-
-class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
-    """Least squares with a penalty: |y - Xw|² + α|w|² is least, y = intercept + xᵀw + noise.
-
-    The mode (and mean) of the coefficients under Gaussian noise of variance σ² and a prior coef ~ N(0, τ²),
-    with α = σ²/τ²; `Ridge.from_prior` says it so. The penalty is scikit-learn's `alpha`; objectives with ½
-    on both terms have the same. The intercept is not penalised unless asked, so that moving the targets
-    moves the plane.
-
-    Exact in one pass, in the digits of a QR of all rows and of √α I below them. With fewer rows than
+    Exact in one pass, with the digits of a QR of all rows and of √α I below them. With fewer rows than
     columns, rows in memory are solved in the space of the rows.
 
     Parameters
@@ -72,7 +39,6 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
     alpha : float
         α, not negative; 0 is :class:`LinearRegression`.
     fit_intercept : bool
-        Whether the plane may miss the origin.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients: the textbooks' (XᵀX + αI)⁻¹ Xᵀy with a
         column of ones in X.
@@ -82,15 +48,15 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
     effective_dof_ : float
-        Trace of the hat matrix, Σ λ/(λ + α), and 1 for a free intercept: the parameters that are left.
-    dof_ : float
-        Rows that are left after them, n - effective_dof_.
-    sigma2_ : float or array of shape (n_targets,)
-        Variance of the noise, Σ r² / dof_; NaN where `dof_` is not positive. Zero where residuals cannot be
-        told from the rounding of the targets: asking such a fit for distributions is an error.
+        Effective number of parameters, the trace of the hat matrix: Σ λ/(λ + α) over the eigenvalues λ of
+        XᵀX, and 1 for a free intercept.
+    residual_dof_ : float
+        Degrees of freedom of the residuals, n - effective_dof_.
+    noise_variance_ : float or array of shape (n_targets,)
+        Estimate Σ r² / residual_dof_; NaN where `residual_dof_` is not positive. Zero where the residuals
+        are no more than the rounding of the targets: asking such a fit for distributions is an error.
     statistic_ : LinearFactor
-        Everything the model knows about the rows.
-    solution_ : RidgeSolution
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -126,7 +92,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         Parameters
         ----------
         noise_variance : float
-            σ², of the targets about the plane.
+            σ², of the noise.
         prior_variance : float
             τ², of every coefficient.
         **options
@@ -142,8 +108,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         alpha = float(noise_variance) / float(prior_variance)
         if alpha == float("inf"):
             raise ValueError(
-                f"prior_variance must be larger: noise_variance is {noise_variance!r}, and as many times "
-                f"{prior_variance!r} that no number is as large"
+                f"prior_variance must be larger: alpha = {noise_variance!r} / {prior_variance!r} overflows"
             )
         return cls(alpha=alpha, **options)
 
@@ -163,7 +128,7 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
         self
         """
         self._statistic()
-        self._learn(factor_of(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
+        self._learn(linear_factor(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
         return self
 
     def _statistic(self) -> Callable[..., Any]:
@@ -179,19 +144,21 @@ class Ridge(OnePassMixin, RidgeAnswers, RegressorMixin, Estimator):
             fit_intercept=bool(self.fit_intercept),
             penalize_intercept=bool(self.penalize_intercept),
         )
-        self._name(found, flat=statistic.flat)
+        self._set_solution(found, flat=statistic.flat)
+        self.effective_dof_ = found.effective_dof
 
 
-class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
-    """Ridge regression with the penalty that predicts best the rows it has not seen.
+class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
+    """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
-    Every row is left out in turn, exactly, without fitting again: the error of a row that was left out is
-    (y - ŷ) / (1 - h), with its residual and leverage when it was not. Generalised cross-validation puts the
-    mean of the leverages, Tr H / n, in place of each: (Σ r² / n) / (1 - Tr H / n)². One decomposition
-    serves all penalties and all rows. With several targets, scores are averaged over them.
+    Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
+    (y - ŷ) / (1 - h), with the fitted value ŷ and the leverage h of the fit to all rows. Generalised
+    cross-validation puts the mean of the leverages, Tr H / n, in place of each:
+    (Σ r² / n) / (1 - Tr H / n)². One decomposition serves all penalties and all rows. With several targets,
+    scores are averaged over them.
 
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
-    that counts several times (`sample_weight`) is left out one copy at a time.
+    of weight above one (`sample_weight`) is left out one copy at a time.
 
     Parameters
     ----------
@@ -200,7 +167,6 @@ class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
     method : {"loo", "gcv"}
         Leave-one-out, or generalised cross-validation.
     fit_intercept : bool
-        Whether the plane may miss the origin.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients.
 
@@ -215,10 +181,9 @@ class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
     effective_dof_ : float
-    dof_ : float
-    sigma2_ : float or array of shape (n_targets,)
+    residual_dof_ : float
+    noise_variance_ : float or array of shape (n_targets,)
         See :class:`Ridge`.
-    solution_ : RidgeSolution
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -276,7 +241,8 @@ class RidgeCV(RidgeAnswers, RegressorMixin, Estimator):
         )
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
-        self._name(found.solution, flat=found.flat)
+        self._set_solution(found.solution, flat=found.flat)
+        self.effective_dof_ = found.solution.effective_dof
         return self
 
     def _checked(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How well every penalty of a grid predicts the rows it leaves out, and the solution of the best."""
+"""Leave-one-out and generalised cross-validation of ridge regression, for every penalty of a grid at once."""
 
 from typing import Any
 
@@ -9,37 +9,160 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
 from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.noise_floor import LARGE
-from tractable.linear_model.ridge.solution import RidgeSolution, place
-from tractable.linear_model.ridge.spectrum import (
-    DualSpectrum,
-    LeftOutErrors,
-    PrimalSpectrum,
-    column_sums,
-    dual_spectrum,
-    penalised_rows,
-)
-from tractable.linear_model.rows import blas_for
-from tractable.primitives.threads import single_threaded_blas
+from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
+from tractable.linear_model.rows import check_factor
 from tractable.statistics import LinearFactor, Moments
 from tractable.statistics.rows import as_rows
 from tractable.value import value
 
-__all__ = ["METHODS", "Found", "search"]
+__all__ = ["METHODS", "LeaveOneOut", "LeftOutErrors", "PenaltySearch", "leave_one_out_errors", "search"]
+
+#: What a penalty can be judged by.
+METHODS = ("loo", "gcv")
+#: One minus leverage that is rounding: such a row alone determines a direction and cannot be predicted.
+DETERMINED = 1e-13
+
+
+def leave_one_out_errors(residuals: Array, one_minus_leverage: Array, least: float = 0.0) -> Array:
+    """Return the errors of rows that are left out of the fit, (y - ŷ) / (1 - h).
+
+    ŷ is the fitted value and h the leverage of the row when it is not left out. The error is infinite where
+    1 - h is at most `least`.
+
+    Parameters
+    ----------
+    residuals : array (n, t, k)
+        Of n rows and t targets, for k penalties.
+    one_minus_leverage : array (n, k)
+    least : float
+    """
+    xp = namespace_of(residuals)
+    known = one_minus_leverage > least
+    if bool(xp.all(known)):
+        return residuals / one_minus_leverage[:, None, :]
+    errors = residuals / xp.where(known, one_minus_leverage, 1.0)[:, None, :]
+    return xp.where(known[:, None, :], errors, xp.inf)
 
 
 @value
-class Found:
-    """What a search found."""
+class LeftOutErrors:
+    """Sums over rows, for every penalty: a statistic, which adds over blocks.
+
+    Parameters
+    ----------
+    squares : array (k,)
+        Of the squared leave-one-out errors, averaged over the targets.
+    fourths : array (k,)
+        Of the squares of those averages.
+    rss : array (t, k)
+        Of the squared residuals.
+    """
+
+    squares: Array
+    fourths: Array
+    rss: Array
+
+    def __add__(self, other: "LeftOutErrors") -> "LeftOutErrors":
+        return LeftOutErrors(
+            squares=self.squares + other.squares,
+            fourths=self.fourths + other.fourths,
+            rss=self.rss + other.rss,
+        )
+
+    @classmethod
+    def of(cls, residuals: Array, errors: Array, weights: Array | None) -> "LeftOutErrors":
+        """Sum residuals and leave-one-out errors, both (n, t, k)."""
+        xp = namespace_of(residuals)
+        squares = errors * errors
+        squares = xp.mean(squares, axis=1) if squares.shape[1] > 1 else squares[:, 0, :]
+        one = xp.ones_like(squares[:, 0]) if weights is None else weights
+        n, *shape = residuals.shape
+        rss = one @ xp.reshape(residuals * residuals, (n, -1))
+        return cls(
+            squares=one @ squares, fourths=one @ (squares * squares), rss=xp.reshape(rss, tuple(shape))
+        )
+
+
+@value
+class LeaveOneOut:
+    """The leave-one-out errors of a block of rows, for every penalty.
+
+    Fitted values and leverages are two products of the rows in the basis V of the columns: with
+    V s/(s² + α) Uᵀy and, squared, with 1/(s² + α). A row of weight w > 1 is left out one copy at a time; one
+    that weighs less than one is left out whole.
+
+    Parameters
+    ----------
+    centering : Centering
+    basis : array (p, r)
+        V.
+    inverse : array (r, k)
+        1 / (s² + α); zero in directions in which the columns do not vary.
+    gain : array (r, t k)
+        s/(s² + α) Uᵀy, in the unit of the targets.
+    unit : float
+        Targets and errors are divided by it.
+    weight : float
+        Of all rows.
+    """
+
+    centering: Centering
+    basis: Array
+    inverse: Array
+    gain: Array
+    unit: float
+    weight: float
+
+    @classmethod
+    def at(
+        cls, spectrum: ColumnSpectrum, centering: Centering, weight: float, unit: float, alphas: Array
+    ) -> "LeaveOneOut":
+        """Return the function for all penalties `alphas`, (k,)."""
+        xp = namespace_of(alphas)
+        # In directions in which the columns do not vary the rows have nothing but rounding.
+        inverse = xp.where(spectrum.singular[:, None] > 0, spectrum.inverse(alphas), 0.0)
+        gain = (spectrum.singular[:, None] * spectrum.projections)[:, :, None] * inverse[:, None, :]
+        return cls(
+            centering=centering,
+            basis=spectrum.basis,
+            inverse=inverse,
+            gain=xp.reshape(gain, (gain.shape[0], -1)) / unit,
+            unit=unit,
+            weight=weight,
+        )
+
+    def __call__(self, x: Any, y: Any, weights: Any = None) -> LeftOutErrors:
+        z = self.centering.columns(as_rows(x)) @ self.basis
+        y = (_as_columns(y, z) - self.centering.offset) / self.unit
+        xp = namespace_of(z)
+        fitted = xp.reshape(z @ self.gain, (*y.shape, self.inverse.shape[1]))
+        leverage = (z * z) @ self.inverse
+        mean_leverage = self.centering.free_intercept / self.weight
+        if weights is None:
+            one_minus_leverage = (1.0 - mean_leverage) - leverage
+        else:
+            copy = xp.minimum(weights, xp.ones_like(weights))[:, None]
+            one_minus_leverage = 1.0 - (mean_leverage + leverage) * copy
+        residuals = y[:, :, None] - fitted
+        return LeftOutErrors.of(
+            residuals, leave_one_out_errors(residuals, one_minus_leverage, DETERMINED), weights
+        )
+
+
+@value
+class PenaltySearch:
+    """The scores of all penalties, and the solution for the best."""
 
     curve: CVCurve
     solution: RidgeSolution
-    flat: bool
+    flat: bool  # whether there is one target, given as a vector
 
 
-def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
-    """Judge every penalty on rows in memory or in a stream: two passes, or one for GCV.
+def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
+    """Score every penalty on rows in memory or in a stream: two passes for "loo", one for "gcv".
 
     Parameters
     ----------
@@ -50,142 +173,147 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Fo
         `fit_intercept` and `penalize_intercept`.
     """
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
-        # One thread decomposes few rows sooner than several; products run on all cores by blocks of columns.
-        with single_threaded_blas():
-            return _few_rows(rows, alphas, method, **intercept)
-    with blas_for(rows):
-        return _many_rows(rows, alphas, method, **intercept)
+        return _few_rows(rows, alphas, method, **intercept)
+    return _many_rows(rows, alphas, method, **intercept)
 
 
-def _many_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
+def _many_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Search in the space of the columns."""
-    spectrum, flat = _decomposed(rows, alphas, method, **intercept)
-    xp = namespace_of(spectrum.singular)
-    _check_sizes(float(xp.max(spectrum.singular)), spectrum.unit, alphas)
+    spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
+    unit = _target_unit(spectrum, weight)
+    if float(alphas.min()) == 0.0:
+        check_squarable("X", float(namespace_of(spectrum.singular).max(spectrum.singular)))
     penalties = _like(alphas, spectrum.basis)
     if method == "gcv":
-        squares, left = spectrum.squares(penalties)
-        curve = _gcv(alphas, squares, left, spectrum.weight)
+        rss, shrinkage = spectrum.residuals(penalties)
+        left = weight - centering.free_intercept - spectrum.singular.shape[0] + shrinkage
+        curve = _gcv(alphas, rss, left, weight)
     else:
         errors = fold(
-            spectrum.left_out(penalties),
+            LeaveOneOut.at(spectrum, centering, weight, unit, penalties),
             rows.data,
             rows.y,
             weights=rows.weights,
-            # Beside the rows, the cache holds them turned and squared, and the errors of all penalties.
+            # The cache holds the rows, their projections and squares, and the errors of all penalties.
             rows=block_rows(2 * (spectrum.basis.shape[0] + len(alphas))),
             label="leaving out",
         )
-        squares = errors.residual * spectrum.unit**2
-        curve = _loo(alphas, errors, spectrum.weight, spectrum.unit)
-    solution = spectrum.solution(curve.best_alpha, squares[:, curve.best])
-    return Found(curve=curve, solution=solution, flat=flat)
+        rss, curve = errors.rss * unit**2, _loo(alphas, errors, weight, unit)
+    solution = primal_solution(spectrum, centering, weight, curve.best_alpha, rss[:, curve.best])
+    return PenaltySearch(curve=curve, solution=solution, flat=flat)
 
 
-def _decomposed(
+def _column_spectrum(
     rows: Rows, alphas: np.ndarray, method: str, **intercept: bool
-) -> tuple[PrimalSpectrum, bool]:
+) -> tuple[ColumnSpectrum, Centering, float, bool]:
     """Decompose many rows: by their scatter where that is safe and rows are read again, else by QR."""
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
-        n_targets = 1 if rows.y.ndim == 1 else int(rows.y.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            moments = fold(_moments, rows.data, rows.y, weights=rows.weights)
-        placement = place(moments.mean, n_targets, **intercept)
-        spectrum = PrimalSpectrum.of_moments(moments, placement, float(alphas.min()))
+        moments = fold(_joint_moments, rows.data, rows.y, weights=rows.weights)
+        p = rows.data.shape[1]
+        centering = Centering.of(moments.mean, moments.mean.shape[0] - p, **intercept)
+        spectrum = ColumnSpectrum.from_scatter(moments.scatter, p, float(alphas.min()))
         if spectrum is not None:
-            return spectrum, rows.y.ndim == 1
-    statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
-    placement = place(statistic.mean, statistic.n_targets, **intercept)
-    with np.errstate(over="ignore"):
-        return PrimalSpectrum.of_factor(statistic, placement), statistic.flat
+            return spectrum, centering, float(moments.weight), rows.y.ndim == 1
+    statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
+    centering = Centering.of(statistic.mean, statistic.n_targets, **intercept)
+    factor = centering.factor(statistic)
+    p = factor.shape[1] - statistic.n_targets
+    spectrum = ColumnSpectrum.of(factor[:, :p], factor[:, p:])
+    return spectrum, centering, float(statistic.weight), statistic.flat
 
 
-def _moments(x: Any, y: Any, weights: Any = None) -> Moments:
-    xp = namespace_of(x)
-    x, y = as_rows(x), xp.astype(xp.asarray(y), xp.float64)
-    # What overflows here has a triangular factor still.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return Moments.of(xp.concat([x, y[:, None] if y.ndim == 1 else y], axis=1), weights)
+def _joint_moments(x: Any, y: Any, weights: Any = None) -> Moments:
+    x = as_rows(x)
+    with np.errstate(over="ignore", invalid="ignore"):  # such numbers are refused by their factor
+        return Moments.of(namespace_of(x).concat([x, _as_columns(y, x)], axis=1), weights)
 
 
-def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Found:
-    """Search in the space of the rows; those that do not count are left aside."""
+def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
+    """Search in the space of the rows; those of weight zero are left out."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
-    root = xp.ones_like(y[:, 0]) if weights is None else xp.sqrt(weights)
-    total = float(root @ root)
-    mean = xp.concat([column_sums(x, root * root), (root * root) @ y]) / total
-    placement = place(mean, int(y.shape[1]), **intercept)
-    columns, targets = penalised_rows(x, placement, None if weights is None else root), y - placement.offset
-    targets = targets if weights is None else targets * root[:, None]
+    check_squarable("y", float(xp.max(xp.abs(y))), least=0.0)
+    one = xp.ones_like(y[:, 0]) if weights is None else weights
+    root, total = xp.sqrt(one), float(xp.sum(one))
+    mean = xp.concat([column_sums(x, one), one @ y]) / total
+    centering = Centering.of(mean, int(y.shape[1]), **intercept)
+    scale = None if weights is None else root
+    if centering.ones:
+        columns = centering.columns(x) * root[:, None]
+    else:
+        columns = centred_rows(x, centering.centre, scale)
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
-    free = root / total**0.5 if placement.n_located else None
-    spectrum = dual_spectrum(columns, targets, placement, total, float(alphas.min()), free)
-    reach = float(xp.max(spectrum.eigenvalues)) ** 0.5 or float(xp.max(xp.abs(columns)))
-    _check_sizes(reach, spectrum.unit, alphas)
+    free = root / total**0.5 if centering.free_intercept else None
+    spectrum = RowSpectrum.of(columns, (y - centering.offset) * root[:, None], float(alphas.min()), free)
+    unit = _target_unit(spectrum, total)
+    if float(alphas.min()) == 0.0:
+        check_squarable("X", float(xp.max(xp.abs(columns))))
     penalties = _like(alphas, x)
     if method == "gcv":
-        curve = _gcv(alphas, *spectrum.squares(penalties), total)
+        rss, shrinkage = spectrum.residuals(penalties)
+        left = total - centering.free_intercept - spectrum.eigenvalues.shape[0] + shrinkage
+        curve = _gcv(alphas, rss, left, total)
     else:
-        curve = _loo(alphas, _left_out(spectrum, penalties, weights), total, spectrum.unit)
-    return Found(curve=curve, solution=spectrum.solution(curve.best_alpha), flat=rows.y.ndim == 1)
+        curve = _loo(alphas, _left_out(spectrum, penalties, unit, weights), total, unit)
+    solution = dual_solution(spectrum, centering, total, curve.best_alpha)
+    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
     x, weights = as_rows(rows.data), rows.weights
     xp = namespace_of(x)
-    y = xp.astype(xp.asarray(rows.y), xp.float64)
-    y = y[:, None] if y.ndim == 1 else y
+    y = _as_columns(rows.y, x)
     if weights is not None and not bool(xp.all(weights > 0)):
-        kept = xp.nonzero(weights > 0)[0]
-        x, y, weights = (xp.take(part, kept, axis=0) for part in (x, y, weights))
+        counted = xp.nonzero(weights > 0)[0]
+        x, y, weights = (xp.take(part, counted, axis=0) for part in (x, y, weights))
     return x, y, weights
 
 
-def _left_out(spectrum: DualSpectrum, alphas: Array, weights: Array | None) -> LeftOutErrors:
-    """Leave-one-out errors without cancellation: residuals and 1 - leverage are both sums of α / (λ + α)."""
-    xp = namespace_of(alphas)
-    residuals, stays = spectrum.residuals(alphas)
-    residuals = residuals / spectrum.unit
-    if weights is None:
-        return LeftOutErrors.of(residuals, stays, 0.0, None)
-    # Of a row that counts w > 1 times one copy is left out: 1 - h = 1 - (1 - stays)/w.
-    copies = xp.where(weights > 1.0, weights, xp.ones_like(weights))[:, None]
-    each = residuals / xp.sqrt(weights)[:, None, None]
-    return LeftOutErrors.of(each, (1.0 - 1.0 / copies) + stays / copies, 0.0, weights)
+def _left_out(spectrum: RowSpectrum, alphas: Array, unit: float, weights: Array | None) -> LeftOutErrors:
+    """Return the leave-one-out errors of few rows, in a unit."""
+    residuals, one_minus_leverage = spectrum.row_residuals(alphas)
+    residuals = residuals / unit
+    if weights is not None:
+        xp = namespace_of(alphas)
+        # Of a row of weight w > 1 one copy is left out, whose leverage is h/w.
+        copies = xp.where(weights > 1.0, weights, xp.ones_like(weights))[:, None]
+        residuals = residuals / xp.sqrt(weights)[:, None, None]
+        one_minus_leverage = (1.0 - 1.0 / copies) + one_minus_leverage / copies
+    return LeftOutErrors.of(residuals, leave_one_out_errors(residuals, one_minus_leverage), weights)
 
 
 def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, unit: float) -> CVCurve:
+    """Return the mean squared leave-one-out error of every penalty, with its standard error."""
     squares, fourths = to_numpy(errors.squares), to_numpy(errors.fourths)
     scores = squares / weight
     with np.errstate(invalid="ignore"):
-        spread = np.maximum(fourths / weight - scores**2, 0.0) / max(weight - 1.0, 1.0)
+        variance = np.maximum(fourths / weight - scores**2, 0.0) / max(weight - 1.0, 1.0)
     return CVCurve(
-        alphas=alphas, scores=scores * unit**2, standard_errors=np.sqrt(spread) * unit**2, method="loo"
+        alphas=alphas, scores=scores * unit**2, standard_errors=np.sqrt(variance) * unit**2, method="loo"
     )
 
 
-def _gcv(alphas: np.ndarray, squares: Array, left: Array, weight: float) -> CVCurve:
-    """(Σ r² / n) / (1 - Tr H / n)², the denominator squared."""
-    squares, left = to_numpy(squares), to_numpy(left)
+def _gcv(alphas: np.ndarray, rss: Array, left: Array, weight: float) -> CVCurve:
+    """Return (rss / n) / (1 - Tr H / n)² for every penalty, with left = n - Tr H."""
+    rss, left = to_numpy(rss), to_numpy(left)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return CVCurve(alphas=alphas, scores=weight * squares.mean(axis=0) / left**2, method="gcv")
+        return CVCurve(alphas=alphas, scores=weight * rss.mean(axis=0) / left**2, method="gcv")
 
 
-def _check_sizes(wide: float, tall: float, alphas: np.ndarray) -> None:
-    """Refuse what cannot be squared: columns of such a reach, or targets of such a size."""
-    small = 0.0 < wide < 1.0 / LARGE and float(alphas.min()) == 0.0
-    if small or not wide < LARGE:
-        raise ValueError(f"X must be in units nearer to one: of a size of {wide:.1g}, it has no squares")
-    if not 1.0 / LARGE < tall < LARGE:
-        raise ValueError(f"y must be in units nearer to one: of a size of {tall:.1g}, it has no squares")
+def _target_unit(spectrum: Any, weight: float) -> float:
+    """Return the root mean square of the largest target, or one: fourth powers of errors need such a unit."""
+    unit = float(namespace_of(spectrum.projections).max(spectrum.target_lengths)) / weight**0.5 or 1.0
+    check_squarable("y", unit)
+    return unit
+
+
+def _as_columns(y: Any, like: Array) -> Array:
+    xp = namespace_of(like)
+    y = xp.astype(xp.asarray(y), xp.float64)
+    return y[:, None] if y.ndim == 1 else y
 
 
 def _like(alphas: np.ndarray, x: Array) -> Array:
     xp = namespace_of(x)
     return xp.asarray(alphas, dtype=xp.float64, device=device(x))
-
-
-#: What a penalty can be judged by.
-METHODS = ("loo", "gcv")

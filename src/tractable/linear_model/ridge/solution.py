@@ -1,51 +1,72 @@
-"""Where a penalised plane may lie: moved freely, through the origin, or moved at a price."""
+"""Solving ridge regression: centering, the solution in the space of the columns or of few rows, leverages."""
 
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.engines import least_squares
+from tractable.engines.least_squares import column_lengths
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
+from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = ["DualSpread", "Placement", "PrimalSpread", "RidgeSolution", "place"]
+__all__ = [
+    "Centering",
+    "DualInverse",
+    "PrimalInverse",
+    "RidgeSolution",
+    "dual_solution",
+    "primal_solution",
+    "ridge",
+]
 
 
 @value
-class Placement:
+class Centering:
     """How rows become the p columns whose coefficients are penalised.
 
     Parameters
     ----------
     centre : array (d,)
-        Taken off the rows: their mean where the intercept is free, else zeros.
+        Subtracted from the rows: their mean where the intercept is free, else zeros.
     offset : array (t,)
-        Taken off the targets likewise.
-    n_located : int
-        1 where there is a free intercept, else 0.
+        Subtracted from the targets likewise.
+    free_intercept : bool
+        Whether there is an intercept without a penalty.
     ones : bool
-        Whether a column of ones comes first, so that the intercept is penalised like any other coefficient.
+        Whether a column of ones comes first: an intercept that is penalised like any other coefficient.
     """
 
     centre: Array
     offset: Array
-    n_located: int = 1
+    free_intercept: bool = True
     ones: bool = False
+
+    @classmethod
+    def of(cls, mean: Array, n_targets: int, *, fit_intercept: bool, penalize_intercept: bool) -> "Centering":
+        """Return the centering of rows and targets with these means."""
+        d = mean.shape[0] - n_targets
+        if fit_intercept and not penalize_intercept:
+            return cls(centre=mean[:d], offset=mean[d:])
+        origin = namespace_of(mean).zeros_like(mean)
+        return cls(centre=origin[:d], offset=origin[d:], free_intercept=False, ones=bool(fit_intercept))
 
     def columns(self, x: Array) -> Array:
         """Return the penalised columns of rows, (n, p)."""
         xp = namespace_of(x)
-        moved = x - self.centre
-        return xp.concat([xp.ones_like(moved[:, :1]), moved], axis=1) if self.ones else moved
+        centred = x - self.centre
+        return xp.concat([xp.ones_like(centred[:, :1]), centred], axis=1) if self.ones else centred
 
     def split(self, weights: Array) -> tuple[Array, Array]:
-        """Return the coefficients (t, d) and the intercepts (t,) of solved columns (p, t)."""
+        """Return the coefficients (t, d) and the intercepts (t,) from those of the columns, (p, t)."""
         if self.ones:
             return weights[1:, :].T, weights[0, :]
         return weights.T, self.offset - self.centre @ weights
 
     def factor(self, statistic: LinearFactor) -> Array:
         """Return a factor of the penalised columns and the targets, (m, p + t): triangular, or few rows."""
-        if self.n_located:
+        if self.free_intercept:
             return statistic.factor
         if self.ones:
             return statistic.with_ones()
@@ -55,19 +76,9 @@ class Placement:
         return triangle(rows) if rows.shape[0] > rows.shape[1] else rows
 
 
-def place(mean: Array, n_targets: int, *, fit_intercept: bool, penalize_intercept: bool) -> Placement:
-    """Return the placement of rows and targets with the given means."""
-    d = mean.shape[0] - n_targets
-    if fit_intercept and not penalize_intercept:
-        return Placement(centre=mean[:d], offset=mean[d:])
-    xp = namespace_of(mean)
-    origin: Any = xp.zeros(d + n_targets, dtype=mean.dtype, device=device(mean))
-    return Placement(centre=origin[:d], offset=origin[d:], n_located=0, ones=bool(fit_intercept))
-
-
 @value
-class PrimalSpread:
-    """(AᵀA + αI)⁻¹ as S Sᵀ, for as many columns as the rows could tell apart.
+class PrimalInverse:
+    """(AᵀA + αI)⁻¹ as S Sᵀ, over the directions in which the columns vary.
 
     Parameters
     ----------
@@ -83,13 +94,13 @@ class PrimalSpread:
 
     def inner(self, z: Array) -> Array:
         """Return Z (AᵀA + αI)⁻¹ Zᵀ."""
-        turned = z @ self.factor
-        return turned @ turned.T
+        projections = z @ self.factor
+        return projections @ projections.T
 
 
 @value
-class DualSpread:
-    """(AᵀA + αI)⁻¹ for fewer rows than columns: known along the rows of A, 1/α beyond them.
+class DualInverse:
+    """(AᵀA + αI)⁻¹ for fewer rows than columns: from A Aᵀ in the span of the rows, 1/α orthogonal to it.
 
     Parameters
     ----------
@@ -100,7 +111,7 @@ class DualSpread:
     eigenvalues : array (r,)
         λ.
     alpha : float
-        Where it is zero, directions beyond the rows count as certain, as in a shortest solution.
+        Where it is zero, the shortest solution has no variance orthogonal to the rows.
     """
 
     rows: Array
@@ -115,9 +126,9 @@ class DualSpread:
         inside = xp.sum(along**2 / (self.eigenvalues + self.alpha), axis=1)
         if self.alpha == 0.0:
             return inside
-        beyond = length - xp.sum(along**2, axis=1)
+        outside = length - xp.sum(along**2, axis=1)
         rounding = 10.0 * self.rows.shape[0] * float(xp.finfo(z.dtype).eps) * length
-        return inside + xp.where(beyond > rounding, beyond, xp.zeros_like(beyond)) / self.alpha
+        return inside + xp.where(outside > rounding, outside, xp.zeros_like(outside)) / self.alpha
 
     def inner(self, z: Array) -> Array:
         """Return Z (AᵀA + αI)⁻¹ Zᵀ."""
@@ -126,58 +137,173 @@ class DualSpread:
         return inside if self.alpha == 0.0 else inside + (z @ z.T - along @ along.T) / self.alpha
 
     def _along(self, z: Array) -> Array:
-        """Coordinates of z along the rows of A."""
+        """Return the coordinates of z in the orthonormal basis Aᵀ Q λ^(-1/2) of the span of the rows."""
         return (z @ self.rows.T) @ self.basis / namespace_of(z).sqrt(self.eigenvalues)
 
 
 @value
 class RidgeSolution:
-    """The minimum of |y - Xw|² + α|w|², and what is known about it.
+    """The minimum of |y - Xw|² + α|w|², with the noise variance and leverages that follow.
 
     Parameters
     ----------
     coef : array (t, d)
     intercept : array (t,)
-    residual : array (t,)
-        Sum of squared residuals.
+    rss : array (t,)
+        Residual sum of squares.
     weight : float
-        How many rows there were.
+        Total weight of the rows, n.
     alpha : float
     effective_dof : float
-        Trace of the hat matrix: parameters that the penalty left free.
-    placement : Placement
-    spread : PrimalSpread or DualSpread
+        Trace of the hat matrix: the effective number of parameters.
+    centering : Centering
+    inverse : PrimalInverse or DualInverse
+        (XᵀX + αI)⁻¹.
     """
 
     coef: Array
     intercept: Array
-    residual: Array
+    rss: Array
     weight: float
     alpha: float
     effective_dof: float
-    placement: Placement
-    spread: Any
+    centering: Centering
+    inverse: Any
 
     @property
-    def dof(self) -> float:
-        """Rows left to estimate the noise from, n - effective_dof."""
+    def residual_dof(self) -> float:
+        """Degrees of freedom of the residuals, n - effective_dof."""
         return self.weight - self.effective_dof
 
     @property
-    def sigma2(self) -> Array:
-        """Noise variance, Σ r² / dof, (t,); NaN where no row is left to estimate it from."""
-        left = self.dof > 1e-9 * self.weight
-        return self.residual / (self.dof if left else float("nan"))
+    def noise_variance(self) -> Array:
+        """Estimate of the noise variance, rss / residual_dof, (t,); NaN without degrees of freedom."""
+        some = self.residual_dof > 1e-9 * self.weight
+        return self.rss / (self.residual_dof if some else float("nan"))
 
     def predict(self, x: Array) -> Array:
-        """Return the plane at the rows of x, (n, t)."""
-        level = self.intercept if not self.placement.n_located else self.placement.offset
-        return level + (x - self.placement.centre) @ self.coef.T
+        """Return the predictions at the rows of x, (n, t)."""
+        at_centre = self.centering.offset if self.centering.free_intercept else self.intercept
+        return at_centre + (x - self.centering.centre) @ self.coef.T
 
     def leverage(self, x: Array) -> Array:
-        """Return 1/n + zᵀ (XᵀX + αI)⁻¹ z for each row, z its distance from the centre."""
-        return self.placement.n_located / self.weight + self.spread.quadratic(self.placement.columns(x))
+        """Return 1/n + zᵀ (XᵀX + αI)⁻¹ z for each row, with z = x - centre."""
+        return self._mean_leverage + self.inverse.quadratic(self.centering.columns(x))
 
     def hat(self, x: Array) -> Array:
         """Return the matrix whose diagonal is the leverage, (n, n)."""
-        return self.placement.n_located / self.weight + self.spread.inner(self.placement.columns(x))
+        return self._mean_leverage + self.inverse.inner(self.centering.columns(x))
+
+    @property
+    def _mean_leverage(self) -> float:
+        return self.centering.free_intercept / self.weight
+
+
+def ridge(
+    statistic: LinearFactor, alpha: float, *, fit_intercept: bool = True, penalize_intercept: bool = False
+) -> RidgeSolution:
+    """Solve ridge regression from the statistic of the rows.
+
+    The penalty is rows √α I below the factor, with targets zero: the QR of both has only the condition of the
+    columns, not its square. A statistic that holds fewer rows than columns is solved in the space of its
+    rows.
+
+    Parameters
+    ----------
+    statistic : LinearFactor
+    alpha : float
+    fit_intercept : bool
+    penalize_intercept : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = LinearFactor.of([[-1.0], [0.0], [1.0]], [-2.0, 0.0, 2.0])
+    >>> ridge(rows, 2.0).coef
+    array([[1.]])
+    """
+    centering = Centering.of(
+        statistic.mean,
+        statistic.n_targets,
+        fit_intercept=fit_intercept,
+        penalize_intercept=penalize_intercept,
+    )
+    factor, weight = centering.factor(statistic), float(statistic.weight)
+    p = factor.shape[1] - statistic.n_targets
+    if alpha > 0.0 and factor.shape[0] < p:
+        spectrum = RowSpectrum.of(factor[:, :p], factor[:, p:], alpha)
+        return dual_solution(spectrum, centering, weight, alpha)
+    xp = namespace_of(factor)
+    fit = least_squares(
+        LinearFactor(
+            weight=statistic.weight,
+            mean=statistic.mean if centering.free_intercept else xp.zeros_like(factor[0, :]),
+            factor=_penalised(factor, p, alpha),
+            n_targets=statistic.n_targets,
+        )
+    )
+    coef, intercept = centering.split(fit.coef.T)
+    rss = fit.rss if alpha == 0.0 else xp.sum((factor[:, p:] - factor[:, :p] @ fit.coef.T) ** 2, axis=0)
+    return RidgeSolution(
+        coef=coef,
+        intercept=intercept,
+        rss=without_rounding(rss, column_lengths(factor[:, p:]), centering.offset, weight),
+        weight=weight,
+        alpha=alpha,
+        effective_dof=centering.free_intercept + float(xp.sum((factor[:, :p] @ fit.root) ** 2)),
+        centering=centering,
+        inverse=PrimalInverse(factor=fit.root),
+    )
+
+
+def _penalised(factor: Array, p: int, alpha: float) -> Array:
+    """Return the triangular factor of the rows and of √α I below them."""
+    if alpha == 0.0:
+        return factor
+    xp = namespace_of(factor)
+    rows = alpha**0.5 * xp.eye(p, factor.shape[1], dtype=factor.dtype, device=device(factor))
+    return triangle(xp.concat([factor, rows]))
+
+
+def primal_solution(
+    spectrum: ColumnSpectrum, centering: Centering, weight: float, alpha: float, rss: Array
+) -> RidgeSolution:
+    """Return the solution for one penalty, w = V s/(s² + α) Uᵀy, from the spectrum of the columns."""
+    xp = namespace_of(spectrum.basis)
+    penalty = xp.asarray([alpha], dtype=spectrum.basis.dtype, device=device(spectrum.basis))
+    inverse = spectrum.inverse(penalty)[:, 0]
+    gain = spectrum.singular * inverse
+    coef, intercept = centering.split(spectrum.basis @ (gain[:, None] * spectrum.projections))
+    return RidgeSolution(
+        coef=coef,
+        intercept=intercept,
+        rss=without_rounding(rss, spectrum.target_lengths, centering.offset, weight),
+        weight=weight,
+        alpha=alpha,
+        effective_dof=centering.free_intercept + float(xp.sum(spectrum.singular * gain)),
+        centering=centering,
+        inverse=PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse)),
+    )
+
+
+def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, alpha: float) -> RidgeSolution:
+    """Return the solution for one penalty, w = Aᵀ (A Aᵀ + αI)⁻¹ y, from the spectrum of the rows."""
+    xp = namespace_of(spectrum.rows)
+    nonzero = xp.nonzero(spectrum.eigenvalues > 0)[0]
+    basis = xp.take(spectrum.basis, nonzero, axis=1)
+    values = xp.take(spectrum.eigenvalues, nonzero)
+    projections = xp.take(spectrum.projections, nonzero, axis=0)
+    weights = spectrum.rows.T @ (basis @ (projections / (values + alpha)[:, None]))
+    coef, intercept = centering.split(weights)
+    penalty = xp.asarray([alpha], dtype=spectrum.rows.dtype, device=device(spectrum.rows))
+    rss = spectrum.residuals(penalty)[0][:, 0]
+    return RidgeSolution(
+        coef=coef,
+        intercept=intercept,
+        rss=without_rounding(rss, spectrum.target_lengths, centering.offset, weight),
+        weight=weight,
+        alpha=alpha,
+        effective_dof=centering.free_intercept + float(xp.sum(values / (values + alpha))),
+        centering=centering,
+        inverse=DualInverse(rows=spectrum.rows, basis=basis, eigenvalues=values, alpha=alpha),
+    )

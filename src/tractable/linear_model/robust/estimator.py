@@ -1,4 +1,4 @@
-"""Linear regression that outliers do not bend."""
+"""Robust linear regression: maximum likelihood in heavy-tailed noise."""
 
 import warnings
 from typing import Any, Self
@@ -19,54 +19,59 @@ from tractable.base import (
 )
 from tractable.base.parameters import check_choice, check_number
 from tractable.distributions import Normal
-from tractable.engines import EMResult
+from tractable.engines import EMResult, LeastSquares
+from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.robust.noise import NOISES
-from tractable.linear_model.robust.steps import RobustPlane, in_units, robust_search, start_at_least_squares
-from tractable.linear_model.rows import check_held_rows
+from tractable.linear_model.robust.steps import RobustParameters, initial_parameters, robust_search
+from tractable.linear_model.rows import check_rows_in_memory, power_of_two
+from tractable.value import replace
 
 __all__ = ["RobustRegression"]
 
 
 class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
-    """Linear regression in noise with heavy tails, y = intercept + xᵀ coef + noise, by maximum likelihood.
+    """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
-    Minus the log density of the noise is the loss: Laplace noise makes absolute errors, of which the median
-    regression is the least; Student's t one that grows as a logarithm, so that a row far away hardly counts;
-    Gaussian noise squared ones. Both heavy tails are mixtures of normals of different precision, and
-    expectation-maximisation is least squares with each row weighted by the precision expected of it. Absolute
-    errors are least at a plane through as many rows as it has parameters: the search ends at such a corner,
-    and has converged where dual values prove that no plane errs less. Exact over several passes, with the
-    rows in memory. Student's likelihood can have several maxima; this is the one reached from least squares.
+    Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);
+    Student's t a loss that grows as a logarithm, so that outliers hardly count; Gaussian noise squared ones.
+    Both heavy tails are scale mixtures of normals, and expectation-maximisation is iteratively reweighted
+    least squares, each row weighted by its expected precision. Absolute errors are minimal where as many rows
+    as there are parameters are fitted exactly: the search ends at such a vertex, and has converged where dual
+    values prove that it is optimal. Exact over several passes, with the rows in memory. Student's likelihood
+    can have several maxima; this is the one reached from least squares.
 
     Parameters
     ----------
     noise : {"laplace", "student", "gaussian"}
     dof : float, optional
-        Degrees of freedom of Student's t; by default they are learnt, between 1 and 1e6 (no heavier tails
-        than a normal's).
+        Degrees of freedom of Student's t; by default they are estimated, between 1 and 1e6 (where the tails
+        are a normal's).
     fit_intercept : bool
     tol : float
         Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
-        at the best corner, and nowhere else.
+        at the best vertex, and nowhere else.
     max_iter : int
-        Most least squares solved and, for Laplace noise, most corners visited.
+        Most least squares solved and, for Laplace noise, most vertices visited.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,)
     intercept_ : float
     scale_ : float
-        Of the noise, Laplace's b or Student's scale; 0 where the rows lie in a plane.
+        Of the noise, Laplace's b or Student's scale; 0 where y is fitted without error.
     dof_ : float
         Degrees of freedom of Student's t; infinite for Gaussian, NaN for Laplace noise.
     weights_ : array of shape (n_samples,)
-        How much each row counted in the last least squares: small for outliers, at most 1e16.
+        Weight of each row in the last least squares: small for outliers, at most 1e16.
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
+        The noise as a value.
     objective_trace_ : array
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
-        rounded off less and less, and then of the best plane so far.
+        smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
     converged_ : bool
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -113,41 +118,45 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_held_rows(self, X, y, sample_weight)
+        rows = check_rows_in_memory(self, X, y, sample_weight)
         X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
         w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
-        located = {"fit_intercept": bool(self.fit_intercept)}
-        seen = y[w > 0]
-        # About one of the targets, so that their level costs no digits of what is about it, and in units in
-        # which squares are numbers.
-        level = float(np.quantile(seen, 0.5, method="inverted_cdf")) if self.fit_intercept else 0.0
-        unit = _power_of_two(np.abs(seen - level).max())
-        y = (y - level) / unit
-        rounding = 8.0 * np.finfo(float).eps * float(np.abs(seen / unit).max())
-        start = start_at_least_squares(X, y, w, self.noise, self.dof, **located)
-        self.least_squares_ = in_units(start.plane, level, unit)
+        fit_intercept = bool(self.fit_intercept)
+        counted = y[w > 0]
+        # The targets less their median, in a unit that is a power of two: both steps are exact, and the
+        # level of the targets costs no digits of their residuals.
+        level = float(np.quantile(counted, 0.5, method="inverted_cdf")) if fit_intercept else 0.0
+        check_squarable("y", float(np.abs(counted).max()), least=0.0)
+        unit = power_of_two(np.abs(counted - level).max())
+        y, eps = (y - level) / unit, np.finfo(float).eps
+        rounding = 8.0 * eps * float(np.abs(counted / unit).max())
+        start = initial_parameters(X, y, w, self.noise, self.dof, fit_intercept=fit_intercept)
+        self._least_squares_ = _rescaled(start.linear, level, unit)
         if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
-            self._name(EMResult(params=start, trace=(np.inf,), converged=True), level, unit, exact=True)
+            exact = EMResult(params=start, trace=(np.inf,), converged=True)
+            self._set_fitted(exact, level, unit, exact=True)
             self.weights_ = np.ones(len(y))
             return self
-        floor = 8.0 * np.finfo(float).eps * float(np.abs(y[w > 0]).max())
-        found = robust_search(X, y, w, start, floor, tol=self.tol, max_iter=self.max_iter, **located)
-        self._name(found, level, unit, exact=False)
-        self.weights_ = found.params.noise.pull(y - found.params.plane.predict(X)[:, 0])
+        floor = 8.0 * eps * float(np.abs(y[w > 0]).max())
+        found = robust_search(
+            X, y, w, start, floor, fit_intercept=fit_intercept, tol=self.tol, max_iter=self.max_iter
+        )
+        self._set_fitted(found, level, unit, exact=False)
+        self.weights_ = found.params.noise.irls_weights(y - found.params.linear.predict(X)[:, 0])
         if found.interrupted:
             raise FitInterrupted
         self._report(collapsed=found.params.noise.scale <= 4.0 * floor)
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return the plane at each row, the median of the predictive distribution; on request its spread.
+        """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
         return_std : bool
         include_noise : bool
-            Whether the spread is that of a new observation (default) or of the plane.
+            Whether the standard deviation is that of a new target (default) or of the linear predictor.
 
         Returns
         -------
@@ -156,12 +165,13 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
-        return self._plane(check_columns(self, X).astype(np.float64))
+        return self._linear_predictor(check_columns(self, X).astype(np.float64))
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return the noise about the plane, as if the plane were known; or, without noise, the plane itself.
+        """Return the noise about the linear predictor, as if the coefficients were known.
 
-        The plane is given its large-sample normal distribution, from the Fisher information of the noise.
+        Without noise, it is the large-sample normal distribution of the linear predictor, from the Fisher
+        information of the noise.
 
         Parameters
         ----------
@@ -178,17 +188,17 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         if self.scale_ == 0.0:
             raise ValueError("y is fitted without error, so there is no noise to predict: scale_ is 0")
         if include_noise:
-            return self.noise_.around(self._plane(rows))
-        leverage = self.least_squares_.leverage(rows)
-        return Normal(mean=self._plane(rows), variance=leverage * self.noise_.plane_variance)
+            return self.noise_.around(self._linear_predictor(rows))
+        variance = self._least_squares_.leverage(rows) * self.noise_.location_variance
+        return Normal(mean=self._linear_predictor(rows), variance=variance)
 
-    def _plane(self, X: np.ndarray) -> np.ndarray:
-        return self.plane_.predict(X)[:, 0]
+    def _linear_predictor(self, X: np.ndarray) -> np.ndarray:
+        return self._linear_.predict(X)[:, 0]
 
-    def _name(self, found: EMResult, level: float, unit: float, *, exact: bool) -> None:
-        params: RobustPlane = found.params
-        self.plane_, self.noise_ = in_units(params.plane, level, unit), params.noise.in_units(unit)
-        self.coef_, self.intercept_ = self.plane_.coef[0, :], float(self.plane_.intercept[0])
+    def _set_fitted(self, found: EMResult, level: float, unit: float, *, exact: bool) -> None:
+        params: RobustParameters = found.params
+        self._linear_, self.noise_ = _rescaled(params.linear, level, unit), params.noise.rescaled(unit)
+        self.coef_, self.intercept_ = self._linear_.coef[0, :], float(self._linear_.intercept[0])
         self.scale_ = 0.0 if exact else self.noise_.scale
         self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
             self.noise, getattr(self.noise_, "dof", np.nan)
@@ -199,9 +209,9 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     def _report(self, *, collapsed: bool) -> None:
         if collapsed:
             warnings.warn(
-                f"the scale of the noise collapsed to {self.scale_:.1g}, the rounding of y: so many rows lie "
-                "in the plane that was found that its likelihood has no bound. coef_ is that plane, but the "
-                'spread of predictions means nothing; noise="laplace" has one',
+                f"the scale of the noise collapsed to {self.scale_:.1g}, the rounding of y: so many rows are "
+                "fitted exactly that the likelihood has no bound. coef_ fits those rows, but the predictive "
+                'distribution is meaningless; that of noise="laplace" is not',
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -225,6 +235,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
 
-def _power_of_two(size: float) -> float:
-    """Return a unit near the size, or one, by which division is exact."""
-    return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0
+def _rescaled(linear: LeastSquares, level: float, unit: float) -> LeastSquares:
+    """Return the solution for targets that are multiplied by a unit and shifted by a level."""
+    return replace(
+        linear,
+        coef=linear.coef * unit,
+        intercept=linear.intercept * unit + level,
+        offset=linear.offset * unit + level,
+        rss=linear.rss * unit * unit,
+    )

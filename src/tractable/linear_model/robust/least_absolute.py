@@ -1,93 +1,93 @@
-"""Least absolute errors exactly: corners, the certificate of the best one, and the way to it."""
+"""Least absolute errors exactly: the simplex method over vertices, with a certificate of optimality."""
 
 import numpy as np
 
 from tractable.value import value
 
-__all__ = ["Corner", "best_corner"]
+__all__ = ["Vertex", "best_vertex"]
 
-#: How far targets are moved to break ties, in units of the middle residual; the last search moves none.
-_MOVES = (1e-6, 1e-9, 0.0)
-#: By how much a dual value may pass the weight of its row, relative to it: rounding.
-_SLACK = 1e-9
-#: Rounding of a sum of pulls, relative to the sum of the weights.
-_ROUNDED = 1e-13
-
-
-@value
-class Corner:
-    """A plane through as many rows as it has parameters."""
-
-    rows: np.ndarray  # (r,), those it goes through
-    costs: tuple[float, ...]  # the sum of absolute errors at the first corner and after each step
-    optimal: bool  # whether dual values within the weights say that no plane errs less
+#: Perturbations of the targets that break ties, relative to the median residual; none in the last search.
+PERTURBATIONS = (1e-6, 1e-9, 0.0)
+#: By how much a dual value may exceed the weight of its row, relative to it: rounding.
+SLACK = 1e-9
+#: Rounding of a subgradient, relative to the sum of the weights.
+ROUNDING = 1e-13
 
 
 @value
-class _Place:
-    """Where the search is: the rows of the corner, and the side of it on which every other row lies."""
+class Vertex:
+    """Coefficients that fit as many rows exactly as there are coefficients."""
+
+    rows: np.ndarray  # (r,), those that are fitted exactly
+    costs: tuple[float, ...]  # the sum of absolute errors at the first vertex and after each step
+    optimal: bool  # whether dual values within the weights prove that no coefficients err less
+
+
+@value
+class _State:
+    """The rows of the vertex, and the sign of the residual of every row."""
 
     rows: np.ndarray  # (r,)
-    side: np.ndarray  # (n,), of -1 and 1: also for rows that the plane touches by chance
+    sign: np.ndarray  # (n,), of -1 and 1; chosen where the residual is zero
 
 
-def best_corner(
+def best_vertex(
     phi: np.ndarray, y: np.ndarray, w: np.ndarray, errors: np.ndarray, floor: float, max_steps: int
-) -> Corner:
-    """Return the corner with the least Σ w |y - φβ|, from a plane that is near it.
+) -> Vertex:
+    """Return the vertex with the least Σ w |y - φβ|, from coefficients near it.
 
-    A sum of absolute errors is least at a plane through as many rows as there are parameters. Such a corner
-    is the best where the pull of the other rows, Σ w sign(r) φ, is balanced by pulls of its own rows that are
-    no greater than their weights. A row that would have to pull more is let go: the plane turns about the
-    others until the errors cease to fall, at another row. This is the simplex method, with an exact search
-    along each edge.
+    A sum of absolute errors is minimal at coefficients that fit as many rows exactly as there are
+    coefficients. Such a vertex is optimal where the subgradient of the other rows, Σ w sign(r) φ, is
+    balanced by multiples of its own rows no greater than their weights. A row with a greater multiple leaves:
+    the coefficients move along the edge that keeps the others exact, until the sum ceases to fall, at another
+    row (the simplex method, with an exact line search along each edge).
 
     Parameters
     ----------
     phi : array (n, r)
-        Features, of full rank and of like lengths.
+        Features, of full rank and of similar lengths.
     y : array (n,)
     w : array (n,)
         Positive.
     errors : array (n,)
-        Of the plane that is near.
+        Residuals of the coefficients to start from.
     floor : float
         What is rounding in a residual.
     max_steps : int
     """
-    place = _Place(rows=_near(phi, np.abs(errors), floor), side=_sides(errors))
-    middle = float(np.quantile(np.abs(errors), 0.5, weights=w, method="inverted_cdf"))
-    chance = np.random.default_rng(0).uniform(-1.0, 1.0, len(y))
-    costs = [_cost(phi, y, w, place)]
-    slack = _ROUNDED * float(w.sum())
-    # Ties, rows that a corner touches by chance, could send the search in circles: it is made with targets
-    # that have none, and what it learned of the sides of such rows serves for those that were given.
-    for move in _MOVES:
-        moved = y + (max(move * middle, 16.0 * floor) if move else 0.0) * chance
-        place = _sided(phi, moved, place, floor)
-        balance = _balance(phi, w, place)
-        while not (optimal := _balanced(balance, w[place.rows], slack)) and len(costs) <= max_steps:
-            place = _turned(phi, moved, w, place, balance)
-            costs.append(_cost(phi, y, w, place))
-            balance = _balance(phi, w, place)
-        given = _sided(phi, y, place, floor)
-        if np.array_equal(given.side, place.side):
+    state = _State(rows=_first_rows(phi, np.abs(errors), floor), sign=_signs(errors))
+    median = float(np.quantile(np.abs(errors), 0.5, weights=w, method="inverted_cdf"))
+    noise = np.random.default_rng(0).uniform(-1.0, 1.0, len(y))
+    costs = [_cost(phi, y, w, state)]
+    slack = ROUNDING * float(w.sum())
+    # Ties, rows whose residual is zero by chance, could make the search cycle: it is run on perturbed targets
+    # that have none, and the signs found for such rows serve for the targets that were given.
+    for size in PERTURBATIONS:
+        perturbed = y + (max(size * median, 16.0 * floor) if size else 0.0) * noise
+        state = _with_signs(phi, perturbed, state, floor)
+        dual = _dual_values(phi, w, state)
+        while not (optimal := _is_optimal(dual, w[state.rows], slack)) and len(costs) <= max_steps:
+            state = _exchanged(phi, perturbed, w, state, dual)
+            costs.append(_cost(phi, y, w, state))
+            dual = _dual_values(phi, w, state)
+        given = _with_signs(phi, y, state, floor)
+        if np.array_equal(given.sign, state.sign):
             break
-        place = given
-    return Corner(rows=place.rows, costs=tuple(costs), optimal=optimal)
+        state = given
+    return Vertex(rows=state.rows, costs=tuple(costs), optimal=optimal)
 
 
-def _near(phi: np.ndarray, distance: np.ndarray, floor: float) -> np.ndarray:
-    """Return independent rows that a plane is near to: those a pivoted QR takes first, nearer ones longer."""
+def _first_rows(phi: np.ndarray, distance: np.ndarray, floor: float) -> np.ndarray:
+    """Return independent rows with small residuals: the first of a pivoted QR of φ / |r|."""
     from scipy.linalg import qr
 
-    # Among rows that are nearer than a thousandth of the middle one the least dependent are taken.
+    # Among rows nearer than a thousandth of the median the least dependent are taken.
     least = max(1e-3 * float(np.median(distance)), floor, np.finfo(float).tiny)
     chosen = qr((phi / np.maximum(distance, least)[:, None]).T, mode="r", pivoting=True)[1]
     return np.asarray(chosen[: phi.shape[1]])
 
 
-def _sides(r: np.ndarray) -> np.ndarray:
+def _signs(r: np.ndarray) -> np.ndarray:
     return np.where(r < 0.0, -1.0, 1.0)
 
 
@@ -97,42 +97,42 @@ def _residuals(phi: np.ndarray, y: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return r
 
 
-def _cost(phi: np.ndarray, y: np.ndarray, w: np.ndarray, place: _Place) -> float:
-    return float(w @ np.abs(_residuals(phi, y, place.rows)))
+def _cost(phi: np.ndarray, y: np.ndarray, w: np.ndarray, state: _State) -> float:
+    return float(w @ np.abs(_residuals(phi, y, state.rows)))
 
 
-def _sided(phi: np.ndarray, y: np.ndarray, place: _Place, floor: float) -> _Place:
-    """Return the place with the sides that the targets say, where they are more than rounding."""
-    r = _residuals(phi, y, place.rows)
-    return _Place(rows=place.rows, side=np.where(np.abs(r) > floor, _sides(r), place.side))
+def _with_signs(phi: np.ndarray, y: np.ndarray, state: _State, floor: float) -> _State:
+    """Return the state with the signs of the residuals of y, where these are more than rounding."""
+    r = _residuals(phi, y, state.rows)
+    return _State(rows=state.rows, sign=np.where(np.abs(r) > floor, _signs(r), state.sign))
 
 
-def _balance(phi: np.ndarray, w: np.ndarray, place: _Place) -> np.ndarray:
-    """Return how much each row of the corner has to pull to balance the others."""
-    pull = w * place.side
-    pull[place.rows] = 0.0
-    return np.linalg.solve(phi[place.rows].T, -(pull @ phi))
+def _dual_values(phi: np.ndarray, w: np.ndarray, state: _State) -> np.ndarray:
+    """Return the multiples of the vertex's rows that balance the subgradient of the others."""
+    subgradient = w * state.sign
+    subgradient[state.rows] = 0.0
+    return np.linalg.solve(phi[state.rows].T, -(subgradient @ phi))
 
 
-def _balanced(balance: np.ndarray, w: np.ndarray, slack: float) -> bool:
-    """Whether no row of the corner has to pull more than its weight w."""
-    return bool(np.all(np.abs(balance) <= (1.0 + _SLACK) * w + slack))
+def _is_optimal(dual: np.ndarray, w: np.ndarray, slack: float) -> bool:
+    """Whether no dual value exceeds the weight of its row."""
+    return bool(np.all(np.abs(dual) <= (1.0 + SLACK) * w + slack))
 
 
-def _turned(phi: np.ndarray, y: np.ndarray, w: np.ndarray, place: _Place, balance: np.ndarray) -> _Place:
-    """Let go of the row that pulls most, and turn the plane until the sum of errors ceases to fall."""
-    leaving = int(np.argmax(np.abs(balance) / w[place.rows]))
-    away = np.zeros(len(place.rows))
-    away[leaving] = -np.sign(balance[leaving])
-    speed = place.side * (phi @ np.linalg.solve(phi[place.rows], away))  # at which |r| falls
-    speed[place.rows] = 0.0
-    met = np.flatnonzero(speed > 1e-12 * np.abs(speed).max())
-    distance = np.maximum(place.side * _residuals(phi, y, place.rows), 0.0)
-    met = met[np.argsort(distance[met] / speed[met], kind="stable")]
-    slope = w[place.rows[leaving]] - abs(balance[leaving]) + 2.0 * np.cumsum(w[met] * speed[met])
-    last = min(int(np.searchsorted(slope, 0.0)), len(met) - 1)
-    rows, side = place.rows.copy(), place.side.copy()
-    side[met[:last]] *= -1.0
-    side[rows[leaving]] = np.sign(balance[leaving])
-    rows[leaving] = met[last]
-    return _Place(rows=rows, side=side)
+def _exchanged(phi: np.ndarray, y: np.ndarray, w: np.ndarray, state: _State, dual: np.ndarray) -> _State:
+    """Exchange the row of the largest dual value for the one at which the sum of errors ceases to fall."""
+    leaving = int(np.argmax(np.abs(dual) / w[state.rows]))
+    away = np.zeros(len(state.rows))
+    away[leaving] = -np.sign(dual[leaving])
+    rate = state.sign * (phi @ np.linalg.solve(phi[state.rows], away))  # at which |r| falls
+    rate[state.rows] = 0.0
+    crossed = np.flatnonzero(rate > 1e-12 * np.abs(rate).max())
+    distance = np.maximum(state.sign * _residuals(phi, y, state.rows), 0.0)
+    crossed = crossed[np.argsort(distance[crossed] / rate[crossed], kind="stable")]
+    slope = w[state.rows[leaving]] - abs(dual[leaving]) + 2.0 * np.cumsum(w[crossed] * rate[crossed])
+    last = min(int(np.searchsorted(slope, 0.0)), len(crossed) - 1)
+    rows, sign = state.rows.copy(), state.sign.copy()
+    sign[crossed[:last]] *= -1.0
+    sign[rows[leaving]] = np.sign(dual[leaving])
+    rows[leaving] = crossed[last]
+    return _State(rows=rows, sign=sign)

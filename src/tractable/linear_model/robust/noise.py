@@ -1,5 +1,6 @@
-"""Noise around a plane, as scale mixtures of normals: far residuals pull less."""
+"""Noise of linear regression as scale mixtures of normals: losses, weights of the rows, and their updates."""
 
+from collections.abc import Callable
 from math import exp, log, pi
 from typing import Any
 
@@ -10,35 +11,36 @@ from tractable.value import replace, value
 
 __all__ = ["NOISES", "GaussianNoise", "LaplaceNoise", "StudentNoise"]
 
-#: Between which degrees of freedom are sought.
-LEAST, GREATEST = 1.0, 1e6
+NOISES = ("laplace", "student", "gaussian")
+
+#: Between these, degrees of freedom are estimated.
+LEAST_DOF, GREATEST_DOF = 1.0, 1e6
+
+#: Mean log-likelihood and its derivative by log dof, each (k,), at k degrees of freedom.
+DofLikelihood = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @value
 class GaussianNoise:
-    """N(r | 0, scale²): squared errors, every row pulls alike."""
+    """N(r | 0, scale²): squared errors, all rows have the same weight."""
 
     scale: float
 
-    def in_units(self, unit: float) -> "GaussianNoise":
-        """Return the noise of residuals that are so many times as large."""
+    def rescaled(self, unit: float) -> "GaussianNoise":
+        """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
         return -0.5 * (r / self.scale) ** 2 - log(self.scale) - 0.5 * log(2.0 * pi)
 
-    def pull(self, r: np.ndarray) -> np.ndarray:
-        """Return how much each row counts in the next least squares."""
+    def irls_weights(self, r: np.ndarray) -> np.ndarray:
+        """Return the weight of each row in the next least squares: one."""
         return np.ones_like(r)
 
-    def refitted(self, r: np.ndarray, w: np.ndarray, pull: np.ndarray, floor: float) -> "GaussianNoise":
-        """Return the likeliest noise for new residuals; the pulls are those that made them."""
-        return replace(self, scale=max(_rms(r, w), floor))
-
     @property
-    def plane_variance(self) -> float:
-        """Variance of the plane for a leverage of one: the inverse Fisher information of the location."""
+    def location_variance(self) -> float:
+        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
         return self.scale**2
 
     def around(self, location: np.ndarray) -> Any:
@@ -48,30 +50,30 @@ class GaussianNoise:
 
 @value
 class LaplaceNoise:
-    """Lap(r | 0, scale): absolute errors, |r| rounded off to √(r² + smooth²) so that no pull is infinite."""
+    """Lap(r | 0, scale): absolute errors, |r| smoothed to √(r² + smooth²) so that no weight is infinite."""
 
     scale: float
     smooth: float = 0.0
 
-    def in_units(self, unit: float) -> "LaplaceNoise":
-        """Return the noise of residuals that are so many times as large."""
+    def rescaled(self, unit: float) -> "LaplaceNoise":
+        """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit, smooth=self.smooth * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
-        return -np.hypot(r, self.smooth) / self.scale - log(2.0 * self.scale)
+        return -self.distance(r) / self.scale - log(2.0 * self.scale)
 
-    def pull(self, r: np.ndarray) -> np.ndarray:
-        """Return scale / |r|: the expected precision, given the residual, times scale²; 1e16 at most."""
-        return self.scale / np.maximum(np.hypot(r, self.smooth), 1e-16 * self.scale)
+    def distance(self, r: np.ndarray) -> np.ndarray:
+        """Return √(r² + smooth²); its mean is the likeliest scale."""
+        return np.hypot(r, self.smooth)
 
-    def refitted(self, r: np.ndarray, w: np.ndarray, pull: np.ndarray, floor: float) -> "LaplaceNoise":
-        """Return the likeliest noise for new residuals: the mean distance."""
-        return replace(self, scale=max(float(w @ np.hypot(r, self.smooth) / w.sum()), floor))
+    def irls_weights(self, r: np.ndarray) -> np.ndarray:
+        """Return scale / |r|, scale² times the expected precision given the residual; 1e16 at most."""
+        return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
 
     @property
-    def plane_variance(self) -> float:
-        """Variance of the plane for a leverage of one: the inverse Fisher information of the location."""
+    def location_variance(self) -> float:
+        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
         return self.scale**2
 
     def around(self, location: np.ndarray) -> Any:
@@ -81,36 +83,27 @@ class LaplaceNoise:
 
 @value
 class StudentNoise:
-    """St(r | 0, scale, dof): a normal of unknown precision; `dof` is learnt where it is not `known`."""
+    """St(r | 0, scale, dof): a normal of unknown precision; `dof` is estimated where it is not `known`."""
 
     scale: float
     dof: float
     known: bool = True
 
-    def in_units(self, unit: float) -> "StudentNoise":
-        """Return the noise of residuals that are so many times as large."""
+    def rescaled(self, unit: float) -> "StudentNoise":
+        """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
-        return _student(r / self.scale, self.dof) - log(self.scale)
+        return student_log_prob(r / self.scale, self.dof) - log(self.scale)
 
-    def pull(self, r: np.ndarray) -> np.ndarray:
-        """Return (ν + 1) / (ν + (r / scale)²): the expected precision, given the residual, times scale²."""
+    def irls_weights(self, r: np.ndarray) -> np.ndarray:
+        """Return (ν + 1) / (ν + (r / scale)²), scale² times the expected precision given the residual."""
         return (self.dof + 1.0) / (self.dof + (r / self.scale) ** 2)
 
-    def refitted(self, r: np.ndarray, w: np.ndarray, pull: np.ndarray, floor: float) -> "StudentNoise":
-        """Return a likelier noise for new residuals.
-
-        The squares are divided by the sum of the pulls, not of the rows, which has the same fixed point and
-        gets there sooner (PX-EM); the degrees of freedom maximise the likelihood itself (ECME).
-        """
-        moved = replace(self, scale=max(_rms(r, w * pull), floor))
-        return moved if self.known else replace(moved, dof=_best_dof(r / moved.scale, w, self.dof))
-
     @property
-    def plane_variance(self) -> float:
-        """Variance of the plane for a leverage of one: the inverse Fisher information of the location."""
+    def location_variance(self) -> float:
+        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
         return self.scale**2 * (self.dof + 3.0) / (self.dof + 1.0)
 
     def around(self, location: np.ndarray) -> Any:
@@ -118,29 +111,35 @@ class StudentNoise:
         return StudentT(dof=self.dof, location=location, scale=self.scale)
 
 
-NOISES = ("laplace", "student", "gaussian")
-
-
-def _rms(r: np.ndarray, w: np.ndarray) -> float:
-    return float(np.sqrt(w @ r**2 / w.sum()))
-
-
-def _student(z: np.ndarray, dof: float) -> np.ndarray:
+def student_log_prob(z: np.ndarray, dof: Any) -> np.ndarray:
+    """Return log St(z | 0, 1, dof)."""
     from scipy.special import betaln
 
-    peak = -0.5 * log(dof) - float(betaln(0.5 * dof, 0.5))
-    return peak - 0.5 * (dof + 1.0) * np.log1p(z**2 / dof)
+    return -0.5 * np.log(dof) - betaln(0.5 * dof, 0.5) - 0.5 * (dof + 1.0) * np.log1p(z**2 / dof)
 
 
-def _best_dof(z: np.ndarray, w: np.ndarray, now: float) -> float:
-    """Return the likeliest degrees of freedom for standardised residuals, no worse than those of now."""
-    from scipy.optimize import minimize_scalar
+def student_dof_score(z: np.ndarray, dof: Any) -> np.ndarray:
+    """Return ∂ log St(z | 0, 1, dof) / ∂ log dof."""
+    from scipy.special import psi
 
-    def loss(log_dof: float) -> float:
-        return -float(w @ _student(z, exp(log_dof)) / w.sum())
+    q = z**2 / dof
+    constant = dof * (psi(0.5 * dof + 0.5) - psi(0.5 * dof)) - 1.0
+    return 0.5 * (constant - dof * np.log1p(q) + (dof + 1.0) * q / (1.0 + q))
 
-    grid = np.linspace(log(LEAST), log(GREATEST), 15)
-    best = int(np.argmin([loss(u) for u in grid]))
-    ends = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    fine = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-9}).x
-    return exp(min((grid[best], float(fine), log(now)), key=loss))
+
+def likeliest_dof(likelihood: DofLikelihood, now: float) -> float:
+    """Return the likeliest degrees of freedom, no less likely than those of now.
+
+    The best of a grid, and between its neighbours the root of the derivative.
+    """
+    from scipy.optimize import brentq
+
+    grid = np.linspace(log(LEAST_DOF), log(GREATEST_DOF), 15)
+    values, slopes = likelihood(np.exp(grid))
+    best = int(np.argmax(values))
+    low, high = max(best - 1, 0), min(best + 1, len(grid) - 1)
+    found = [grid[best], log(now)]
+    if slopes[low] > 0.0 > slopes[high]:
+        root = brentq(lambda u: float(likelihood(np.exp([u]))[1][0]), grid[low], grid[high], xtol=1e-10)
+        found.append(float(root))
+    return exp(found[int(np.argmax(likelihood(np.exp(found))[0]))])

@@ -1,125 +1,211 @@
-"""Expectation-maximisation for a plane in noise with heavy tails: least squares, reweighted."""
+"""The E- and M-steps of robust regression: iteratively reweighted least squares."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tractable.data import Batch, Source, as_source
 from tractable.engines import EMResult, LeastSquares, em, fold, least_squares
-from tractable.linear_model.robust.least_absolute import best_corner
-from tractable.linear_model.robust.noise import GaussianNoise, LaplaceNoise, StudentNoise
+from tractable.linear_model.robust.least_absolute import best_vertex
+from tractable.linear_model.robust.noise import (
+    GaussianNoise,
+    LaplaceNoise,
+    StudentNoise,
+    likeliest_dof,
+    student_dof_score,
+    student_log_prob,
+)
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["RobustPlane", "in_units", "robust_search", "robust_steps", "start_at_least_squares"]
+__all__ = ["EStep", "MStep", "RobustParameters", "RobustStatistic", "initial_parameters", "robust_search"]
 
-#: How far |r| is rounded off, in units of its median, stage after stage.
-_STAGES = (1e-1, 1e-2)
-
-
-@value
-class RobustPlane:
-    """A plane and the noise around it."""
-
-    plane: LeastSquares
-    noise: Any
+#: How far |r| is smoothed, relative to its median, stage after stage.
+SMOOTHING = (1e-1, 1e-2)
 
 
 @value
-class _Expected:
-    """Residuals, and how much each row counts in the next least squares."""
+class RobustParameters:
+    """Coefficients and the noise."""
 
-    params: RobustPlane
-    pull: np.ndarray
-    objective: float  # mean log-likelihood of a row
+    linear: LeastSquares
+    noise: Any  # GaussianNoise, LaplaceNoise or StudentNoise
 
 
-def start_at_least_squares(
+@value
+class RobustStatistic:
+    """Sums over rows of an E-step; they merge with ``+``."""
+
+    params: RobustParameters  # that they were made with
+    factor: LinearFactor  # of rows weighted by w times their IRLS weights
+    weight: float  # Σ w
+    log_likelihood: float  # Σ w log p(r)
+    distance: float  # Σ w √(r² + smooth²), of Laplace noise
+
+    def __add__(self, other: "RobustStatistic") -> "RobustStatistic":
+        return replace(
+            self,
+            factor=self.factor + other.factor,
+            weight=self.weight + other.weight,
+            log_likelihood=self.log_likelihood + other.log_likelihood,
+            distance=self.distance + other.distance,
+        )
+
+    @property
+    def objective(self) -> float:
+        """Mean log-likelihood of a row; of Laplace noise at the likeliest scale for these residuals."""
+        if isinstance(self.params.noise, LaplaceNoise):
+            return -1.0 - float(np.log(2.0 * self.distance / self.weight))
+        return self.log_likelihood / self.weight
+
+
+@value
+class EStep:
+    """The expected precision of each row given its residual, as the weights of a `LinearFactor`."""
+
+    params: RobustParameters
+
+    def __call__(self, block: Batch) -> RobustStatistic:
+        noise: Any = self.params.noise
+        w: Any = block.weights
+        r = block.y - self.params.linear.predict(block.X)[:, 0]
+        laplace = isinstance(noise, LaplaceNoise)
+        return RobustStatistic(
+            params=self.params,
+            factor=LinearFactor.of(block.X, block.y, w * noise.irls_weights(r)),
+            weight=float(w.sum()),
+            log_likelihood=0.0 if laplace else float(w @ noise.log_prob(r)),
+            distance=float(w @ noise.distance(r)) if laplace else 0.0,
+        )
+
+
+@value
+class MStep:
+    """Weighted least squares, and the likeliest noise about it.
+
+    The scale of Student's t divides the squares by the sum of the weights, not of the rows, which has the
+    same fixed point and converges sooner (PX-EM); its degrees of freedom maximise the likelihood itself
+    (ECME), over passes of their own. The scale of Laplace noise is that of the residuals of the E-step: it
+    has no influence on the coefficients.
+
+    Parameters
+    ----------
+    data : Source
+    floor : float
+        Smallest scale of the noise.
+    fit_intercept : bool
+    """
+
+    data: Source
+    floor: float
+    fit_intercept: bool = True
+
+    def __call__(self, statistic: RobustStatistic) -> RobustParameters:
+        linear = least_squares(statistic.factor, fit_intercept=self.fit_intercept)
+        noise = statistic.params.noise
+        if isinstance(noise, LaplaceNoise):
+            scale = statistic.distance / statistic.weight
+        else:
+            scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
+        noise = replace(noise, scale=max(scale, self.floor))
+        if isinstance(noise, StudentNoise) and not noise.known:
+            noise = replace(noise, dof=likeliest_dof(self._dof_likelihood(linear, noise.scale), noise.dof))
+        return RobustParameters(linear=linear, noise=noise)
+
+    def _dof_likelihood(
+        self, linear: LeastSquares, scale: float
+    ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        def likelihood(dofs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            total = self.data.reduce(_DofSums(linear=linear, scale=scale, dofs=dofs))
+            return total[0], total[1]
+
+        return likelihood
+
+
+@value
+class _DofSums:
+    """Sums over a block of log-likelihoods, and of their derivatives by log dof, at some dofs: (2, k)."""
+
+    linear: LeastSquares
+    scale: float
+    dofs: np.ndarray
+
+    def __call__(self, block: Batch) -> np.ndarray:
+        z = ((block.y - self.linear.predict(block.X)[:, 0]) / self.scale)[:, None]
+        values, slopes = student_log_prob(z, self.dofs), student_dof_score(z, self.dofs)
+        return np.stack([block.weights @ values, block.weights @ slopes])
+
+
+def initial_parameters(
     X: np.ndarray, y: np.ndarray, w: np.ndarray, noise: str, dof: float | None, *, fit_intercept: bool
-) -> RobustPlane:
-    """Return the plane of least squares, with noise of its size."""
-    plane = _plane(X, y, w, fit_intercept=fit_intercept)
-    r = y - plane.predict(X)[:, 0]
+) -> RobustParameters:
+    """Return the coefficients of least squares, with noise of the size of their residuals."""
+    linear = _weighted_least_squares(X, y, w, fit_intercept=fit_intercept)
+    r = y - linear.predict(X)[:, 0]
     rms = float(np.sqrt(w @ r**2 / w.sum()))
     models = {
         "gaussian": GaussianNoise(scale=rms),
         "laplace": LaplaceNoise(scale=float(w @ np.abs(r) / w.sum())),
         "student": StudentNoise(scale=rms, dof=4.0 if dof is None else float(dof), known=dof is not None),
     }
-    return RobustPlane(plane=plane, noise=models[noise])
-
-
-def in_units(plane: LeastSquares, level: float, unit: float) -> LeastSquares:
-    """Return the plane of targets that are so many times as large, and then greater by a level."""
-    with np.errstate(over="ignore", under="ignore"):
-        return replace(
-            plane,
-            coef=plane.coef * unit,
-            intercept=plane.intercept * unit + level,
-            offset=plane.offset * unit + level,
-            residual=plane.residual * unit * unit,
-        )
-
-
-def robust_steps(
-    X: np.ndarray, y: np.ndarray, w: np.ndarray, floor: float, *, fit_intercept: bool = True
-) -> tuple[Callable[[RobustPlane], _Expected], Callable[[_Expected], RobustPlane]]:
-    """Return the E-step, which says how much each row counts, and the M-step, least squares with those."""
-
-    def expect(params: RobustPlane) -> _Expected:
-        r = y - params.plane.predict(X)[:, 0]
-        mean = float(w @ params.noise.log_prob(r) / w.sum())
-        return _Expected(params=params, pull=params.noise.pull(r), objective=mean)
-
-    def maximize(expected: _Expected) -> RobustPlane:
-        pull = expected.pull
-        plane = _plane(X, y, w * pull, fit_intercept=fit_intercept)
-        r = y - plane.predict(X)[:, 0]
-        return RobustPlane(plane=plane, noise=expected.params.noise.refitted(r, w, pull, floor))
-
-    return expect, maximize
+    return RobustParameters(linear=linear, noise=models[noise])
 
 
 def robust_search(
     X: np.ndarray,
     y: np.ndarray,
     w: np.ndarray,
-    start: RobustPlane,
+    start: RobustParameters,
     floor: float,
     *,
     fit_intercept: bool,
     tol: float,
     max_iter: int,
 ) -> EMResult:
-    """Climb from a start; absolute errors are approached through rounder ones, and met exactly at the end."""
-    expect, maximize = robust_steps(X, y, w, floor, fit_intercept=fit_intercept)
+    """Run EM; absolute errors are approached through smoothed ones, and minimised exactly at the end."""
+    data = as_source(X, y, w)
+    maximize = MStep(data=data, floor=floor, fit_intercept=fit_intercept)
+    options: dict[str, Any] = {"label": "RobustRegression"}
     if not isinstance(start.noise, LaplaceNoise):
-        return em(expect, maximize, start, tol=tol, max_iter=max_iter, label="RobustRegression")
+        return em(_expect, maximize, start, data, tol=tol, max_iter=max_iter, **options)
     params, smooth = start, np.inf
     trace: tuple[float, ...] = ()
-    for stage in _STAGES:
-        r = y - params.plane.predict(X)[:, 0]
-        # Of the median: outliers, however far, are not what the noise is like.
-        middle = np.quantile(np.abs(r), 0.5, weights=w, method="inverted_cdf")
-        smooth = min(smooth, max(stage * float(middle), floor))
-        rounder = replace(params.noise, smooth=smooth).refitted(r, w, w, floor)
-        left = max_iter - max(len(trace) - 1, 0)
-        # Nothing is gained by climbing nearer to the top of a rounded likelihood than the rounding moves it.
+    for stage in SMOOTHING:
+        r = y - params.linear.predict(X)[:, 0]
+        # Relative to the median, which outliers do not move.
+        median = np.quantile(np.abs(r), 0.5, weights=w, method="inverted_cdf")
+        smooth = min(smooth, max(stage * float(median), floor))
+        # Nearer to the maximum than the smoothing moves it, nothing is gained.
         found = em(
-            expect,
+            _expect,
             maximize,
-            replace(params, noise=rounder),
+            _with_laplace_noise(params.linear, r, w, floor, smooth),
+            data,
             tol=max(tol, 0.1 * stage),
-            max_iter=left,
-            label="RobustRegression",
+            max_iter=max_iter - max(len(trace) - 1, 0),
+            **options,
         )
         params, trace = found.params, (*trace, *found.trace[min(len(trace), 1) :])
         if found.interrupted or len(trace) > max_iter:
-            return replace(found, trace=trace, converged=False)
-    return _at_a_corner(X, y, w, start.plane, replace(found, trace=trace), floor, max_iter, fit_intercept)
+            r = y - params.linear.predict(X)[:, 0]
+            params = _with_laplace_noise(params.linear, r, w, floor, smooth)
+            return replace(found, params=params, trace=trace, converged=False)
+    return _at_a_vertex(X, y, w, start.linear, replace(found, trace=trace), floor, max_iter, fit_intercept)
 
 
-def _at_a_corner(
+def _expect(params: RobustParameters) -> EStep:
+    return EStep(params=params)
+
+
+def _with_laplace_noise(
+    linear: LeastSquares, r: np.ndarray, w: np.ndarray, floor: float, smooth: float
+) -> RobustParameters:
+    scale = max(float(w @ np.hypot(r, smooth) / w.sum()), floor)
+    return RobustParameters(linear=linear, noise=LaplaceNoise(scale=scale, smooth=smooth))
+
+
+def _at_a_vertex(
     X: np.ndarray,
     y: np.ndarray,
     w: np.ndarray,
@@ -129,33 +215,39 @@ def _at_a_corner(
     max_iter: int,
     fit_intercept: bool,
 ) -> EMResult:
-    """Put the plane exactly through the rows that the least absolute errors go through."""
-    seen = np.flatnonzero(w > 0)
-    near: RobustPlane = found.params
-    errors = (y - near.plane.predict(X)[:, 0])[seen]
-    corner = best_corner(
-        _features(X[seen], whole), y[seen], w[seen], errors, floor, max_iter - found.n_iter - 1
+    """Fit exactly the rows that the least absolute errors fit exactly: as many as there are parameters."""
+    counted = np.flatnonzero(w > 0)
+    linear: LeastSquares = found.params.linear
+    errors = (y - linear.predict(X)[:, 0])[counted]
+    vertex = best_vertex(
+        _independent_columns(X[counted], whole),
+        y[counted],
+        w[counted],
+        errors,
+        floor,
+        max_iter - found.n_iter - 1,
     )
-    plane, cost = near.plane, float(w[seen] @ np.abs(errors))
-    costs = np.minimum.accumulate([cost, *corner.costs])[1:]
-    if corner.optimal or corner.costs[-1] < cost:
-        through = seen[corner.rows]
-        plane = _plane(X[through], y[through], np.ones(len(through)), fit_intercept=fit_intercept)
-    noise = replace(near.noise, smooth=0.0).refitted(y - plane.predict(X)[:, 0], w, w, floor)
+    cost = float(w[counted] @ np.abs(errors))
+    costs = np.minimum.accumulate([cost, *vertex.costs])[1:]
+    if vertex.optimal or vertex.costs[-1] < cost:
+        rows = counted[vertex.rows]
+        linear = _weighted_least_squares(X[rows], y[rows], np.ones(len(rows)), fit_intercept=fit_intercept)
     trace = -1.0 - np.log(2.0 * np.maximum(costs / w.sum(), floor))
     return replace(
         found,
-        params=RobustPlane(plane=plane, noise=noise),
+        params=_with_laplace_noise(linear, y - linear.predict(X)[:, 0], w, floor, 0.0),
         trace=(*found.trace, *trace.tolist()),
-        converged=corner.optimal,
+        converged=vertex.optimal,
     )
 
 
-def _features(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
-    """Return columns with the span of those of X, and of the intercept, that are independent."""
-    columns = (X - whole.centre) @ whole.spread
-    return np.column_stack([np.full((len(X), whole.n_located), whole.weight**-0.5), columns])
+def _independent_columns(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
+    """Return linearly independent columns with the span of those of X and of the intercept."""
+    columns = (X - whole.centre) @ whole.root
+    return np.column_stack([np.full((len(X), int(whole.has_intercept)), whole.weight**-0.5), columns])
 
 
-def _plane(X: np.ndarray, y: np.ndarray, w: np.ndarray, *, fit_intercept: bool) -> LeastSquares:
+def _weighted_least_squares(
+    X: np.ndarray, y: np.ndarray, w: np.ndarray, *, fit_intercept: bool
+) -> LeastSquares:
     return least_squares(fold(LinearFactor.of, X, y, weights=w), fit_intercept=fit_intercept)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.engines import NewtonResult, newton
-from tractable.linear_model.sparse.columns import Columns, predicted, refuse_units, summarised
+from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
 from tractable.linear_model.sparse.path import solve_path
 from tractable.primitives.linear import triangle
 from tractable.value import replace, value
@@ -68,7 +68,7 @@ class BridgeFit:
     coef : array (n_features,)
     intercept : float
     objective : float
-        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q; infinite where the squares of the targets are.
+        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
     n_iter : int
     converged : bool
     names : tuple of str, optional
@@ -83,8 +83,8 @@ class BridgeFit:
     names: tuple[str, ...] | None = None
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the plane at each row."""
-        return np.asarray(predicted(X, self.coef, self.intercept, self.names))
+        """Return intercept + xᵀ coef for each row."""
+        return np.asarray(predictions(X, self.coef, self.intercept, self.names))
 
 
 def bridge_regression(
@@ -102,8 +102,8 @@ def bridge_regression(
 
     The textbook's ½ Σ (y - xᵀw)² + λ/2 Σ|w_j|^q has alpha = λ / (2n). With q = 1 it is the lasso of the same
     alpha; with q = 2 ridge regression, whose penalty in scikit-learn's units is 2 n alpha. Only q = 1 sets
-    coefficients to zero: for any larger q the penalty is flat at zero. The larger q, the more the largest
-    coefficients are held back.
+    coefficients to zero: for any larger q the derivative of the penalty vanishes at zero. The larger q, the
+    more the largest coefficients are shrunk.
 
     Between 1 and 2 the penalty has infinite curvature at zero, but its conjugate is smooth: Newton's method
     solves the dual problem, in the residuals, and w_j = sign(z_j) (|z_j| / (n alpha q))^(1/(q-1)) with the
@@ -112,7 +112,7 @@ def bridge_regression(
     Parameters
     ----------
     X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
-        Rows, or what `summarize` of a linear model made of them.
+        Rows, or what `summarize` of a linear model returned for them.
     y : array of shape (n_samples,), or column name
         None with a statistic.
     alpha : float
@@ -123,9 +123,9 @@ def bridge_regression(
     sample_weight : array of shape (n_samples,) or column name, optional
         How often each row counts.
     tol : float
-        Decrease of the objective, relative to its size, that a step must promise to be worth taking.
+        Predicted decrease of the objective, relative to its size, below which Newton's method stops.
     max_iter : int
-        Most Newton steps; a warning says where they were too few.
+        Most Newton steps; fewer than needed are a warning.
 
     Returns
     -------
@@ -142,17 +142,17 @@ def bridge_regression(
     check_number("alpha", alpha, above=0.0)
     check_number("tol", tol, least=0.0)
     check_number("max_iter", max_iter, least=1, whole=True)
-    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    columns, names = checked_columns(X, y, sample_weight, fit_intercept=fit_intercept)
     problem = problem_of(columns, float(alpha), float(q))
     solve = absolute if q == 1.0 else dual if q < 2.0 else primal
     w, n_iter, converged = solve(problem, tol, max_iter)
     if not converged:
         warnings.warn(
-            f"the coefficients did not settle in max_iter={max_iter} steps; raise max_iter or tol",
+            f"bridge_regression did not converge in max_iter={max_iter} steps; raise max_iter or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
-    coef = np.ldexp(w, problem.unit)
+    coef = np.ldexp(w, problem.exponent)
     return BridgeFit(
         coef=coef,
         intercept=float(columns.intercepts(coef)),
@@ -163,41 +163,40 @@ def bridge_regression(
     )
 
 
-#: The largest power of two that is a number, with some to spare.
-LARGEST_POWER = 1000
-#: A penalty in units of the squared targets that nothing but ties can feel.
-LEAST = 1e-200
-#: Correlations as large as such a penalty have half of their digits.
-CLEAR = 1e-9
+#: Exponent of the largest unit of the coefficients.
+LARGEST_EXPONENT = 1000
+#: The smallest penalty, relative to the squared targets.
+LEAST_PENALTY = 1e-200
+#: Correlations as small as such a penalty, relative to the squared targets, have half of their digits.
+LEAST_DUAL_PENALTY = 1e-9
 
-#: Coefficients, steps, and whether they settled.
+#: Coefficients, number of steps, and whether they converged.
 Solved = tuple[np.ndarray, int, bool]
 
 
 @value
 class BridgeProblem:
-    """½|b - Aw|² + a Σ|w_j|^q in units in which all of it is near one; they are powers of two."""
+    """½|b - Aw|² + a Σ|w_j|^q with A, b and w over powers of two, so that no power overflows."""
 
     A: np.ndarray
     b: np.ndarray
     a: float
     q: float
-    unit: int  # of the coefficients
-    target_unit: int
+    exponent: int  # of the unit of the coefficients
+    target_exponent: int
 
     def objective(self, w: np.ndarray) -> float:
         """Return the objective, in the units of the data."""
-        left = self.b - self.A @ w
-        value = 0.5 * (left @ left) + self.a * (np.abs(w) ** self.q).sum()
-        with np.errstate(over="ignore", under="ignore"):
-            return float(np.ldexp(value, 2 * self.target_unit))
+        residuals = self.b - self.A @ w
+        value = 0.5 * (residuals @ residuals) + self.a * (np.abs(w) ** self.q).sum()
+        return float(np.ldexp(value, 2 * self.target_exponent))
 
 
 def problem_of(columns: Columns, alpha: float, q: float) -> BridgeProblem:
-    """Return the problem of the columns, few rows standing for many.
+    """Return the problem of the columns; the triangular factor of many rows stands for them.
 
-    Coefficients are in units of the length at which their penalty, or, where that is less, their fit alone
-    would be as large as the squared targets: no power of them overflows, and the penalty is at most one.
+    The unit of the coefficients is the size at which their penalty, or, where that is less, their fit alone
+    is as large as the squared targets: no power of them overflows, and the penalty is at most one.
     """
     A, b = columns.X, columns.Y[:, 0]
     wide, tall = (frexp(np.abs(part).max(initial=0.0))[1] for part in (A, b))
@@ -205,14 +204,19 @@ def problem_of(columns: Columns, alpha: float, q: float) -> BridgeProblem:
     if A.shape[0] > A.shape[1] + 1:
         factor = triangle(np.column_stack([A, b]))
         A, b = factor[:, :-1], factor[:, -1]
-    share, power = frexp(columns.weight * alpha)
-    unit = min(tall - wide, int((2 * tall - power - log2(share)) / q))
-    if unit > LARGEST_POWER:
+    mantissa, power = frexp(columns.weight * alpha)
+    exponent = min(tall - wide, int((2 * tall - power - log2(mantissa)) / q))
+    if exponent > LARGEST_EXPONENT:
         refuse_units(ldexp(1.0, wide), ldexp(1.0, tall), "coefficients")
-    shift = power + q * unit - 2 * tall
-    a = ldexp(share * 2.0 ** (shift - int(shift)), int(shift))
+    shift = power + q * exponent - 2 * tall
+    a = ldexp(mantissa * 2.0 ** (shift - int(shift)), int(shift))
     return BridgeProblem(
-        A=np.ldexp(A, unit + wide - tall), b=b, a=max(a, LEAST), q=q, unit=unit, target_unit=tall
+        A=np.ldexp(A, exponent + wide - tall),
+        b=b,
+        a=max(a, LEAST_PENALTY),
+        q=q,
+        exponent=exponent,
+        target_exponent=tall,
     )
 
 
@@ -231,31 +235,31 @@ def primal(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
     A, b = problem.A, problem.b
     lengths = np.einsum("ij,ij->j", A, A)
     start = A.T @ b / (lengths + 2.0 * problem.a)
-    found = _from(_downhill(problem, start), problem, tol, max_iter)
+    found = _newton(_shortened(problem, start), problem, tol, max_iter)
     return found.x, found.n_iter, found.converged
 
 
-def _downhill(problem: BridgeProblem, w: np.ndarray) -> np.ndarray:
-    """Return a share of w that has a lower objective than zero: high powers of a long w are enormous.
+def _shortened(problem: BridgeProblem, w: np.ndarray) -> np.ndarray:
+    """Return a multiple of w with a lower objective than zero: high powers of a long w are enormous.
 
     Along w the slope at t is t|Aw|² + t^(q-1) a q Σ|w_j|^q - bᵀAw. It is not positive at half the t at which
-    either of the first two would alone make up for the last.
+    either of the first two terms alone equals the last.
     """
     top = np.abs(w).max(initial=0.0)
     if top == 0.0:
         return w
     w = w / top
     q, fitted = problem.q, problem.A @ w
-    pull, powers = problem.b @ fitted, problem.a * q * (np.abs(w) ** q).sum()
+    product, powers = problem.b @ fitted, problem.a * q * (np.abs(w) ** q).sum()
     square = fitted @ fitted
-    longest = (pull / powers) ** (1.0 / (q - 1.0))
-    return 0.5 * (min(longest, pull / square) if square > 0.0 else longest) * w
+    longest = (product / powers) ** (1.0 / (q - 1.0))
+    return 0.5 * (min(longest, product / square) if square > 0.0 else longest) * w
 
 
-def _from(start: np.ndarray, problem: BridgeProblem, tol: float, max_iter: int) -> NewtonResult:
+def _newton(start: np.ndarray, problem: BridgeProblem, tol: float, max_iter: int) -> NewtonResult:
     """Minimise ½|b - Aw|² - ½|b|² + a Σ|w_j|^q by Newton's method.
 
-    Below 2, coefficients of zero, or so near to it that the curvature is not a number, stay what they are.
+    For q below 2, coefficients of zero, or so near to it that the curvature overflows, are kept.
     """
     b, a, q = problem.b, problem.a, problem.q
     with np.errstate(divide="ignore", over="ignore"):
@@ -266,10 +270,10 @@ def _from(start: np.ndarray, problem: BridgeProblem, tol: float, max_iter: int) 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         size, fitted = np.abs(w), A @ w
         with np.errstate(divide="ignore", over="ignore"):
-            bend = (q - 1.0) * a * q * size ** (q - 2.0)
+            curvature = (q - 1.0) * a * q * size ** (q - 2.0)
         slope = a * q * size ** (q - 1.0) * np.sign(w)
         value = (0.5 * fitted - b) @ fitted + a * (size**q).sum()
-        return value, A.T @ (fitted - b) + slope, gram + np.diag(bend)
+        return value, A.T @ (fitted - b) + slope, gram + np.diag(curvature)
 
     found = newton(objective, start[used], tol=tol, max_iter=max_iter)
     w = start.copy()
@@ -278,15 +282,14 @@ def _from(start: np.ndarray, problem: BridgeProblem, tol: float, max_iter: int) 
 
 
 def dual(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
-    """Solve q between 1 and 2, where the penalty bends without end at zero, and its conjugate h* does not.
+    """Solve q between 1 and 2, where the penalty has infinite curvature at zero; its conjugate h* has not.
 
-    Minimises ½|θ|² - bᵀθ + Σ h*(A_jᵀθ) over the residuals θ, with h* conjugate to h(w) = c|w|^q. A small
-    penalty a takes the coefficients from what little is left of correlations: the dual problem is solved for
-    a larger one, c, whose coefficients are not of rounding, and their digits are found in the problem itself,
-    which is smooth there, away from zero.
+    Minimises ½|θ|² - bᵀθ + Σ h*(A_jᵀθ) over the residuals θ, with h* conjugate to h(w) = c|w|^q. With a small
+    penalty a the correlations that give the coefficients are nearly rounding: the dual problem is solved for
+    a larger one, c, and the problem itself, which is smooth away from zero, from there.
     """
     A, b, q = problem.A, problem.b, problem.q
-    power, c = 1.0 / (q - 1.0), max(problem.a, CLEAR)
+    power, c = 1.0 / (q - 1.0), max(problem.a, LEAST_DUAL_PENALTY)
 
     def coefficients(theta: np.ndarray) -> np.ndarray:
         z = A.T @ theta
@@ -297,11 +300,11 @@ def dual(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
 
     def objective(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         w = coefficients(theta)
-        bend = power / (c * q) * np.abs(w) ** (2.0 - q)
-        return value(theta), theta - b + A @ w, np.eye(len(b)) + (A * bend) @ A.T
+        curvature = power / (c * q) * np.abs(w) ** (2.0 - q)
+        return value(theta), theta - b + A @ w, np.eye(len(b)) + (A * curvature) @ A.T
 
     top = np.abs(A.T @ b).max(initial=0.0)
     start = b * min(1.0, c * q / top) if top > 0.0 else b
     found = newton(objective, start, value=value, tol=tol, max_iter=max_iter)
-    last = _from(coefficients(found.x), problem, tol, max_iter - found.n_iter)
+    last = _newton(coefficients(found.x), problem, tol, max_iter - found.n_iter)
     return last.x, found.n_iter + last.n_iter, last.converged

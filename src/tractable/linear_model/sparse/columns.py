@@ -1,33 +1,34 @@
-"""Rows of a table as the columns that a sparse fit works on: centred, weighted, and the way back."""
+"""Centred, weighted columns of rows or of a statistic: what the sparse solvers work on."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.base import check_columns, check_rows
-from tractable.base.estimator import Estimator
-from tractable.base.tags import ModelTags
+from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
+from tractable.engines.least_squares import column_lengths
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
-from tractable.linear_model.rows import CONSTANT, as_floats, steadied
-from tractable.statistics import LinearFactor
+from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.rows import as_floats, check_factor, power_of_two, without_constant_columns
+from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
-__all__ = ["Columns", "columns_of", "columns_of_statistic", "predicted", "refuse_units", "summarised"]
+__all__ = ["Columns", "checked_columns", "predictions", "refuse_units"]
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
-#: Columns longer than this, or shorter than its inverse, have squares and products that may not be numbers.
-LONG = 1e60
+#: Entries larger than this, or smaller than its inverse, are rescaled so that products do not overflow.
+LARGE = 1e60
 
 
 @value
 class Columns:
-    """Columns and targets about their means, times the roots of the weights.
+    """Columns and targets less their means, times the roots of the weights.
 
-    Any rows with the same inner products will do, the triangular factor of the rows among them.
+    Any rows with the same inner products serve, such as the triangular factor of the rows.
 
     Parameters
     ----------
@@ -35,9 +36,9 @@ class Columns:
     Y : array (m, t)
     centre : array (p,)
     offset : array (t,)
-        What was taken off the columns and the targets; zeros without an intercept.
+        Means that were subtracted from the columns and the targets; zeros without an intercept.
     weight : float
-        How many rows there were.
+        Total weight of the rows.
     flat : bool
         Whether there is one target, given as a vector.
     """
@@ -48,6 +49,38 @@ class Columns:
     offset: Array
     weight: float
     flat: bool = True
+
+    @classmethod
+    def of(
+        cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool
+    ) -> "Columns":
+        """Return the columns of rows in memory, in column order; copied only where that is needed."""
+        flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        X = np.asarray(X, dtype=np.float64, order="F")
+        weight = float(len(X)) if weights is None else float(weights.sum())
+        centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+        if fit_intercept:
+            (X, centre), (Y, offset) = _centred("X", X, weights), _centred("y", Y, weights)
+        if weights is not None:
+            root = np.sqrt(weights)[:, None]
+            X, Y = np.asfortranarray(X * root), Y * root
+        return cls(X=X, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
+
+    @classmethod
+    def of_statistic(cls, statistic: LinearFactor, *, fit_intercept: bool) -> "Columns":
+        """Return the columns of a statistic: its triangular factor stands for the rows."""
+        xp = namespace_of(statistic.mean)
+        factor = without_constant_columns(statistic).factor if fit_intercept else statistic.uncentred()
+        mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
+        d = statistic.dim
+        return cls(
+            X=factor[:, :d],
+            Y=factor[:, d:],
+            centre=mean[:d],
+            offset=mean[d:],
+            weight=float(statistic.weight),
+            flat=statistic.flat,
+        )
 
     @property
     def n_targets(self) -> int:
@@ -67,55 +100,28 @@ class Columns:
             return ColumnProblem(X=np.asfortranarray(X), y=np.ascontiguousarray(y))
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
 
-    def tamed(self) -> tuple["Columns", float, float]:
-        """Return the columns and the targets in units in which products are numbers, and these units."""
-        units = [_unit(part) for part in (self.X, self.Y)]
-        if units == [1.0, 1.0]:
+    def rescaled(self) -> tuple["Columns", float, float]:
+        """Return columns and targets over powers of two that keep products in range, and these.
+
+        Both are one for data of common size; division by a power of two is exact.
+        """
+        wide, tall = (_unit(part) for part in (self.X, self.Y))
+        if not tall / wide < inf:
+            refuse_units(wide, tall, "coefficients")
+        if wide == tall == 1.0:
             return self, 1.0, 1.0
-        wide, tall = units
-        tame = replace(
+        scaled = replace(
             self, X=self.X / wide, Y=self.Y / tall, centre=self.centre / wide, offset=self.offset / tall
         )
-        return tame, wide, tall
+        return scaled, wide, tall
 
     def intercepts(self, coefs: Array, target: int = 0) -> Array:
         """Return the intercepts of coefficients (p, ...)."""
         return self.offset[target] - self.centre @ coefs
 
 
-def columns_of(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> Columns:
-    """Return the columns of rows held in memory, in column order; a copy is made only where one is needed."""
-    flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    X = np.asarray(X, dtype=np.float64, order="F")
-    weight = float(len(X)) if weights is None else float(weights.sum())
-    centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
-    if fit_intercept:
-        centre, offset = _mean(X, weights), _mean(Y, weights)
-        X, Y = _about(X, centre), _about(Y, offset)
-    if weights is not None:
-        root = np.sqrt(weights)[:, None]
-        X, Y = np.asfortranarray(X * root), Y * root
-    return Columns(X=X, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
-
-
-def columns_of_statistic(statistic: LinearFactor, *, fit_intercept: bool) -> Columns:
-    """Return the columns of a statistic: its factor stands for the rows."""
-    xp = namespace_of(statistic.mean)
-    factor = steadied(statistic).factor if fit_intercept else statistic.uncentred()
-    mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
-    d = statistic.dim
-    return Columns(
-        X=factor[:, :d],
-        Y=factor[:, d:],
-        centre=mean[:d],
-        offset=mean[d:],
-        weight=float(statistic.weight),
-        flat=statistic.flat,
-    )
-
-
 def refuse_units(wide: float, tall: float, what: str) -> None:
-    """Say that columns and targets are of sizes whose product, or ratio, is no number."""
+    """Raise where columns and targets are of sizes whose product, or ratio, overflows."""
     raise ValueError(
         f"X and y must be in units nearer to one: of sizes near {wide:.1g} and {tall:.1g}, "
         f"{what} are no floating-point numbers"
@@ -126,61 +132,47 @@ def _unit(columns: Array) -> float:
     """Return a power of two near the largest entry where that is far from one, else one."""
     xp = namespace_of(columns)
     top = float(xp.max(xp.abs(columns))) if columns.shape[0] and columns.shape[1] else 0.0
-    return 1.0 if 1.0 / LONG <= top <= LONG or top == 0.0 else 2.0 ** int(np.log2(top))
+    return 1.0 if 1.0 / LARGE <= top <= LARGE else power_of_two(top)
 
 
-def _mean(columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the means, corrected once: exact far from the origin."""
-    first = np.average(columns, axis=0, weights=weights)
-    return np.asarray(first + np.average(columns - first, axis=0, weights=weights))
-
-
-def _about(columns: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Return the columns less their means; what varies by rounding alone is zero."""
-    moved = np.asfortranarray(columns - centre)
-    moved[:, _lengths(moved) <= CONSTANT * np.abs(centre) * len(columns) ** 0.5] = 0.0
-    return moved
-
-
-def _lengths(columns: Array) -> Array:
-    """Return Euclidean lengths, (p,), whose squares need not be numbers."""
-    xp = namespace_of(columns)
+def _centred(name: str, columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns less their means, and these; what varies by rounding alone is zero."""
+    mean = np.average(columns, axis=0, weights=weights)
+    # Corrected once: exact far from the origin.
+    mean = mean + np.average(columns - mean, axis=0, weights=weights)
+    centred = np.asfortranarray(columns - mean)
     with np.errstate(over="ignore", under="ignore"):
-        squares = (
-            np.einsum("ij,ij->j", columns, columns) if is_numpy_array(columns) else xp.sum(columns**2, axis=0)
-        )
-    if bool(xp.all((squares > LONG**-2) & (squares < LONG**2))):
-        return xp.sqrt(squares)
-    top = xp.max(xp.abs(columns), axis=0)
-    units = xp.where(top > 0, top, xp.ones_like(top))
-    return units * xp.sqrt(xp.sum((columns / units) ** 2, axis=0))
+        squares = np.einsum("ij,ij->j", centred, centred)
+    in_range = np.all((squares > LARGE**-2) & (squares < LARGE**2))
+    lengths = np.sqrt(squares) if in_range else column_lengths(centred)
+    check_squarable(name, float(lengths.max(initial=0.0)), least=0.0)
+    centred[:, ~column_varies(mean, lengths / len(columns) ** 0.5)] = 0.0
+    return centred, mean
 
 
-class LinearFit(Estimator):
-    """Checks rows as every estimator does, for functions that have none."""
+class _Rows(Estimator):
+    """Checks rows as every estimator does, for functions that are none."""
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
 
 
-def predicted(X: Any, coefs: Array, intercepts: Any, names: tuple[str, ...] | None) -> Any:
-    """Return planes at the rows of X, checked as an estimator's: finite, as wide, columns in their order."""
-    fit = LinearFit()
-    check_names(fit, names, coefs.shape[0], reset=True)
-    if is_numpy_array(coefs):
-        refuse_foreign(X)
-    return as_floats(check_columns(fit, X)) @ coefs + intercepts
-
-
-def summarised(
+def checked_columns(
     X: Any, y: Any, sample_weight: Any, *, fit_intercept: bool
 ) -> tuple[Columns, tuple[str, ...] | None]:
-    """Check rows and a target, or a statistic of them, and return their columns and the names of these."""
+    """Check rows and one target, or a statistic of them; return their columns and the names of these."""
     if isinstance(X, LinearFactor):
         if y is not None or sample_weight is not None:
-            raise ValueError("y and sample_weight must be None where X is a statistic: it has them in it")
-        columns, names = columns_of_statistic(X, fit_intercept=fit_intercept), None
+            raise ValueError("y and sample_weight must be None where X is a statistic, which holds them")
+        columns, names = Columns.of_statistic(check_factor(X), fit_intercept=fit_intercept), None
     else:
-        columns, names = _columns_of_rows(X, y, sample_weight, fit_intercept=fit_intercept)
+        checker: Any = _Rows()
+        rows = check_rows(checker, X, y, sample_weight, reset=True, supervised=True)
+        names = getattr(checker, "feature_names_in_", None)
+        if rows.y is None or not isinstance(rows.data, np.ndarray):
+            statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
+            columns = Columns.of_statistic(check_factor(statistic), fit_intercept=fit_intercept)
+        else:
+            columns = Columns.of(rows.data, rows.y, rows.weights, fit_intercept=fit_intercept)
     if columns.n_targets != 1:
         raise ValueError(f"y must be one target for a path, got {columns.n_targets}")
     if not columns.weight > 0.0:
@@ -188,11 +180,10 @@ def summarised(
     return columns, None if names is None else tuple(str(name) for name in names)
 
 
-def _columns_of_rows(X: Any, y: Any, sample_weight: Any, *, fit_intercept: bool) -> tuple[Columns, Any]:
-    table: Any = LinearFit()
-    rows = check_rows(table, X, y, sample_weight, reset=True, supervised=True)
-    names = getattr(table, "feature_names_in_", None)
-    if rows.y is None or not isinstance(rows.data, np.ndarray):
-        statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
-        return columns_of_statistic(statistic, fit_intercept=fit_intercept), names
-    return columns_of(rows.data, rows.y, rows.weights, fit_intercept=fit_intercept), names
+def predictions(X: Any, coefs: Array, intercepts: Any, names: tuple[str, ...] | None) -> Any:
+    """Return X @ coefs + intercepts for rows that are checked as an estimator checks them."""
+    checker = _Rows()
+    check_names(checker, names, coefs.shape[0], reset=True)
+    if is_numpy_array(coefs):
+        refuse_foreign(X)
+    return as_floats(check_columns(checker, X)) @ coefs + intercepts

@@ -1,4 +1,4 @@
-"""What all sparse linear models share: rows or a statistic to learn from, and predictions."""
+"""The lasso and the elastic net."""
 
 import warnings
 from collections.abc import Callable
@@ -22,18 +22,21 @@ from tractable.base import (
 from tractable.base.parameters import check_number
 from tractable.engines import fold
 from tractable.linear_model.rows import as_floats, check_factor
-from tractable.linear_model.sparse.columns import Columns, columns_of, columns_of_statistic
+from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
 
 __all__ = ["ElasticNet", "Lasso", "SparseModel", "check_precompute"]
 
-#: Up to so many columns, rows in memory are folded into a statistic too.
-FEW = 200
+#: Up to so many columns, rows in memory are folded into a statistic.
+FEW_COLUMNS = 200
 
 
 class SparseModel(OnePassMixin, RegressorMixin, Estimator):
-    """Learns from rows or from a statistic of them; a model says in `_solve` what it makes of the columns."""
+    """A sparse linear model, from rows or from a statistic of them.
+
+    A model supplies `_solve(columns, precompute=…)`, which sets the fitted attributes.
+    """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _supervised = True
@@ -70,13 +73,13 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
             self._learn(fold(self._statistic(), rows.data, rows.y, weights=rows.weights))
         else:
             self.solver_ = "rows"
-            columns = columns_of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
+            columns = Columns.of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
             self._solve(columns, precompute=False)
         self._report()
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the plane at each row.
+        """Return intercept + xᵀ coef for each row.
 
         Parameters
         ----------
@@ -91,7 +94,7 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
 
     @property
     def support_(self) -> np.ndarray:
-        """Indices of the columns in use, by any target."""
+        """Indices of the columns with a coefficient that is not zero, for any target."""
         check_fitted(self)
         used = namespace_of(self.coef_).reshape(self.coef_ != 0, (-1, self.coef_.shape[-1]))
         return np.flatnonzero(np.asarray(used).any(axis=0))
@@ -105,26 +108,26 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
         return csr_matrix(np.atleast_2d(self.coef_))
 
     def _check(self) -> None:
-        """Raise where a parameter is not one."""
+        """Refuse parameters that make no sense, before any work."""
         check_number("alpha", self.alpha, least=0.0)
         if self.max_iter is not None:
             check_number("max_iter", self.max_iter, least=1, whole=True)
         check_precompute(self.precompute)
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must say how it solves its columns")
+        raise NotImplementedError(f"{type(self).__name__} must solve for its coefficients")
 
     def _by_statistic(self, rows: Rows) -> bool:
         if not isinstance(rows.data, np.ndarray) or self.precompute is True:
             return True
         n, p = rows.data.shape
-        return self.precompute == "auto" and p <= FEW and p <= max(n, 64)
+        return self.precompute == "auto" and p <= FEW_COLUMNS and p <= max(n, 64)
 
     def _require_statistic(self) -> None:
         if hasattr(self, "coef_") and not hasattr(self, "statistic_"):
             raise ValueError(
                 "precompute must be True for a model that will learn from more rows or be merged: "
-                "this one was fitted to rows without keeping a statistic of them"
+                "this one was fitted to rows without storing a statistic of them"
             )
 
     def _statistic(self) -> Callable[..., Any]:
@@ -135,11 +138,11 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
         self._check()
         self.statistic_ = statistic = check_factor(statistic)
         self.solver_ = "statistic"
-        columns = columns_of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
-        few = statistic.dim <= 2 * FEW or columns.X.shape[0] >= statistic.dim
+        columns = Columns.of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
+        few = statistic.dim <= 2 * FEW_COLUMNS or columns.X.shape[0] >= statistic.dim
         self._solve(columns, precompute=True if few else None)
 
-    def _name(self, columns: Columns, coefs: list[Array]) -> None:
+    def _set_coef(self, columns: Columns, coefs: list[Array]) -> None:
         """Set `coef_` and `intercept_` from the coefficients of every target."""
         xp = namespace_of(columns.X)
         intercepts = [columns.intercepts(w, t) for t, w in enumerate(coefs)]
@@ -150,7 +153,7 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
 
 
 def check_precompute(given: Any) -> None:
-    """Refuse what does not say whether to form Gram matrices."""
+    """Refuse anything but 'auto', True and False."""
     if not (isinstance(given, (bool, np.bool_)) or (isinstance(given, str) and given == "auto")):
         raise ValueError(f"precompute must be 'auto', True or False, got {given!r}")
 
@@ -160,19 +163,23 @@ class ElasticNet(SparseModel):
 
     Minimises (1/2n) Σ (y - b - xᵀw)² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j², scikit-learn's
     objective; n is the total weight of the rows. The absolute part sets coefficients to zero, the squared
-    part lets correlated columns share. The intercept b is not penalised.
+    part spreads them over correlated columns. The intercept b is not penalised.
 
-    The answer is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support.
+    The solution is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support.
     With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
     `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
-    are used ("rows"), and only the columns that matter are ever multiplied with each other.
+    are used ("rows"), and inner products are formed between few columns only.
+
+    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
+    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
+    `ARDRegression` and `LinearRegression` have one.
 
     Parameters
     ----------
     alpha : float
-        Weight of the penalty, from 0. No penalty gives the shortest solution of least squares.
+        Weight of the penalty, from 0; for 0 the solution is the shortest of least squares.
     l1_ratio : float
-        Share of the absolute part: 1 is the lasso, 0 ridge regression.
+        Fraction of the absolute part: 1 is the lasso, 0 ridge regression.
     fit_intercept : bool
     precompute : {"auto", True, False}
         Whether rows in memory are folded into a statistic; by default up to 200 columns.
@@ -189,15 +196,19 @@ class ElasticNet(SparseModel):
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
     support_ : array of int
-        The columns in use.
+        Indices of the columns with a coefficient that is not zero.
     sparse_coef_ : sparse matrix
+        The coefficients in CSR format.
     dual_gap_ : float or array of shape (n_targets,)
-        No coefficients whatever have an objective lower by more.
+        Duality gap: a bound on the distance of the objective to its minimum.
     n_iter_ : int or array of shape (n_targets,)
+        Newton steps.
+    converged_ : bool
+        Whether the duality gap is below `tol`.
     solver_ : {"statistic", "rows"}
         What the fit was computed from.
     statistic_ : LinearFactor, where `solver_` is "statistic"
-        Everything the model knows about the rows.
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -253,12 +264,10 @@ class ElasticNet(SparseModel):
             )
             for target in range(columns.n_targets)
         ]
-        self._name(columns, [path.coefs[:, 0] for path in paths])
+        self._set_coef(columns, [path.coefs[:, 0] for path in paths])
         gaps, n_iter = np.array([p.gaps[0] for p in paths]), np.array([p.n_iter[0] for p in paths])
         xp = namespace_of(columns.Y)
-        lengths = columns.Y / columns.weight**0.5
-        with np.errstate(over="ignore"):  # as the gaps do, where the square of the target is not a number
-            squares = np.array([float(s) for s in xp.sum(lengths * lengths, axis=0)])
+        squares = np.array([float(s) for s in xp.sum((columns.Y / columns.weight**0.5) ** 2, axis=0)])
         self.dual_gap_: Any = float(gaps[0]) if columns.flat else gaps
         self.n_iter_: Any = int(n_iter[0]) if columns.flat else n_iter
         self.converged_ = bool(np.all(gaps <= self.tol * squares))
@@ -274,21 +283,25 @@ class ElasticNet(SparseModel):
 
 
 class Lasso(ElasticNet):
-    """Linear regression that leaves columns out: a penalty on the absolute coefficients.
+    """The lasso: linear regression with a penalty on the absolute coefficients.
 
     Minimises (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j|, scikit-learn's objective; n is the total weight of the
     rows, and the intercept b is not penalised. The textbook's |y - Xw|² + λ Σ|w_j| is the same with
-    alpha = λ / (2n). For orthonormal columns the answer is least squares, moved towards zero by λ/2 and cut
-    off there; in general there is no closed form, but the minimum is found exactly: see
-    :class:`tractable.ElasticNet` for how, and `dual_gap_` for the proof.
+    alpha = λ / (2n). For orthonormal columns the solution is least squares, soft-thresholded by λ/2; in
+    general there is no closed form, but the minimum is found exactly: see :class:`tractable.ElasticNet` for
+    how, and `dual_gap_` for the proof.
 
     It is the mode of the posterior for Gaussian noise of variance σ² and a Laplace prior of scale b on each
     coefficient: λ = 2σ²/b, see `from_prior`.
 
+    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
+    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
+    `ARDRegression` and `LinearRegression` have one.
+
     Parameters
     ----------
     alpha : float
-        Weight of the penalty, from 0. No penalty gives the shortest solution of least squares.
+        Weight of the penalty, from 0; for 0 the solution is the shortest of least squares.
     fit_intercept : bool
     precompute : {"auto", True, False}
         Whether rows in memory are folded into a statistic; by default up to 200 columns.
@@ -305,22 +318,26 @@ class Lasso(ElasticNet):
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
     support_ : array of int
-        The columns in use.
+        Indices of the columns with a coefficient that is not zero.
     sparse_coef_ : sparse matrix
+        The coefficients in CSR format.
     dual_gap_ : float or array of shape (n_targets,)
-        No coefficients whatever have an objective lower by more.
+        Duality gap: a bound on the distance of the objective to its minimum.
     n_iter_ : int or array of shape (n_targets,)
+        Newton steps.
+    converged_ : bool
+        Whether the duality gap is below `tol`.
     solver_ : {"statistic", "rows"}
         What the fit was computed from.
     statistic_ : LinearFactor, where `solver_` is "statistic"
-        Everything the model knows about the rows.
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
     See Also
     --------
     tractable.LassoCV : chooses the penalty by cross-validation.
-    tractable.LassoLars : the same coefficients, read off the exact path.
+    tractable.LassoLars : the same coefficients, from the exact path.
     tractable.lasso_path : all penalties at once.
 
     Notes
@@ -357,7 +374,7 @@ class Lasso(ElasticNet):
 
     @classmethod
     def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
-        """Return the lasso whose answer is the mode of the posterior under a Laplace prior.
+        """Return the lasso whose solution is the mode of the posterior under a Laplace prior.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The lasso, read off its exact path."""
+"""Least-angle regression: the exact path of the lasso, and the lasso from it."""
 
 import warnings
 from math import inf
@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.sparse.lars import Knots, lars
-from tractable.linear_model.sparse.columns import Columns, predicted, refuse_units, summarised
+from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
 from tractable.linear_model.sparse.estimator import SparseModel
 from tractable.linear_model.sparse.path import check_penalties
 from tractable.value import value
@@ -21,8 +21,12 @@ class LassoLars(SparseModel):
     """The lasso by least-angle regression: the exact path down to `alpha`, and the coefficients at its end.
 
     Minimises (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j|, as :class:`tractable.Lasso` does, and gives the same
-    coefficients; the textbook's |y - Xw|² + λ Σ|w_j| has alpha = λ / (2n). The path tells how they came
-    about: which column entered when, and which left again.
+    coefficients; the textbook's |y - Xw|² + λ Σ|w_j| has alpha = λ / (2n). The path says at which penalty
+    each column enters and leaves.
+
+    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
+    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
+    `ARDRegression` and `LinearRegression` have one.
 
     Parameters
     ----------
@@ -41,17 +45,23 @@ class LassoLars(SparseModel):
     path_ : LarsPath or list of LarsPath, one a target
         Every knot; `tractable.plot` draws it.
     alphas_ : array of shape (n_knots,)
+        Penalties of the knots.
     active_ : tuple of int
         The columns in use at the end, in order of entry.
     coef_path_ : array of shape (n_features, n_knots)
-        With several targets these three are lists.
+        Coefficients at the knots. With several targets these three are lists.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
     support_ : array of int
+        Indices of the columns with a coefficient that is not zero.
+    sparse_coef_ : sparse matrix
+        The coefficients in CSR format.
     n_iter_ : int or list of int
         Number of knots.
     solver_ : {"statistic", "rows"}
+        What the fit was computed from.
     statistic_ : LinearFactor, where `solver_` is "statistic"
+        The sufficient statistic of the rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -102,7 +112,7 @@ class LassoLars(SparseModel):
             )
             for target in range(columns.n_targets)
         ]
-        self._name(columns, [path.coefs[:, -1] for path in paths])
+        self._set_coef(columns, [path.coefs[:, -1] for path in paths])
         self.path_ = paths[0] if columns.flat else paths
         self.alphas_ = paths[0].alphas if columns.flat else [path.alphas for path in paths]
         self.active_ = paths[0].active[-1] if columns.flat else [path.active[-1] for path in paths]
@@ -150,7 +160,7 @@ class LarsPath:
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions at all knots, (n_samples, m)."""
-        return predicted(X, self.coefs, self.intercepts, self.names)
+        return predictions(X, self.coefs, self.intercepts, self.names)
 
     def at(self, alpha: Any) -> np.ndarray:
         """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
@@ -196,7 +206,7 @@ def lars_path(
     Parameters
     ----------
     X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
-        Rows, or what `summarize` of a linear model made of them.
+        Rows, or what `summarize` of a linear model returned for them.
     y : array of shape (n_samples,), or column name
         None with a statistic.
     method : {"lasso", "lar"}
@@ -221,8 +231,8 @@ def lars_path(
 
     Notes
     -----
-    A column that follows from those in use (an equal column, one dummy variable too many) is passed over
-    while they stay: the fit is the same without it. Of equal columns one is used.
+    A column that is linearly dependent on those in use (an equal column, one dummy variable too many) does
+    not enter while they stay: the fit is the same without it. Of equal columns one is used.
 
     Examples
     --------
@@ -238,7 +248,7 @@ def lars_path(
     check_number("alpha_min", alpha_min, least=0.0)
     if max_iter is not None:
         check_number("max_iter", max_iter, least=1, whole=True)
-    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    columns, names = checked_columns(X, y, sample_weight, fit_intercept=fit_intercept)
     path = path_of(
         columns,
         alpha_min=alpha_min,
@@ -278,14 +288,12 @@ def path_of(
     """Return the path of columns, in scikit-learn's units."""
     if not isinstance(columns.X, np.ndarray):
         raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-    tame, unit, target_unit = columns.tamed()
+    scaled, unit, target_unit = columns.rescaled()
     n = columns.weight / unit / target_unit
     if n == 0.0 or (n == inf and alpha_min == 0.0):
         refuse_units(unit, target_unit, "penalties")
-    if not target_unit / unit < inf:
-        refuse_units(unit, target_unit, "coefficients")
     knots: Knots = lars(
-        tame.problem(target, precompute=precompute),
+        scaled.problem(target, precompute=precompute),
         least=n * alpha_min,
         drop=method == "lasso",
         positive=positive,

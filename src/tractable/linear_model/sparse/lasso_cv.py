@@ -11,27 +11,31 @@ from sklearn.model_selection import check_cv
 from tractable.arrays import Array
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
 from tractable.base.parameters import check_number
+from tractable.data.blocks import reduce_blocks
 from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.noise_floor import check_size
-from tractable.linear_model.rows import as_floats, as_vector, check_held_rows, check_one_target
-from tractable.linear_model.sparse.columns import columns_of
+from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.rows import as_floats, as_vector, check_one_target, check_rows_in_memory
+from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.estimator import check_precompute
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, check_penalties, solve_path
-from tractable.primitives.threads import ordered_map
 
 __all__ = ["LassoCV"]
 
 
 class LassoCV(RegressorMixin, Estimator):
-    """The lasso, its penalty the one with the least squared error on rows left out.
+    """The lasso, with the penalty of the least cross-validated squared error.
 
-    A whole path is solved on the rows of each fold; the errors on the others choose `alpha_`, with which all
-    rows are fitted. See :class:`tractable.Lasso` for the objective and its units.
+    A whole path is solved on the training rows of each fold; the mean squared errors on the others choose
+    `alpha_`, with which all rows are fitted. See :class:`tractable.Lasso` for the objective and its units.
+
+    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
+    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
+    `ARDRegression` and `LinearRegression` have one.
 
     Parameters
     ----------
     eps : float
-        Smallest penalty, relative to the smallest one that leaves no coefficient.
+        Smallest penalty, relative to the smallest one that makes all coefficients zero.
     alphas : int or array
         How many penalties, evenly spaced in their logarithm; or the penalties.
     fit_intercept : bool
@@ -52,8 +56,8 @@ class LassoCV(RegressorMixin, Estimator):
     alpha_ : float
         The penalty of least mean squared error.
     alpha_1se_ : float
-        The largest penalty whose error is within one standard error of the least: as good as the data can
-        tell, with fewer columns.
+        The largest penalty whose error is within one standard error of the least (the one-standard-error
+        rule).
     alphas_ : array of shape (n_alphas,)
         Penalties, decreasing.
     mse_path_ : array of shape (n_alphas, n_folds)
@@ -64,8 +68,12 @@ class LassoCV(RegressorMixin, Estimator):
         The path of all rows; `tractable.plot` draws it.
     coef_ : array of shape (n_features,)
     intercept_ : float
+    support_ : array of int
+        Indices of the columns with a coefficient that is not zero.
     dual_gap_ : float
+        Duality gap of the fit to all rows.
     n_iter_ : int
+        Newton steps of the fit to all rows.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -128,24 +136,24 @@ class LassoCV(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        rows = check_held_rows(self, X, y, sample_weight, min_rows=2)
+        rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
         check_one_target(1 if y.ndim == 1 else y.shape[1])
-        check_size(float(np.abs(y).max()) * len(y) ** 0.5, small=True)
+        check_squarable("y", float(np.abs(y).max()) * len(y) ** 0.5)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)
 
-        def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
-            return self._errors(X, y, weights, *fold)
+        def errors(fold: tuple[np.ndarray, np.ndarray]) -> tuple[tuple[np.ndarray, float], ...]:
+            return (self._errors(X, y, weights, *fold),)
 
-        found = list(ordered_map(errors, folds))
+        found = reduce_blocks(errors, folds, n_rows=len(folds), label="cross-validating")
         self.mse_path_ = np.stack([part for part, _ in found], axis=1)
         self._choose(np.array([weight for _, weight in found]))
         self._report(y, weights)
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the plane at each row.
+        """Return intercept + xᵀ coef for each row.
 
         Parameters
         ----------
@@ -160,7 +168,7 @@ class LassoCV(RegressorMixin, Estimator):
 
     @property
     def support_(self) -> np.ndarray:
-        """Indices of the columns in use."""
+        """Indices of the columns with a coefficient that is not zero."""
         check_fitted(self)
         return np.flatnonzero(self.coef_)
 
@@ -192,7 +200,7 @@ class LassoCV(RegressorMixin, Estimator):
 
     def _learn_path(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Solve the path of all rows; its penalties are those of every fold."""
-        columns = columns_of(X, y, weights, fit_intercept=bool(self.fit_intercept))
+        columns = Columns.of(X, y, weights, fit_intercept=bool(self.fit_intercept))
         if np.ndim(self.alphas) == 0:
             grid = alpha_grid(columns, eps=self.eps, n_alphas=self.alphas, positive=bool(self.positive))
         else:
@@ -216,21 +224,21 @@ class LassoCV(RegressorMixin, Estimator):
         w = (None, None) if weights is None else (weights[train], weights[test])
         if w[0] is not None and not w[0].any():
             raise ValueError("sample_weight must have a positive entry in the training rows of every fold")
-        columns = columns_of(X[train], y[train], w[0], fit_intercept=bool(self.fit_intercept))
+        columns = Columns.of(X[train], y[train], w[0], fit_intercept=bool(self.fit_intercept))
         path = solve_path(columns, self.alphas_, **self._options())
-        left = y[test, None] - X[test] @ path.coefs - columns.intercepts(path.coefs)
+        residuals = y[test, None] - X[test] @ path.coefs - columns.intercepts(path.coefs)
         total = float(len(test)) if w[1] is None else float(w[1].sum())
         if total == 0.0:
             return np.zeros(len(self.alphas_)), 0.0
-        return np.average(left**2, axis=0, weights=w[1]), total
+        return np.average(residuals**2, axis=0, weights=w[1]), total
 
     def _choose(self, weights: np.ndarray) -> None:
         share = weights / weights.sum()
         mean = self.mse_path_ @ share
-        # Of the mean of k folds: their variance, unbiased, over k; in units in which squares are numbers.
+        # Of the mean of k folds: their unbiased variance over k, without fourth powers that overflow.
         unit = float(mean.max()) or 1.0
-        spread = ((self.mse_path_ / unit - mean[:, None] / unit) ** 2) @ share
-        errors = unit * np.sqrt(spread / max(len(share) - 1, 1))
+        variance = ((self.mse_path_ / unit - mean[:, None] / unit) ** 2) @ share
+        errors = unit * np.sqrt(variance / max(len(share) - 1, 1))
         self.cv_curve_ = CVCurve(
             alphas=self.alphas_, scores=mean, standard_errors=errors, method=f"{len(share)} folds"
         )
@@ -241,8 +249,8 @@ class LassoCV(RegressorMixin, Estimator):
         self.dual_gap_, self.n_iter_ = float(self.path_.dual_gaps[best]), int(self.path_.n_iter[best])
 
     def _report(self, y: np.ndarray, weights: np.ndarray | None) -> None:
-        middle = np.average(y, weights=weights) if self.fit_intercept else 0.0
-        if self.dual_gap_ > self.tol * np.average((y - middle) ** 2, weights=weights):
+        mean = np.average(y, weights=weights) if self.fit_intercept else 0.0
+        if self.dual_gap_ > self.tol * np.average((y - mean) ** 2, weights=weights):
             warnings.warn(
                 f"the duality gap {self.dual_gap_:.2g} is above tol times the mean squared target; "
                 "raise max_iter or tol, or bring the columns to similar scales",

@@ -9,7 +9,7 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.spectrum import ridge
-from tractable.linear_model.sparse.columns import Columns, predicted, refuse_units, summarised
+from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
@@ -28,7 +28,7 @@ class LassoPath:
     coefs : array (n_features, m)
     intercepts : array (m,)
     dual_gaps : array (m,)
-        Certificates, in the units of the objective: no coefficients whatever have one lower by more.
+        Duality gaps, in the units of the objective: bounds on its distance to the minimum.
     n_iter : array (m,)
     l1_ratio : float
     names : tuple of str, optional
@@ -45,12 +45,12 @@ class LassoPath:
 
     @property
     def n_nonzero(self) -> np.ndarray:
-        """Number of columns in use at each penalty."""
+        """Number of coefficients that are not zero at each penalty."""
         return np.count_nonzero(self.coefs, axis=0)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions of all penalties, (n_samples, m)."""
-        return predicted(X, self.coefs, self.intercepts, self.names)
+        return predictions(X, self.coefs, self.intercepts, self.names)
 
 
 def lasso_path(
@@ -71,12 +71,12 @@ def lasso_path(
     """Solve the lasso, or the elastic net, for a whole grid of penalties.
 
     Minimises (1/2n) Σ (y - b - xᵀw)² + alpha l1_ratio Σ|w_j| + alpha (1 - l1_ratio)/2 Σ w_j² for every alpha.
-    Few columns are worked on, by Newton steps on the signed support; all are certified by duality gaps.
+    Newton steps on the signed support of a working set of columns; duality gaps certify all columns.
 
     Parameters
     ----------
     X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
-        Rows, or what `summarize` of a linear model made of them.
+        Rows, or what `summarize` of a linear model returned for them.
     y : array of shape (n_samples,), or column name
         None with a statistic.
     l1_ratio : float
@@ -126,7 +126,7 @@ def lasso_path(
     check_number("n_alphas", n_alphas, least=1, whole=True)
     check_number("tol", tol, above=0.0)
     check_number("max_iter", max_iter, least=1, whole=True)
-    columns, names = summarised(X, y, sample_weight, fit_intercept=fit_intercept)
+    columns, names = checked_columns(X, y, sample_weight, fit_intercept=fit_intercept)
     if alphas is None:
         grid = alpha_grid(columns, l1_ratio=l1_ratio, eps=eps, n_alphas=n_alphas, positive=positive)
     else:
@@ -151,14 +151,14 @@ def lasso_path(
     )
 
 
-#: Share of the largest correlation below which a penalty is within reach of rounding.
+#: Penalties below this fraction of the largest correlation are within reach of its rounding.
 HIDDEN = 1e-11
-#: A penalty that leaves nothing, and is a number.
+#: A finite penalty that makes all coefficients zero.
 LARGEST = 1e200
 
 
 def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
-    """Return penalties as decreasing numbers if they are such."""
+    """Return penalties, checked, in decreasing order."""
     try:
         found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
     except (TypeError, ValueError):
@@ -173,20 +173,20 @@ def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
 def alpha_grid(
     columns: Columns, *, l1_ratio: float = 1.0, eps: float = 1e-3, n_alphas: int = 100, positive: bool = False
 ) -> np.ndarray:
-    """Return penalties from the smallest that leaves no coefficient down to `eps` times that."""
+    """Return penalties from the smallest that makes all coefficients zero down to `eps` times that."""
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must be between 0 and 1, got {eps!r}")
     if not n_alphas >= 1:
         raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
-    tame, unit, target_unit = columns.tamed()
-    moments = tame.X.T @ tame.Y
+    scaled, unit, target_unit = columns.rescaled()
+    moments = scaled.X.T @ scaled.Y
     most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
     top = most * unit / columns.weight * target_unit / l1_ratio
     if most > 0.0 and not 0.0 < eps * top < inf:
         refuse_units(unit, target_unit, "penalties")
-    # A constant target asks for nothing, whatever the penalty.
+    # Of a constant target all coefficients are zero, whatever the penalty.
     top = top if top > 0.0 else float(np.finfo(float).resolution)
     return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
 
@@ -210,11 +210,9 @@ def solve_path(
         raise ValueError(f"tol must be positive, got {tol!r}")
     if not max_iter >= 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
-    n, (columns, unit, target_unit) = columns.weight, columns.tamed()
-    if not target_unit / unit < inf:
-        refuse_units(unit, target_unit, "coefficients")
-    penalties = _in_units(n * alphas * l1_ratio, unit, target_unit)
-    ridges = _in_units(n * alphas * (1.0 - l1_ratio), unit, unit)
+    n, (columns, unit, target_unit) = columns.weight, columns.rescaled()
+    penalties = _over_units(n * alphas * l1_ratio, unit, target_unit)
+    ridges = _over_units(n * alphas * (1.0 - l1_ratio), unit, unit)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
@@ -225,8 +223,7 @@ def solve_path(
         found.append(_certified(columns, target, path, penalties[sparse], ridges[sparse], positive))
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
-    with np.errstate(over="ignore"):
-        gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_unit / n * target_unit
+    gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_unit / n * target_unit
     return SparsePath(
         coefs=xp.concat([part.coefs for part in found], axis=1) * (target_unit / unit),
         gaps=gaps,
@@ -234,8 +231,8 @@ def solve_path(
     )
 
 
-def _in_units(penalties: np.ndarray, *units: float) -> np.ndarray:
-    """Return penalties over both units, powers of two whose product may be no number."""
+def _over_units(penalties: np.ndarray, *units: float) -> np.ndarray:
+    """Return penalties over both units, powers of two whose product may overflow."""
     with np.errstate(over="ignore", under="ignore"):
         return np.minimum(np.ldexp(penalties, -int(sum(log2(unit) for unit in units))), LARGEST)
 
@@ -243,10 +240,10 @@ def _in_units(penalties: np.ndarray, *units: float) -> np.ndarray:
 def _certified(
     columns: Columns, target: int, path: SparsePath, penalties: np.ndarray, ridges: np.ndarray, positive: bool
 ) -> SparsePath:
-    """Prove penalties that rounding hides by the problem without them: its minimum is lower, by little.
+    """Bound the gaps of penalties within rounding by the problem without a penalty, whose minimum is lower.
 
-    A point of the dual has correlations below the penalty; where that is below their rounding, the residual
-    is shrunk to next to nothing, and the gap says nothing.
+    A feasible point of the dual has correlations below the penalty; where that is below their rounding, the
+    residual is shrunk to nearly zero, and the duality gap is no bound.
     """
     X, y = columns.X, columns.Y[:, target]
     top = float(np.max(np.abs(to_numpy(X.T @ y)), initial=0.0))
@@ -259,7 +256,7 @@ def _certified(
 
 
 def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
-    """Solve each penalty from nothing, where the arrays are."""
+    """Solve each penalty from zero, in the library of the arrays."""
     answers = [
         solve_lasso(
             problem.gram,
@@ -286,7 +283,7 @@ def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -
     xp = namespace_of(X)
     mean, basis = xp.concat([columns.centre, columns.offset[target : target + 1]]), None
     if not positive and penalty > 0.0 and X.shape[0] < X.shape[1]:
-        # The minimum lies in the space of the rows.
+        # The minimum lies in the span of the rows.
         basis, factor = xp.linalg.qr(X.T)
         X, mean = factor.T, _origin(factor.T)
     w = _not_negative(X, y, penalty) if positive else _ridge(X, y, mean, columns.weight, penalty)
@@ -296,13 +293,13 @@ def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -
 
 
 def _ridge(X: Array, y: Array, mean: Array, weight: float, penalty: float) -> Array:
-    """Return ridge coefficients by the QR of the rows, or of those and the penalty's, below them."""
+    """Return ridge coefficients by the QR of the rows and, with a penalty, √penalty I below them."""
     rows = namespace_of(X).concat([X, y[:, None]], axis=1)
     return ridge(LinearFactor(weight=weight, mean=mean, factor=rows), penalty).coef[0, :]
 
 
 def _not_negative(X: Array, y: Array, penalty: float) -> Array:
-    """Return the coefficients from 0 of the smallest objective: in units in which columns have length 1."""
+    """Return the least squares with coefficients from 0, for columns scaled to length 1."""
     from scipy.optimize import nnls
 
     rows = np.vstack([to_numpy(X), penalty**0.5 * np.eye(X.shape[1])])
@@ -313,11 +310,11 @@ def _not_negative(X: Array, y: Array, penalty: float) -> Array:
 
 
 def _gap(X: Array, y: Array, w: Array, penalty: float, positive: bool) -> float:
-    """Return how far ½|y - Xw|² + ½ penalty |w|² is above its minimum: a duality gap.
+    """Return the duality gap of ½|y - Xw|² + ½ penalty |w|².
 
-    With rows √penalty I below the others this is half a squared distance. What is left of the residual beside
-    the columns is a point of the dual, and the gap is half the square of what is along them. Where
-    coefficients are from 0, columns that only a negative one would use do not count.
+    With rows √penalty I below the others this is half a squared distance. The part of the residual orthogonal
+    to the columns is feasible in the dual, and the gap is half the square of the rest. Where coefficients are
+    from 0, columns that only a negative one would use do not count.
     """
     xp = namespace_of(X)
     if penalty > 0.0:

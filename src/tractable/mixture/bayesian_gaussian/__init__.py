@@ -1,7 +1,6 @@
 """Gaussian mixtures by variational Bayes."""
 
 from tractable.mixture.bayesian_gaussian.estimator import BayesianGaussianMixture
-from tractable.mixture.bayesian_gaussian.model import BayesianUnits, MixturePosterior
-from tractable.mixture.bayesian_gaussian.steps import GaussianBeliefs, MixturePrior
+from tractable.mixture.bayesian_gaussian.model import MixturePosterior, MixturePrior, VariationalParameters
 
-__all__ = ["BayesianGaussianMixture", "BayesianUnits", "GaussianBeliefs", "MixturePosterior", "MixturePrior"]
+__all__ = ["BayesianGaussianMixture", "MixturePosterior", "MixturePrior", "VariationalParameters"]

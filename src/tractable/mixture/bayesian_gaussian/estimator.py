@@ -4,31 +4,28 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ModelTags, Rows, check_choice, check_number
-from tractable.covariance.shapes import Shape, shape_of
-from tractable.distributions import Mixture, MultivariateNormal
-from tractable.mixture.base import EMMixture
+from tractable.base import Rows, check_choice
+from tractable.covariance.shapes import variance_floor
+from tractable.distributions import Mixture
 from tractable.mixture.bayesian_gaussian.model import (
-    BayesianUnits,
     MixturePosterior,
-    look_at,
+    VariationalParameters,
     posterior,
     predictive,
     prior_attributes,
+    prior_of,
 )
-from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianSteps, GaussianBeliefs
-from tractable.mixture.gaussian.initial import INIT_PARAMS, first_rows, first_shares, in_units, out_of_units
-from tractable.mixture.gaussian.model import CovarianceAttributes
-from tractable.mixture.units import seen_in
+from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianProblem
+from tractable.mixture.gaussian.estimator import BaseGaussianMixture
+from tractable.mixture.gaussian.model import standardize
 from tractable.value import replace
 
 __all__ = ["BayesianGaussianMixture"]
 
-COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 PRIOR_TYPES = ("dirichlet_process", "dirichlet_distribution")
 
 
-class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
+class BayesianGaussianMixture(BaseGaussianMixture):
     """A Gaussian mixture that finds how many components it needs, by variational Bayes.
 
     Bishop, section 10.2: x | k ~ N(μ_k, Λ_k⁻¹) with π ~ Dir(α₀) or a Dirichlet process, and (μ_k, Λ_k) ~
@@ -43,7 +40,7 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     Parameters
     ----------
     n_components : int
-        The most components that there may be.
+        The largest number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}
         Each component its own precision matrix, one for all, a diagonal, or one number. Columns of "diag"
         have precisions ~ Gamma(ν/2, c/2), "spherical" components Gamma(dν/2, dc/2).
@@ -59,7 +56,7 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
         Where a search begins, as in :class:`tractable.GaussianMixture`.
     weight_concentration_prior_type : {"dirichlet_process", "dirichlet_distribution"}
         Whether weights break a stick, v_k ~ Beta(1, α₀) and π_k = v_k Π_{j<k} (1 - v_j), so that there are
-        infinitely many components of which rows may have the first `n_components`; or are shares, Dir(α₀).
+        infinitely many components of which rows may have the first `n_components`; or are Dir(α₀).
     weight_concentration_prior : float, optional
         α₀; the smaller, the fewer components. 1 / n_components when not given.
     mean_precision_prior : float, optional
@@ -79,11 +76,11 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     Attributes
     ----------
     distribution_ : Mixture
-        Normals with the expected weights, means, and inverses of the expected precisions. It is what
-        `score_samples`, `predict_proba` and `sample` refer to; it conditions and marginalises.
+        Normals with the expected weights, means, and inverses of the expected precisions, to which
+        `score_samples`, `predict_proba` and `sample` refer; it conditions and marginalises.
     predictive_ : Mixture
-        The density of a new row with all that is unknown integrated out, of Student-t components (for "diag",
-        products of Student-t columns). Under a Dirichlet process the share of components that no row has is
+        The density of a new row with the parameters integrated out, of Student-t components (for "diag",
+        products of Student-t columns). Under a Dirichlet process the weight of components that no row has is
         left out. A component without rows has the heavy tails of its prior: with the default
         `degrees_of_freedom_prior` neither a mean nor a variance.
     posterior_ : MixturePosterior
@@ -104,8 +101,10 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     lower_bound_ : float
         The bound of log p(X), all its terms, divided by the weight of the rows. It compares models of the
         same rows, whatever their `n_components`, `covariance_type` and priors.
-    lower_bounds_ : list of float
-        At the start of the best search and after each iteration; never falling.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The bound at the start of the best search and after each iteration; never falling.
+    lower_bounds_ : array of shape (n_iter_ + 1,)
+        `objective_trace_` under scikit-learn's name.
     converged_, n_iter_, n_parameters_, n_unseen_, n_features_in_, feature_names_in_
         As in :class:`tractable.GaussianMixture`.
 
@@ -125,9 +124,7 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     (2, [0.64, 0.36, 0.0, 0.0, 0.0, 0.0])
     """
 
-    model_tags = ModelTags(
-        kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
-    )
+    _covariance_types = ("full", "tied", "diag", "spherical")
 
     def __init__(
         self,
@@ -167,94 +164,56 @@ class BayesianGaussianMixture(CovarianceAttributes, EMMixture):
     @property
     def posterior_(self) -> MixturePosterior:
         """The factors of q, as distributions."""
-        return posterior(self.params_, self.means_, self._structure())
+        return posterior(self._params_, self.means_, self._structure())
 
     @property
     def predictive_(self) -> Mixture:
-        """The density of a new row, all that is unknown integrated out."""
-        return predictive(self.params_, self.means_, self._structure(), self._names())
+        """The density of a new row with the parameters integrated out."""
+        return predictive(self._params_, self.means_, self._structure(), self._names())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
-        check_choice("init_params", self.init_params, INIT_PARAMS)
         check_choice("weight_concentration_prior_type", self.weight_concentration_prior_type, PRIOR_TYPES)
-        if self.reg_covar is not None:
-            check_number("reg_covar", self.reg_covar, least=0.0)
 
-    def _survey(self, rows: Rows) -> BayesianUnits:
-        return look_at(rows, self, self._shape())
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> BayesianGaussianProblem:
+        source, summary, standardizer = self._standardized(rows, fitted=fitted)
+        floor = variance_floor(self.reg_covar, standardizer)
+        if fitted or summary is None:
+            prior = self._prior_
+        else:
+            prior = prior_of(self, source, summary, standardizer, floor)
+        return BayesianGaussianProblem(
+            source,
+            summary,
+            standardizer,
+            shape=self._shape(),
+            floor=floor,
+            n_components=self.n_components,
+            init_params=self.init_params,
+            mixture_prior=prior,
+        )
 
-    def _shape(self) -> Shape:
-        return shape_of(self.covariance_type, 1)
-
-    def _problem(self, rows: Rows, units: BayesianUnits) -> "_BayesianProblem":
-        return _BayesianProblem(self, rows, units)
-
-    def _look_again(self, rows: Rows) -> BayesianUnits:
-        return replace(self.units_, units=seen_in(rows, self.units_.units))
-
-    def _restart(self, units: BayesianUnits) -> GaussianBeliefs:
-        if units is self.units_:
-            return self.params_  # nothing is rounded on the way out and back
-        if not self._is_like(units):
+    def _fitted_params(self, problem: BayesianGaussianProblem) -> VariationalParameters:
+        earlier, prior = self._params_, problem.mixture_prior
+        same = earlier.means.shape == (self.n_components, len(prior.mean))
+        sticks = earlier.concentration.ndim == 2
+        if not (same and sticks == prior.sticks and problem.shape.matches(earlier.structure)):
             raise ValueError(
                 "warm_start needs n_components, covariance_type and weight_concentration_prior_type as they "
                 "were before"
             )
-        found = in_units(self.weights_, self.means_, self._structure(), units.units)
-        return replace(self.params_, means=found.means, structure=found.structure)
+        if problem.standardizer is self._standardizer_:
+            return earlier  # without rounding on the way out and back
+        found = standardize(self.weights_, self.means_, self._structure(), problem.standardizer)
+        return replace(earlier, means=found.means, structure=found.structure)
 
-    def _is_like(self, units: BayesianUnits) -> bool:
-        """Whether the earlier beliefs are of the kind that the parameters now ask for."""
-        earlier, shape = self.params_, self._shape()
-        wanted = shape.fit(shape.kept(units.prior.scatter[None]), len(units.prior.mean), None)
-        return (
-            earlier.means.shape == (self.n_components, wanted.dim)
-            and units.prior.sticks == (earlier.concentration.ndim == 2)
-            and type(wanted) is type(earlier.structure)
-            and len(wanted.batch_shape) == len(earlier.structure.batch_shape)
-        )
-
-    def _adopt(self, params: GaussianBeliefs, units: BayesianUnits) -> None:
-        self.params_ = params
-        self.weights_, self.means_, structure = out_of_units(params, units.units)
-        components = MultivariateNormal(mean=self.means_, covariance=structure, names=self._names())
-        self.distribution_ = Mixture(weights=self.weights_, components=components)
-        sticks, concentration = units.prior.sticks, params.concentration
-        self.weight_concentration_ = (concentration[0], concentration[1]) if sticks else concentration
+    def _set_fitted(self, params: VariationalParameters, problem: BayesianGaussianProblem) -> None:
+        self._set_components(params, problem)
+        prior = self._prior_ = problem.mixture_prior
+        concentration = params.concentration
+        self.weight_concentration_ = (concentration[0], concentration[1]) if prior.sticks else concentration
         self.mean_precision_ = params.strength
         self.degrees_of_freedom_ = float(params.dof[0]) if self._shape().shared else params.dof
-        for name, given in prior_attributes(units, self.covariance_type).items():
+        for name, given in prior_attributes(prior, problem.standardizer, self.covariance_type).items():
             setattr(self, name, given)
-        K, d = self.means_.shape
-        self.n_active_ = int(np.sum(params.strength - units.prior.strength >= 1.0))
-        self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
-        self.n_unseen_ = units.units.unseen
-
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(names)
-
-
-class _BayesianProblem(BayesianGaussianSteps):
-    """The steps, and where they begin."""
-
-    def __init__(self, model: BayesianGaussianMixture, rows: Rows, found: BayesianUnits) -> None:
-        super().__init__(
-            rows,
-            found.units,
-            shape=model._shape(),  # noqa: SLF001
-            reg=found.clouds,
-            belief=found.prior,
-        )
-        self.how, self.n_components = model.init_params, model.n_components
-
-    def start(self, rng: np.random.Generator) -> GaussianBeliefs:
-        """Return the beliefs after rows whose responsibilities `init_params` gives."""
-        z, weights = first_rows(self.rows, self.units, self.n_components, rng)
-        shares = first_shares(self.how, z, weights, self.n_components, rng)
-        seen = np.ones(len(z)) if weights is None else weights
-        found = self.begin(z, seen * (self.total / seen.sum()), shares)
-        assert isinstance(found, GaussianBeliefs)
-        return found
+        self.n_active_ = int(np.sum(params.strength - prior.strength >= 1.0))

@@ -5,33 +5,129 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ModelTags, Rows, check_choice, check_number
-from tractable.covariance.shapes import COVARIANCE_TYPES, Shape, collapsed, shape_of
-from tractable.distributions import Mixture, MultivariateNormal
-from tractable.mixture.base import EMMixture, StepwiseMixin
-from tractable.mixture.gaussian.initial import (
-    INIT_PARAMS,
-    as_covariance_prior,
-    as_floor,
-    as_start,
-    first_rows,
-    first_shares,
-    given_start,
-    in_units,
-    out_of_units,
+from tractable.arrays import Array
+from tractable.base import (
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_choice,
+    check_number,
+    check_values,
 )
-from tractable.mixture.gaussian.model import CovarianceAttributes, GaussianParameters, GaussianSums
-from tractable.mixture.gaussian.steps import GaussianSteps
-from tractable.mixture.units import Units, seen_in, survey
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.covariance.shapes import (
+    SHAPES,
+    CovariancePrior,
+    CovarianceShape,
+    collapsed_components,
+    compact_form,
+    scale_columns,
+    shape_of,
+    variance_floor,
+)
+from tractable.distributions import Mixture, MultivariateNormal
+from tractable.engines import fold
+from tractable.engines.kmeans import INIT_PARAMS
+from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.gaussian.model import (
+    GaussianParameters,
+    GaussianSums,
+    destandardize,
+    standardize,
+)
+from tractable.mixture.gaussian.steps import GaussianProblem
+from tractable.statistics import ColumnSummary, Standardizer
 
-__all__ = ["CollapsedComponentWarning", "GaussianMixture"]
+__all__ = ["BaseGaussianMixture", "GaussianMixture"]
+
+#: In stepwise EM the statistic of batch t has the weight (t + 2)^-POWER: averages forget, and converge.
+POWER = 0.7
 
 
-class CollapsedComponentWarning(UserWarning):
-    """A component has shrunk on a few points, a line or a plane, or has lost all its points."""
+class BaseGaussianMixture(EMMixture):
+    """What mixtures of Gaussians, by maximum likelihood and by variational Bayes, have in common."""
+
+    model_tags = ModelTags(
+        kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
+    )
+    covariance_type: str
+    init_params: str
+    reg_covar: float | None
+    _covariance_types: tuple[str, ...] = tuple(SHAPES)
+    _params_: Any
+    _standardizer_: Standardizer
+
+    @property
+    def covariances_(self) -> Array:
+        """Covariances of the components, in the shape of `covariance_type`."""
+        structure = self._structure()
+        return compact_form(structure, structure.dense())
+
+    @property
+    def precisions_(self) -> Array:
+        """Inverses of the covariances."""
+        structure = self._structure()
+        return compact_form(structure, structure.precision())
+
+    @property
+    def precisions_cholesky_(self) -> Array:
+        """Upper factors P of the inverses, Σ⁻¹ = P Pᵀ; square roots where they are diagonal."""
+        if self.covariance_type in ("diag", "spherical"):
+            return np.sqrt(self.precisions_)
+        return np.swapaxes(np.linalg.inv(np.linalg.cholesky(self.covariances_)), -1, -2)
+
+    @property
+    def lower_bounds_(self) -> np.ndarray:
+        """The same as `objective_trace_`, under scikit-learn's name."""
+        return self.objective_trace_
+
+    def _structure(self) -> Covariance:
+        found: Covariance = self._density().components.structure
+        return found[0] if self.covariance_type == "tied" and found.batch_shape else found
+
+    def _shape(self) -> CovarianceShape:
+        return shape_of(self.covariance_type)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("covariance_type", self.covariance_type, self._covariance_types)
+        check_choice("init_params", self.init_params, INIT_PARAMS)
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
+
+    def _check_statistic(self, statistic: Any) -> None:
+        wanted = (self.n_components, self.n_features_in_)
+        if not (isinstance(statistic, GaussianSums) and statistic.first.shape == wanted):
+            raise ValueError(
+                "statistic must be what summarize returns, of as many components and columns as the model has"
+            )
+        if not self._shape().matches(statistic.params.structure):
+            raise ValueError(f'statistic must be of covariances of type "{self.covariance_type}"')
+
+    def _standardized(
+        self, rows: Rows | None, *, fitted: bool
+    ) -> tuple[Any, ColumnSummary | None, Standardizer]:
+        """Return the rows as a source, their summary, and the standardizer of the search."""
+        if rows is None:
+            return None, None, self._standardizer_
+        summary = fold(ColumnSummary.of, rows.source)
+        if fitted:
+            return rows.source, summary, self._standardizer_
+        return rows.source, summary, summary.standardizer(common=self._shape().common_scale)
+
+    def _set_components(self, params: GaussianParameters, problem: GaussianProblem) -> None:
+        """Set what the components of both models have."""
+        self._params_, self._standardizer_ = params, problem.standardizer
+        self.weights_, self.means_, structure = destandardize(params, problem.standardizer)
+        components = MultivariateNormal(mean=self.means_, covariance=structure, names=self._names())
+        self.distribution_ = Mixture(weights=self.weights_, components=components)
+        K, d = self.means_.shape
+        self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
+        if not hasattr(self, "n_unseen_") and problem.summary is not None:
+            self.n_unseen_ = problem.summary.unseen
 
 
-class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
+class GaussianMixture(BaseGaussianMixture):
     """A density of several Gaussians, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
 
     Bishop, section 9.2. Beyond the usual: weights of rows, missing entries (NaN; marginalised exactly in both
@@ -46,12 +142,12 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
         Each component its own matrix, one matrix for all, a diagonal, one variance, or factors plus a
         diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k).
     rank : int
-        Number of factors, of "low_rank".
+        Number of factors of "low_rank".
     tol : float
         EM ends when an iteration raises the mean log likelihood of a row by less.
     reg_covar : float, optional
         Added to the variances of every component. When not given, 1e-6 of each column's variance. Both steps
-        climb the likelihood of rows that are clouds of this variance.
+        raise the likelihood of rows that are clouds of this variance.
     covariance_prior : {"data"} or array of shape (n_features, n_features), optional
         The scale Ψ of an inverse Wishart prior on every covariance, which keeps components from collapsing:
         Σ_k = (S_k + Ψ) / (N_k + ν + d + 1). "data" is the columns' variances over K^(2/d), after Fraley and
@@ -76,23 +172,35 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
     distribution_ : Mixture
         It conditions, marginalises, samples and finds modes, by column name where it has names.
     weights_ : array of shape (n_components,)
+        Mixing weights π.
     means_ : array of shape (n_components, n_features)
+        μ.
     covariances_ : array
-        Matrices (n_components, n_features, n_features); one matrix if tied, (n_components, n_features) if
+        Σ: matrices (n_components, n_features, n_features); one matrix if tied, (n_components, n_features) if
         diag, (n_components,) if spherical.
-    precisions_, precisions_cholesky_ : arrays, likewise
+    precisions_, precisions_cholesky_ : arrays
+        Their inverses, and the upper factors P of these, Σ⁻¹ = P Pᵀ, likewise.
     converged_ : bool
+        Whether the best search ended by `tol`.
     n_iter_ : int
+        Its number of iterations.
     lower_bound_ : float
-        The penalised log likelihood of a row, on average, at the end of the best search.
-    lower_bounds_ : list of float
-        At its start and after each iteration; never falling.
+        The penalised log-likelihood of a row, on average, at its end.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        The same at its start and after each iteration; never falling.
+    lower_bounds_ : array of shape (n_iter_ + 1,)
+        `objective_trace_` under scikit-learn's name.
     n_parameters_ : int
+        Number of free parameters, for `aic` and `bic`.
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their points. A
         component without points keeps its place and has weight zero.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They change nothing.
+    statistic_ : GaussianSums
+        With `partial_fit`: the running average of the expected statistics of a row.
+    n_batches_, weight_seen_ : int and float
+        With `partial_fit`: number of batches, and their weight.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -112,10 +220,6 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
     >>> model.condition([0], [6.0]).mean.round(1)
     array([3.])
     """
-
-    model_tags = ModelTags(
-        kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
-    )
 
     def __init__(
         self,
@@ -152,67 +256,95 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
         self.warm_start = warm_start
         self.random_state = random_state
 
+    @all_or_nothing(afresh=False)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from a batch of rows that will not be seen again, by stepwise EM; approximate.
+
+        The first batch is fitted by EM. From then on (Cappé and Moulines 2009) expected statistics of a row
+        follow s ← (1 - ρ) s + ρ s_batch with ρ = (t + 2)^-0.7, and each batch ends with an M-step. Give
+        batches of hundreds of rows, in random order. For exact fits of data larger than memory give
+        :meth:`fit` a source.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if not hasattr(self, "distribution_"):
+            self.fit(X, sample_weight=sample_weight)
+            self.n_batches_, self.weight_seen_ = 1, self._weight_
+            return self
+        batches = getattr(self, "n_batches_", 1)
+        before = getattr(self, "weight_seen_", self._weight_)
+        rows = self._validate_rows(X, y, sample_weight, reset=False)
+        problem = self._em_problem(rows, fitted=True)
+        params = self._fitted_params(problem)
+        batch = problem.data.reduce(problem.expect(params), label="E-step")
+        weight = float(batch.weight.sum())
+        if weight > 0.0:
+            rate, seen = (batches + 2.0) ** -POWER, before + weight
+            if not hasattr(self, "statistic_"):
+                self.statistic_ = problem.implied(params, before).discount(1.0 / before)
+            self.statistic_ = self.statistic_.discount(1.0 - rate) + batch.discount(rate / weight)
+            self._set_fitted(problem.maximize(self.statistic_.discount(seen)), problem)
+            self._forget(*self._SEARCH_ATTRIBUTES)
+            self.lower_bound_ = batch.objective / weight
+            self.weight_seen_ = seen
+        self.n_batches_ = batches + 1
+        return self
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
-        check_choice("init_params", self.init_params, INIT_PARAMS)
         check_number("rank", self.rank, least=1, whole=True)
-        if self.reg_covar is not None:
-            check_number("reg_covar", self.reg_covar, least=0.0)
 
-    def _survey(self, rows: Rows) -> Units:
-        return survey(rows, common=self._shape().round)
-
-    def _shape(self) -> Shape:
+    def _shape(self) -> CovarianceShape:
         return shape_of(self.covariance_type, min(self.rank, self.n_features_in_))
 
-    def _problem(self, rows: Rows, units: Units) -> "_GaussianProblem":
-        return _GaussianProblem(self, rows, units)
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> GaussianProblem:
+        source, summary, standardizer = self._standardized(rows, fitted=fitted)
+        return GaussianProblem(
+            source,
+            summary,
+            standardizer,
+            shape=self._shape(),
+            floor=variance_floor(self.reg_covar, standardizer),
+            prior=self._standardized_prior(standardizer),
+            n_components=self.n_components,
+            init_params=self.init_params,
+            given=self._given_parameters(standardizer),
+        )
 
-    def _look_again(self, rows: Rows) -> Units:
-        return seen_in(rows, self.units_)
-
-    def _restart(self, units: Units) -> GaussianParameters:
-        if not self._is_like(units):
+    def _fitted_params(self, problem: GaussianProblem) -> GaussianParameters:
+        same = self.means_.shape == (self.n_components, len(problem.standardizer.shift))
+        if not (same and problem.shape.matches(self._params_.structure)):
             raise ValueError(
                 "n_components, covariance_type, rank and columns must be as they were in the earlier fit, to "
                 "go on from it; fit with warm_start=False to begin anew"
             )
-        if units is self.units_:
-            return self.params_  # nothing is rounded on the way out and back
-        return in_units(self.weights_, self.means_, self._structure(), units)
+        if problem.standardizer is self._standardizer_:
+            return self._params_  # without rounding on the way out and back
+        return standardize(self.weights_, self.means_, self._structure(), problem.standardizer)
 
-    def _is_like(self, units: Units) -> bool:
-        """Whether the earlier fit is of the kind that the parameters now ask for."""
-        earlier, d = self.params_, len(units.shift)
-        return earlier.means.shape == (self.n_components, d) and self._shape().has(earlier.structure)
+    def _set_fitted(self, params: GaussianParameters, problem: GaussianProblem) -> None:
+        self._set_components(params, problem)
+        self.collapsed_ = self._collapsed(params, problem)
+        if not hasattr(self, "_weight_"):
+            self._weight_ = problem.total
 
-    def _require_statistic(self, statistic: Any) -> None:
-        wanted = (self.n_components, self.n_features_in_)
-        if not (isinstance(statistic, GaussianSums) and statistic.first.shape == wanted):
-            raise ValueError(
-                "statistic must be what summarize returns, of as many components and columns as the model has"
-            )
-        if not self._shape().has(statistic.params.structure):
-            raise ValueError(f'statistic must be of covariances of type "{self.covariance_type}"')
+    def _collapsed(self, params: GaussianParameters, problem: GaussianProblem) -> np.ndarray:
+        varies = problem.standardizer.varies
+        return collapsed_components(params.weights, params.structure, problem.floor, varies)
 
-    def _adopt(self, params: GaussianParameters, units: Units) -> None:
-        self.params_ = params
-        self.weights_, self.means_, structure = out_of_units(params, units)
-        names = getattr(self, "feature_names_in_", None)
-        components = MultivariateNormal(
-            mean=self.means_, covariance=structure, names=None if names is None else tuple(names)
-        )
-        self.distribution_ = Mixture(weights=self.weights_, components=components)
-        K, d = self.means_.shape
-        self.n_parameters_ = K - 1 + K * d + self._shape().n_free(K, d)
-        self.n_unseen_ = units.unseen
-        self.collapsed_ = collapsed(params, as_floor(self.reg_covar, units), units.varies)
+    def _is_regular(self, params: GaussianParameters, problem: GaussianProblem) -> bool:
+        return not bool(np.any(self._collapsed(params, problem)))
 
-    def _sound(self, params: GaussianParameters, units: Units) -> bool:
-        return not bool(np.any(collapsed(params, as_floor(self.reg_covar, units), units.varies)))
-
-    def _complain(self) -> None:
+    def _warn_fitted(self) -> None:
         which = np.flatnonzero(self.collapsed_).tolist()
         if which:
             warnings.warn(
@@ -223,26 +355,52 @@ class GaussianMixture(CovarianceAttributes, StepwiseMixin, EMMixture):
                 stacklevel=5,
             )
 
+    def _standardized_prior(self, standardizer: Standardizer) -> CovariancePrior:
+        """Return the inverse Wishart prior of standardized columns."""
+        d, scale = len(standardizer.scale), standardizer.scale
+        given, dof = self.covariance_prior, self.degrees_of_freedom_prior
+        if dof is not None:
+            check_number("degrees_of_freedom_prior", dof, above=d - 1.0)
+        if given is None:
+            if dof is not None:
+                raise ValueError('degrees_of_freedom_prior needs a covariance_prior; "data" is one')
+            return CovariancePrior.none(d)
+        if isinstance(given, str):
+            if given != "data":
+                raise ValueError(f'covariance_prior must be "data", a matrix or None, got {given!r}')
+            scatter = np.eye(d) / self.n_components ** (2.0 / d)
+        else:
+            scatter = check_values("covariance_prior", given, (d, d), definite=True) * scale[:, None] * scale
+        return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
 
-class _GaussianProblem(GaussianSteps):
-    """The steps, and where they begin."""
+    def _given_parameters(self, standardizer: Standardizer) -> dict[str, Any]:
+        """Return the initial parameters that the user gave, checked and standardized."""
+        K, d = self.n_components, len(standardizer.scale)
+        given: dict[str, Any] = {}
+        if self.weights_init is not None:
+            given["weights"] = weights = check_values("weights_init", self.weights_init, (K,))
+            if np.any(weights < 0) or abs(float(weights.sum()) - 1.0) > 1e-6:
+                raise ValueError(
+                    f"weights_init must be probabilities that sum to one, got {weights.tolist()}"
+                )
+        if self.means_init is not None:
+            given["means"] = standardizer.transform(check_values("means_init", self.means_init, (K, d)))
+        if self.precisions_init is not None:
+            structure = _from_precisions(self.precisions_init, self.covariance_type, K, d)
+            given["structure"] = scale_columns(structure, standardizer.scale)
+        return given
 
-    def __init__(self, model: GaussianMixture, rows: Rows, units: Units) -> None:
-        super().__init__(
-            rows,
-            units,
-            shape=model._shape(),  # noqa: SLF001
-            reg=as_floor(model.reg_covar, units),
-            prior=as_covariance_prior(model, units),
-        )
-        self.model = model
 
-    def start(self, rng: np.random.Generator) -> GaussianParameters:
-        """Return parameters to begin at: what the user gave, and the rest from the rows."""
-        model, K = self.model, self.model.n_components
-        given = given_start(model, self.units)
-        if given is not None:
-            return given
-        z, weights = first_rows(self.rows, self.units, K, rng)
-        found = self.begin(z, weights, first_shares(model.init_params, z, weights, K, rng))
-        return as_start(model, found, self.units)
+def _from_precisions(precisions: Any, covariance_type: str, K: int, d: int) -> Covariance:
+    """Return `precisions_init` as a structure."""
+    name, shapes = "precisions_init", {"tied": (d, d), "diag": (K, d), "spherical": (K,), "full": (K, d, d)}
+    if covariance_type not in shapes:
+        raise ValueError(f'precisions_init has no meaning for covariance_type="{covariance_type}"')
+    matrices = covariance_type in ("full", "tied")
+    found = check_values(name, precisions, shapes[covariance_type], definite=matrices)
+    if matrices:
+        return Full.from_precision(found)
+    if not np.all(found > 0):
+        raise ValueError(f"{name} must be positive")
+    variances = 1.0 / found
+    return Diagonal(variances=variances) if found.ndim == 2 else Isotropic(variance=variances, dim=d)

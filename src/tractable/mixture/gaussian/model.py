@@ -1,45 +1,66 @@
-"""What an E-step over Gaussian components sums."""
+"""Parameters of a Gaussian mixture in standardized columns, and the expected statistics of its rows."""
 
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays import Array
-from tractable.covariance import Covariance, Full, Isotropic
+from tractable.covariance import Covariance
+from tractable.covariance.shapes import scale_columns
+from tractable.statistics import Standardizer
 from tractable.value import replace, value
 
-__all__ = ["CovarianceAttributes", "GaussianParameters", "GaussianSums", "compact", "packed", "unpacked"]
+__all__ = ["GaussianParameters", "GaussianSums", "destandardize", "packed", "standardize", "unpacked"]
 
 
 @value
 class GaussianParameters:
-    """Weights, means and covariances of the components, in standardised units."""
+    """Weights π, means μ and covariances Σ of the components, in standardized columns."""
 
     weights: np.ndarray  # (K,)
     means: np.ndarray  # (K, d)
     structure: Any  # a Covariance of K components, or one that they share; None before the first M-step
 
 
+def standardize(
+    weights: np.ndarray, means: np.ndarray, structure: Covariance, standardizer: Standardizer
+) -> GaussianParameters:
+    """Return parameters of rows as parameters of standardized rows."""
+    return GaussianParameters(
+        weights=weights,
+        means=standardizer.transform(means),
+        structure=scale_columns(structure, standardizer.scale),
+    )
+
+
+def destandardize(
+    params: GaussianParameters, standardizer: Standardizer
+) -> tuple[np.ndarray, np.ndarray, Covariance]:
+    """Return weights, means and covariances of rows from those of standardized rows."""
+    structure = scale_columns(params.structure, 1.0 / standardizer.scale)
+    return params.weights, standardizer.inverse_transform(params.means), structure
+
+
 @value
 class GaussianSums:
-    """Σ_n w_n r_nk [1, z - o_k, second-order terms of z - o_k], and the likelihood they were made at.
+    """The expected statistics of rows: Σ_n w_n r_nk [1, z_n - o_k, second-order terms of z_n - o_k].
 
-    The origin o_k is the standardised rows' own, or the component's mean where that keeps digits.
+    r_nk are the responsibilities at `params`; two statistics of the same mixture are merged with ``+``.
 
     Parameters
     ----------
     origin : array (K, d)
+        o_k: the centre of the standardized rows z, or the component's mean where that loses fewer digits.
     weight : array (K,)
     first : array (K, d)
     second : array
-        Products (K, d, d), squares (K, d) or sums of squares (K,); products of all components in one,
+        Products (K, d, d), squares (K, d) or sums of squares (K,); products summed over the components,
         (1, d, d), where they share their covariance.
     log_likelihood : float
-        Of the rows, in their own units.
+        Of the rows in their own scale.
     penalty : float
-        What the prior adds to it.
+        Log prior of the parameters; part of the objective once, however many statistics are merged.
     params : GaussianParameters
-        Where the sums were made; a component without rows stays there.
+        Where the responsibilities were computed; a component without rows keeps these.
     """
 
     origin: np.ndarray
@@ -52,18 +73,18 @@ class GaussianSums:
 
     @property
     def objective(self) -> float:
-        """The penalised log likelihood."""
+        """The penalised log-likelihood."""
         return self.log_likelihood + self.penalty
 
     @property
     def means(self) -> np.ndarray:
-        """Means of the components; where they were, if they have no weight."""
-        found = self.origin + self._step()
+        """Means of the components; those of `params` where a component has no weight."""
+        found = self.origin + self._mean_about_origin()
         return np.where(self.weight[:, None] > 0, found, self.params.means)
 
     def scatter(self) -> np.ndarray:
         """Return the second-order sums about the components' own means."""
-        step = self._step()
+        step = self._mean_about_origin()
         return self.second - _second_order(self.second, self.weight, step, self.weight[:, None] * step)
 
     def about(self, origin: np.ndarray) -> "GaussianSums":
@@ -74,28 +95,26 @@ class GaussianSums:
         return replace(self, origin=origin, first=first, second=self.second + moved)
 
     def discount(self, rate: float) -> "GaussianSums":
-        """Forget: the same moments, believed `rate` times as strongly."""
+        """Return the same moments with `rate` times the weight."""
         names = ("weight", "first", "second", "log_likelihood")
         return replace(self, **{name: getattr(self, name) * rate for name in names})
 
     def __add__(self, other: Any) -> "GaussianSums":
-        """Merge with the sums of other rows."""
         if not isinstance(other, GaussianSums):
             return NotImplemented
         if self.second.shape != other.second.shape or self.first.shape != other.first.shape:
             raise ValueError("cannot merge sums of mixtures of another shape")
-        if not np.array_equal(self.origin, other.origin):
+        if self.origin is not other.origin and not np.array_equal(self.origin, other.origin):
             other = other.about(self.origin)
         names = ("weight", "first", "second", "log_likelihood")
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
 
-    def _step(self) -> np.ndarray:
-        """From the origin to the means."""
+    def _mean_about_origin(self) -> np.ndarray:
         return self.first / np.where(self.weight > 0, self.weight, 1.0)[:, None]
 
 
 def _second_order(like: np.ndarray, weight: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the symmetric part of a_k b_kᵀ in the form that second-order sums are kept in."""
+    """Return the symmetric part of a_k b_kᵀ in the form of the second-order sums."""
     if like.ndim == 1:
         return np.sum(a * b, axis=1)
     if like.ndim == 2:
@@ -118,42 +137,3 @@ def unpacked(triangles: np.ndarray, d: int) -> np.ndarray:
     out[:, rows, columns] = triangles
     out[:, columns, rows] = triangles
     return out
-
-
-class CovarianceAttributes:
-    """`covariances_`, `precisions_` and `precisions_cholesky_` of a model whose components are normals."""
-
-    covariance_type: str
-    _density: Any
-
-    @property
-    def covariances_(self) -> Array:
-        """The covariances in the shape that `covariance_type` gives them."""
-        return compact(self._structure(), self._structure().dense())
-
-    @property
-    def precisions_(self) -> Array:
-        """Their inverses."""
-        return compact(self._structure(), self._structure().precision())
-
-    @property
-    def precisions_cholesky_(self) -> Array:
-        """Upper factors P of the inverses, Σ⁻¹ = P Pᵀ; roots where they are diagonal."""
-        precisions = self.precisions_
-        if self.covariance_type in ("diag", "spherical"):
-            return np.sqrt(precisions)
-        lower = np.linalg.cholesky(self.covariances_)
-        return np.swapaxes(np.linalg.inv(lower), -1, -2)
-
-    def _structure(self) -> Covariance:
-        found: Covariance = self._density().components.structure
-        return found[0] if self.covariance_type == "tied" and found.batch_shape else found
-
-
-def compact(structure: Covariance, matrices: Array) -> Array:
-    """Return matrices in scikit-learn's shapes."""
-    if isinstance(structure, Isotropic):
-        return matrices[..., 0, 0]
-    if isinstance(structure, Full) or hasattr(structure, "factor"):
-        return matrices
-    return np.diagonal(matrices, axis1=-2, axis2=-1)

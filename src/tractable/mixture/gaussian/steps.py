@@ -1,23 +1,24 @@
-"""E-steps over rows with missing entries, grouped by which are missing."""
+"""The two steps of EM for a Gaussian mixture (Bishop, section 9.2.2).
 
-from collections.abc import Callable
-from functools import cached_property, partial
+E-step: responsibilities r_nk = π_k N(x_n | μ_k, Σ_k) / Σ_j π_j N(x_n | μ_j, Σ_j), and the sums over rows of
+r_nk [1, x_n, x_n x_nᵀ]: :meth:`GaussianProblem.expect` returns it as a function of a block of rows, in one of
+three forms that give the same numbers (:class:`NaturalEStep`, :class:`WhitenedEStep`, and
+:class:`IncompleteEStep` where entries are missing). M-step: :meth:`GaussianProblem.maximize`.
+
+Both work on standardized rows z.
+"""
+
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays import cholesky
-from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.log_space import LOG_2PI
-from tractable.base import Rows
-from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.covariance.shapes import Shape
-from tractable.data import Source
-from tractable.data.blocks import tree_sum
+from tractable.covariance import Diagonal, Isotropic
+from tractable.covariance.shapes import CovariancePrior, CovarianceShape, precision_diagonals, whiteners
+from tractable.data import Batch, Source
 from tractable.distributions.probabilities import log_or_minus_inf
-from tractable.engines import fold
+from tractable.engines.kmeans import initial_responsibilities, initial_rows
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums, packed, unpacked
-from tractable.mixture.units import Units
 from tractable.primitives.em import (
     LINEAR,
     PRODUCTS,
@@ -30,89 +31,18 @@ from tractable.primitives.em import (
     whitened_diagonal_pass,
     whitened_pass,
 )
-from tractable.primitives.threads import ordered_map, single_threaded_blas
-from tractable.statistics import Moments
+from tractable.statistics import ColumnSummary, Moments, Standardizer
 from tractable.value import replace, value
 
-__all__ = [
-    "CovariancePrior",
-    "GaussianSteps",
-    "IncompleteRows",
-    "PassSums",
-    "natural_parameters",
-    "precision_diagonals",
-]
+__all__ = ["GaussianProblem", "IncompleteEStep", "NaturalEStep", "WhitenedEStep", "natural_parameters"]
 
-#: Rows of a source that are grouped at a time.
-GROUPED = 131_072
-
-#: Log weights, means and covariances of the components.
-Given = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-@value
-class PassSums:
-    """What a pass over some rows sums; they add."""
-
-    sums: np.ndarray  # (K, P)
-    evidence: float
-
-    def __add__(self, other: "PassSums") -> "PassSums":
-        return PassSums(sums=self.sums + other.sums, evidence=self.evidence + other.evidence)
-
-
-class IncompleteRows:
-    """Rows with missing entries, and the passes over them.
-
-    Rows held in memory are grouped once, which takes a copy of what was observed. Rows of a source are
-    grouped anew, a batch at a time, in every pass.
-    """
-
-    def __init__(self, rows: Rows, units: Units) -> None:
-        self.rows, self.units = rows, units
-
-    def sums(self, log_weights: np.ndarray, means: np.ndarray, structure: Covariance) -> PassSums:
-        """Return the completed sums about the components' means, and the log likelihood of the entries."""
-        given = log_weights, means, _covariances(structure, len(means))
-        if isinstance(self.rows.data, Source):
-            return fold(partial(self._batch, given), self.rows.data, rows=GROUPED, label="E-step")
-        grouped, jacobian = self._grouped
-        with single_threaded_blas():
-            parts = ordered_map(partial(_part, grouped, given), grouped.parts())
-            return tree_sum([PassSums(sums=0.0, evidence=jacobian), *parts])  # type: ignore[arg-type]
-
-    @cached_property
-    def _grouped(self) -> tuple[PatternRows, float]:
-        return self._group(self.rows.data, self.rows.weights)
-
-    def _group(self, x: np.ndarray, weights: Any) -> tuple[PatternRows, float]:
-        """Group rows; with the logarithm of what standardising multiplies their densities by."""
-        grouped = group_by_pattern(x, weights, self.units.shift, self.units.scale)
-        weight = np.ones(grouped.n_rows) if grouped.weights is None else grouped.weights
-        total = np.add.reduceat(weight, grouped.begins[:-1]) if grouped.n_rows else np.zeros(0)
-        return grouped, float(total @ (grouped.masks @ np.log(self.units.scale)))
-
-    def _batch(self, given: Given, x: np.ndarray, weights: Any = None) -> PassSums:
-        grouped, jacobian = self._group(x, weights)
-        sums, evidence = pattern_pass(grouped, grouped.weights, *given)
-        return PassSums(sums=sums, evidence=float(evidence) + jacobian)
-
-
-def _part(grouped: PatternRows, given: Given, part: tuple[int, int]) -> PassSums:
-    sums, evidence = pattern_pass(grouped, grouped.weights, *given, part=part)
-    return PassSums(sums=sums, evidence=float(evidence))
-
-
-def _covariances(structure: Covariance, K: int) -> np.ndarray:
-    independent = isinstance(structure, Diagonal | Isotropic)
-    found = structure.diagonal if independent else structure.dense()
-    return np.broadcast_to(found, (K, *found.shape[-1 if independent else -2 :]))
-
-
-#: Rows of a block, so that a thread's work is worth handing over.
+#: Rows of a block, so that the work of a thread is worth handing over.
 BLOCK = 16_384
 
-#: Rounding that the natural parameters may cost, as a share of the log density.
+#: Rows of a stream that are grouped by their missing entries at a time.
+GROUPED = 131_072
+
+#: Rounding that natural parameters may cost, as a fraction of the log density.
 ROUNDING = 1e-7
 
 #: With more columns, the products of natural parameters cost more than whitening does.
@@ -120,224 +50,301 @@ WIDE = 48
 
 
 @value
-class CovariancePrior:
-    """An inverse Wishart prior as so many rows with such a scatter; none when both are zero."""
+class EStep:
+    """What the forms of the E-step have in common: parameters, and no rows."""
 
-    scatter: np.ndarray  # (d, d)
-    weight: float
+    params: GaussianParameters
+    shape: CovarianceShape
+    standardizer: Standardizer
+    penalty: float  # log prior of the parameters
 
+    def block_rows(self, n_columns: int) -> int:
+        """Return how many rows a block should have."""
+        return BLOCK
 
-class GaussianSteps:
-    """`expect` and `maximize` of a Gaussian mixture over rows, in standardised units.
-
-    `reg_covar` adds to every covariance what rows that were clouds of that variance would: with a share of
-    -½ tr(reg Σ_k⁻¹) in the log density of component k, both steps climb one penalised likelihood.
-    """
-
-    def __init__(
-        self, rows: Rows, units: Units, *, shape: Shape, reg: np.ndarray, prior: CovariancePrior
-    ) -> None:
-        self.rows, self.units, self.shape, self.reg, self.prior = rows, units, shape, reg, prior
-        self.total = units.total
-
-    def expect(self, params: GaussianParameters) -> GaussianSums:
-        """Sum over rows what their responsibilities weight."""
-        log_weights = self._log_weights(params)
-        if not self.units.complete:
-            found = self._incomplete.sums(log_weights, params.means, params.structure)
-            return self._expected(found.sums, found.evidence, params, params.means)
-        constants = log_weights - 0.5 * (params.structure.log_det + params.means.shape[1] * LOG_2PI)
-        whiteners = _whiteners(params.structure)
-        size = float(np.max(np.sum(whiteners.reshape(len(whiteners), -1) ** 2, axis=1)))
-        precise = np.finfo(np.float64).eps * size * self.units.reach < ROUNDING
-        if precise and (self.shape.kind != PRODUCTS or params.means.shape[1] <= WIDE):
-            return self._natural(constants, params)
-        return self._whitened(constants, whiteners, params)
-
-    def maximize(self, sums: GaussianSums) -> GaussianParameters:
-        """Take the averages that the sums suggest."""
-        before, dim = sums.params, sums.first.shape[1]
-        n = sums.weight.sum(keepdims=True) if self.shape.shared else sums.weight
-        spread = n.reshape(-1, *(1,) * (sums.second.ndim - 1))
-        floor, pseudo = (self.shape.kept(m[None]) for m in (np.diag(self.reg), self.prior.scatter))
-        some = spread + self.prior.weight > 0
-        average = (sums.scatter() + spread * floor + pseudo) / np.where(some, spread + self.prior.weight, 1.0)
-        if not np.all(some):  # a component without rows stays where it was
-            average = np.where(some, average, self.shape.kept(_dense(before.structure, dim)))
-        return GaussianParameters(
-            weights=sums.weight / sums.weight.sum(),
-            means=sums.means,
-            structure=self.shape.fit(average, dim, before.structure),
-        )
-
-    def begin(self, z: np.ndarray, weights: np.ndarray | None, shares: np.ndarray) -> GaussianParameters:
-        """Take an M-step from given shares (n, K) of the components in complete rows."""
-        r = shares if weights is None else shares * weights[:, None]
-        n = np.sum(r, axis=0)
-        means = r.T @ z / np.where(n > 0, n, 1.0)[:, None]
-        scatter = np.stack([_scatter(z, r[:, k], m) for k, m in enumerate(means)])
-        return self.maximize(
-            GaussianSums(
-                origin=means,
-                weight=n,
-                first=np.zeros_like(means),
-                second=self.shape.kept(scatter),
-                log_likelihood=0.0,
-                penalty=0.0,
-                params=GaussianParameters(weights=n / n.sum(), means=means, structure=None),
-            )
-        )
-
-    def implied(self, params: GaussianParameters, total: float) -> GaussianSums:
-        """Return the sums of so many rows that would suggest the parameters."""
-        n = params.weights * total
-        d = params.means.shape[1]
-        counts = n.sum(keepdims=True) if self.shape.shared else n
-        dense = _dense(params.structure, d)
-        floor, pseudo = np.diag(self.reg), self.prior.scatter
-        products = (dense - floor) * counts[:, None, None] + dense * self.prior.weight - pseudo
-        return GaussianSums(
-            origin=params.means,
-            weight=n,
-            first=np.zeros_like(params.means),
-            second=self.shape.kept(products),
-            log_likelihood=0.0,
-            penalty=0.0,
-            params=params,
-        )
-
-    def _natural(self, constants: np.ndarray, params: GaussianParameters) -> GaussianSums:
-        """Take natural parameters about the rows' own centre, where products of rows keep their digits."""
-        kind, centre = self.shape.kind, self.units.centre
-        origin = np.broadcast_to(centre, params.means.shape)
-        near = replace(params, means=params.means - centre)
-        natural = natural_parameters(constants, near, kind)
-        sums, evidence = self._fold(mixture_pass, natural, kind, centre=centre)
-        if kind != LINEAR:
-            return self._expected(sums, evidence, params, origin)
-        # Products of rows are the same in every E-step: components that share a covariance share them too.
-        whole = self._products
-        evidence -= 0.5 * float(np.sum(params.structure.precision() * whole))
-        return self._expected(sums, evidence, params, origin, whole[None])
-
-    def _whitened(
-        self, constants: np.ndarray, whiteners: np.ndarray, params: GaussianParameters
+    def _statistic(
+        self, sums: np.ndarray, evidence: float, origin: np.ndarray, second: np.ndarray | None = None
     ) -> GaussianSums:
-        step = whitened_pass if whiteners.ndim == 3 else whitened_diagonal_pass
-        whiteners = np.broadcast_to(whiteners, (len(constants), *whiteners.shape[1:]))
-        sums, evidence = self._fold(step, params.means, whiteners, constants)
-        return self._expected(sums, evidence, params, params.means)
-
-    def _fold(
-        self, step: Callable[..., Any], *arguments: Any, centre: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Return Σ r T and the log likelihood of all rows, in their own units."""
-        units = self.units
-        shift = units.shift if centre is None else units.shift + centre / units.scale
-        summed = partial(_summed, step, shift, units.scale, arguments)
-        found = fold(summed, self.rows.data, weights=self.rows.weights, rows=BLOCK, label="E-step")
-        return found.sums, found.evidence + float(np.sum(found.sums[:, 0]) * np.sum(np.log(self.units.scale)))
-
-    def _expected(
-        self,
-        sums: np.ndarray,
-        evidence: float,
-        params: GaussianParameters,
-        origin: np.ndarray,
-        second: np.ndarray | None = None,
-    ) -> GaussianSums:
-        d = params.means.shape[1]
+        """Return Σ r [1, z, second-order terms], given side by side, as expected statistics."""
+        d = self.params.means.shape[1]
         return GaussianSums(
             origin=origin,
             weight=sums[:, 0],
             first=sums[:, 1 : 1 + d],
-            second=self._second(sums[:, 1 + d :], d) if second is None else second,
-            log_likelihood=evidence,
-            penalty=self._log_prior(params),
-            params=params,
+            second=self._compressed(sums[:, 1 + d :], d) if second is None else second,
+            log_likelihood=float(evidence),
+            penalty=self.penalty,
+            params=self.params,
         )
 
-    def _second(self, given: np.ndarray, d: int) -> np.ndarray:
-        """Bring second-order sums to the form that the shape keeps."""
-        if self.shape.kind == SUM_OF_SQUARES:
-            return given.sum(axis=1)
-        return given if self.shape.kind == SQUARES else self.shape.kept(unpacked(given, d))
-
-    @cached_property
-    def _products(self) -> np.ndarray:
-        """Σ w z zᵀ over all rows, about their centre."""
-        found = fold(Moments.of, self.rows.data, weights=self.rows.weights)
-        mean = (found.mean - self.units.shift) * self.units.scale - self.units.centre
-        scatter = found.scatter * self.units.scale[:, None] * self.units.scale
-        return scatter + found.weight * mean[:, None] * mean
-
-    @cached_property
-    def _incomplete(self) -> IncompleteRows:
-        return IncompleteRows(self.rows, self.units)
-
-    def _log_weights(self, params: GaussianParameters) -> np.ndarray:
-        """Return the log of what multiplies N(z | μ_k, Σ_k): log π_k - ½ tr(reg Σ_k⁻¹)."""
-        return log_or_minus_inf(params.weights) - 0.5 * precision_diagonals(params.structure) @ self.reg
-
-    def _log_prior(self, params: GaussianParameters) -> float:
-        """Return log p(Σ) of all covariances, but for a constant."""
-        if self.prior.weight == 0.0:
-            return 0.0
-        structure = params.structure
-        trace = np.sum(structure.precision() * self.prior.scatter, axis=(-2, -1))
-        return -0.5 * float(np.sum(self.prior.weight * structure.log_det + trace))
+    def _compressed(self, second: np.ndarray, d: int) -> np.ndarray:
+        if self.shape.features == SUM_OF_SQUARES:
+            return second.sum(axis=1)
+        return second if self.shape.features == SQUARES else self.shape.compress(unpacked(second, d))
 
 
-def _dense(structure: Covariance | None, d: int) -> np.ndarray:
-    """Return matrices (K or 1, d, d); the rows' own where there is no structure yet."""
-    return np.eye(d)[None] if structure is None else structure.dense().reshape(-1, d, d)
+@value
+class NaturalEStep(EStep):
+    """Two matrix products around a softmax: log π_k N(z | k) = η_k · T(z), then Σ r_k T(z).
+
+    T(z) are 1, the columns of z about the centre of the rows, and their products, squares or sum of squares.
+    """
+
+    natural: np.ndarray  # η, (K, features)
+    centre: np.ndarray  # (d,), of the standardized rows
+
+    def __call__(self, block: Any) -> GaussianSums:
+        scale = self.standardizer.scale
+        shift = self.standardizer.shift + self.centre / scale
+        sums, evidence = mixture_pass(block.X, block.weights, shift, scale, self.natural, self.shape.features)
+        evidence += float(np.sum(sums[:, 0])) * self.standardizer.log_jacobian
+        origin, second = np.broadcast_to(self.centre, self.params.means.shape), None
+        if self.shape.features == LINEAR:
+            # Components that share a covariance share the quadratic term of their log densities.
+            evidence -= 0.5 * float(np.sum(self.params.structure.precision() * block.products))
+            second = block.products[None]
+        return self._statistic(sums, evidence, origin, second)
+
+
+@value
+class WhitenedEStep(EStep):
+    """Log densities from whitened differences, -½ |W_k (z - μ_k)|²: slower, and always precise."""
+
+    constants: np.ndarray  # (K,), log of π_k and of the density at μ_k
+    whiteners: np.ndarray  # (K, d, d) or (K, d)
+
+    def __call__(self, block: Any) -> GaussianSums:
+        run = whitened_pass if self.whiteners.ndim == 3 else whitened_diagonal_pass
+        shift, scale = self.standardizer.shift, self.standardizer.scale
+        given = self.params.means, self.whiteners, self.constants
+        sums, evidence = run(block.X, block.weights, shift, scale, *given)
+        evidence += float(np.sum(sums[:, 0])) * self.standardizer.log_jacobian
+        return self._statistic(sums, evidence, self.params.means)
+
+
+@value
+class IncompleteEStep(EStep):
+    """Missing entries marginalised in the responsibilities, and completed by their conditional moments."""
+
+    log_weights: np.ndarray  # (K,)
+    covariances: np.ndarray  # (K, d, d) or (K, d)
+
+    def __call__(self, block: "GroupedRows") -> GaussianSums:
+        given = self.log_weights, self.params.means, self.covariances
+        sums, evidence = pattern_pass(block.rows, block.rows.weights, *given, part=block.part)
+        return self._statistic(sums, evidence + block.log_jacobian, self.params.means)
+
+
+@value
+class GroupedRows:
+    """Some standardized rows, grouped by which entries are missing."""
+
+    rows: PatternRows
+    part: tuple[int, int]  # the range of the sorted rows
+    log_jacobians: np.ndarray  # (n,), w log |dz/dx| of the observed entries of each row
+
+    @property
+    def log_jacobian(self) -> float:
+        """The sum of log |dz/dx| over the part."""
+        first, last = self.part
+        return float(np.sum(self.log_jacobians[first:last]))
+
+    def split(self) -> list["GroupedRows"]:
+        """Return ranges of the rows of about equal work."""
+        return [replace(self, part=part) for part in self.rows.parts()]
+
+
+@value
+class GroupByPattern:
+    """Standardize the rows of a block and group them by which entries are missing."""
+
+    standardizer: Standardizer
+
+    def __call__(self, block: Batch) -> GroupedRows:
+        scale = self.standardizer.scale
+        rows = group_by_pattern(block.X, block.weights, self.standardizer.shift, scale)
+        jacobians = np.repeat(rows.masks @ np.log(scale), np.diff(rows.begins))
+        if rows.weights is not None:
+            jacobians = jacobians * rows.weights
+        return GroupedRows(rows=rows, part=(0, rows.n_rows), log_jacobians=jacobians)
+
+
+@value
+class RowsWithProducts:
+    """Rows with Σ w z zᵀ, which every E-step of components with one covariance needs alike."""
+
+    X: np.ndarray
+    weights: np.ndarray | None
+    products: np.ndarray  # (d, d), about the centre of the standardized rows
+
+
+@value
+class AddProducts:
+    """Sum the products of the standardized rows of a block."""
+
+    standardizer: Standardizer
+    centre: np.ndarray
+
+    def __call__(self, block: Batch) -> RowsWithProducts:
+        found, scale = Moments.of(block.X, block.weights), self.standardizer.scale
+        mean = self.standardizer.transform(found.mean) - self.centre
+        products = found.scatter * scale[:, None] * scale + found.weight * mean[:, None] * mean
+        return RowsWithProducts(X=block.X, weights=block.weights, products=products)
+
+
+class GaussianProblem:
+    """The data and the two steps of a Gaussian mixture, in standardized columns.
+
+    `reg_covar` adds to every covariance what rows that were clouds of that variance would. With the term
+    -½ tr(diag(floor) Σ_k⁻¹) in the log density of component k, both steps raise one penalised likelihood.
+
+    Parameters
+    ----------
+    source, summary : Source and ColumnSummary, or None
+        The rows; None for an M-step alone.
+    standardizer : Standardizer
+    shape : CovarianceShape
+    floor : array (d,)
+        What `reg_covar` adds to the variances.
+    prior : CovariancePrior
+    n_components : int
+    init_params : str
+        See `initial_responsibilities`.
+    given : dict, optional
+        Initial `weights`, `means` and `structure` that replace those from responsibilities.
+    """
+
+    def __init__(
+        self,
+        source: Source | None,
+        summary: ColumnSummary | None,
+        standardizer: Standardizer,
+        *,
+        shape: CovarianceShape,
+        floor: np.ndarray,
+        prior: CovariancePrior,
+        n_components: int,
+        init_params: str = "kmeans",
+        given: dict[str, Any] | None = None,
+    ) -> None:
+        self.source, self.summary, self.standardizer = source, summary, standardizer
+        self.shape, self.floor, self.prior = shape, floor, prior
+        self.n_components, self.init_params, self.given = n_components, init_params, given or {}
+        self.total = 0.0 if summary is None else summary.total
+        if source is not None and summary is not None:
+            self.data = self._prepared(source, summary)
+
+    def _prepared(self, source: Source, summary: ColumnSummary) -> Any:
+        """Return the rows as the E-steps take them."""
+        self.centre = summary.centre(self.standardizer)
+        self.squared_radius = summary.squared_radius(self.standardizer)
+        if not summary.complete:
+            grouped = source.n_rows if source.in_memory else GROUPED
+            return source.prepare(GroupByPattern(standardizer=self.standardizer), rows=grouped)
+        if self.shape.features == LINEAR:
+            added = AddProducts(standardizer=self.standardizer, centre=self.centre)
+            return source.prepare(added, rows=BLOCK)
+        return source
+
+    def initial(self, rng: np.random.Generator) -> GaussianParameters:
+        """Return initial parameters: those given, and the others from initial responsibilities."""
+        if self.given.keys() >= {"weights", "means", "structure"}:
+            return GaussianParameters(**self.given)
+        z, weights = initial_rows(self.source, self.standardizer, self.n_components, rng)
+        r = initial_responsibilities(self.init_params, z, weights, self.n_components, rng)
+        return replace(self.from_responsibilities(z, weights, r), **self.given)
+
+    def expect(self, params: GaussianParameters) -> EStep:
+        """Return the E-step at these parameters, in the fastest form that is precise enough."""
+        common: dict[str, Any] = {
+            "params": params,
+            "shape": self.shape,
+            "standardizer": self.standardizer,
+            "penalty": self.log_prior(params),
+        }
+        structure, means = params.structure, params.means
+        K, d = means.shape
+        log_weights = self.log_weights(params)
+        if self.summary is not None and not self.summary.complete:
+            independent = isinstance(structure, Diagonal | Isotropic)
+            found = structure.diagonal if independent else structure.dense()
+            covariances = np.broadcast_to(found, (K, *found.shape[-1 if independent else -2 :]))
+            return IncompleteEStep(log_weights=log_weights, covariances=covariances, **common)
+        constants = log_weights - 0.5 * (structure.log_det + d * LOG_2PI)
+        whitening = whiteners(structure)
+        norm = float(np.max(np.sum(whitening.reshape(len(whitening), -1) ** 2, axis=1)))
+        precise = np.finfo(np.float64).eps * norm * self.squared_radius < ROUNDING
+        if precise and (self.shape.features != PRODUCTS or d <= WIDE):
+            about_centre = replace(params, means=means - self.centre)
+            natural = natural_parameters(constants, about_centre, self.shape.features)
+            return NaturalEStep(natural=natural, centre=self.centre, **common)
+        whitening = np.broadcast_to(whitening, (K, *whitening.shape[1:]))
+        return WhitenedEStep(constants=constants, whiteners=whitening, **common)
+
+    def maximize(self, sums: GaussianSums) -> GaussianParameters:
+        """Return the M-step: π_k = N_k / N, μ_k = Σ r_nk z_n / N_k, and Σ_k by the shape."""
+        structure = self.shape.maximize(
+            sums.weight, sums.scatter(), floor=self.floor, prior=self.prior, before=sums.params.structure
+        )
+        return GaussianParameters(
+            weights=sums.weight / sums.weight.sum(), means=sums.means, structure=structure
+        )
+
+    def log_weights(self, params: GaussianParameters) -> np.ndarray:
+        """Return the log of what multiplies N(z | μ_k, Σ_k): log π_k - ½ tr(diag(floor) Σ_k⁻¹)."""
+        return log_or_minus_inf(params.weights) - 0.5 * precision_diagonals(params.structure) @ self.floor
+
+    def log_prior(self, params: GaussianParameters) -> float:
+        """Return the log prior of the parameters, up to a constant."""
+        return self.prior.log_prob(params.structure)
+
+    def from_responsibilities(
+        self, z: np.ndarray, weights: np.ndarray | None, responsibilities: np.ndarray
+    ) -> GaussianParameters:
+        """Return the M-step of responsibilities (n, K) of complete standardized rows."""
+        r = responsibilities if weights is None else responsibilities * weights[:, None]
+        n = np.sum(r, axis=0)
+        means = r.T @ z / np.where(n > 0, n, 1.0)[:, None]
+        scatter = np.stack([_scatter(z, r[:, k], m) for k, m in enumerate(means)])
+        params = GaussianParameters(weights=n / n.sum(), means=means, structure=None)
+        return self.maximize(_about_means(n, self.shape.compress(scatter), params))
+
+    def implied(self, params: GaussianParameters, total: float) -> GaussianSums:
+        """Return the expected statistics of weight `total` whose M-step is `params`."""
+        n = params.weights * total
+        scatter = self.shape.implied_scatter(n, params.structure, floor=self.floor, prior=self.prior)
+        return _about_means(n, scatter, params)
+
+
+def _about_means(weight: np.ndarray, second: np.ndarray, params: GaussianParameters) -> GaussianSums:
+    return GaussianSums(
+        origin=params.means,
+        weight=weight,
+        first=np.zeros_like(params.means),
+        second=second,
+        log_likelihood=0.0,
+        penalty=0.0,
+        params=params,
+    )
 
 
 def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    some = weights > 0  # of labels, few
+    some = weights > 0  # few, where responsibilities are labels
     step = z[some] - mean
     return step.T @ (step * weights[some, None])
 
 
-def natural_parameters(constants: np.ndarray, params: GaussianParameters, kind: int) -> np.ndarray:
-    """Return η_k with log p(z, k) = η_k · T(z); of LINEAR features, but for what all components share."""
+def natural_parameters(constants: np.ndarray, params: GaussianParameters, features: int) -> np.ndarray:
+    """Return η_k with log p(z, k) = η_k · T(z); of LINEAR features, without what all components share."""
     means, structure = params.means, params.structure
-    if kind in (SQUARES, SUM_OF_SQUARES):
+    if features in (SQUARES, SUM_OF_SQUARES):
         precision = precision_diagonals(structure)
         slope = precision * means
-        second = -0.5 * (precision if kind == SQUARES else precision[:, :1])
+        second = -0.5 * (precision if features == SQUARES else precision[:, :1])
     else:
         precision = structure.precision()
         matrices = np.broadcast_to(precision, (len(means), *precision.shape[-2:]))
         slope = np.einsum("kij,kj->ki", matrices, means)
         second = packed(matrices * (0.5 * np.eye(means.shape[1]) - 1.0))
     parts = [(constants - 0.5 * np.sum(slope * means, axis=1))[:, None], slope]
-    return np.hstack(parts if kind == LINEAR else [*parts, second])
-
-
-def precision_diagonals(structure: Covariance) -> np.ndarray:
-    """Return the diagonals of the inverses, (K, d) or (d,)."""
-    if isinstance(structure, Diagonal | Isotropic):
-        return 1.0 / structure.diagonal
-    return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
-
-
-def _whiteners(structure: Covariance) -> np.ndarray:
-    """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
-    if isinstance(structure, Diagonal | Isotropic):
-        return 1.0 / np.sqrt(structure.diagonal)
-    lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
-    lower = lower.reshape(-1, *lower.shape[-2:])
-    return solve_triangular(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
-
-
-def _summed(
-    step: Callable[..., Any],
-    shift: np.ndarray,
-    scale: np.ndarray,
-    arguments: tuple[Any, ...],
-    x: np.ndarray,
-    weights: Any = None,
-) -> PassSums:
-    sums, evidence = step(x, weights, shift, scale, *arguments)
-    return PassSums(sums=sums, evidence=float(evidence))
+    return np.hstack(parts if features == LINEAR else [*parts, second])

@@ -1,7 +1,7 @@
 """K-means."""
 
+import math
 import warnings
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    Estimator,
-    FitInterrupted,
+    EMEstimator,
     ModelTags,
     Rows,
     all_or_nothing,
@@ -19,365 +18,63 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_number,
-    check_rows,
     refuse_foreign,
 )
-from tractable.data import as_source, sample_rows
+from tractable.data import Batch, as_source
 from tractable.data.blocks import map_rows
+from tractable.engines import EMResult
 from tractable.engines.kmeans import (
+    SEEDINGS,
     Centers,
     Clusters,
-    Frame,
-    HeldRows,
-    KMeansFit,
-    StreamedRows,
-    frame_about,
-    frame_of,
-    means,
-    random_rows,
-    search,
-    seeded_rows,
+    KMeansProblem,
+    cluster_means,
+    distance_standardizer,
 )
 from tractable.primitives.kmeans import assign
-from tractable.primitives.threads import single_threaded_blas
+from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
 
-__all__ = [
-    "CenterAnswers",
-    "KMeans",
-    "OnlineCenters",
-    "Starts",
-    "check_init",
-    "drawn_rows",
-    "followed",
-    "passes_over",
-]
-
-CHOICES = {"k-means++": seeded_rows, "random": random_rows}
-
-#: Seeds of a stream are chosen among so many rows, or so many a cluster.
-SAMPLED_ROWS, SAMPLED_ROWS_A_CLUSTER = 20_000, 50
+__all__ = ["KMeans"]
 
 
-def check_init(init: Any) -> None:
-    """Refuse what names no start; the shape of centres that are given is checked where columns are known."""
-    if isinstance(init, str) and init not in CHOICES:
-        raise ValueError(f"init must be one of {[*CHOICES]}, an array of centres or a callable, got {init!r}")
-
-
-class Starts:
-    """First centres, one set for each start."""
-
-    def __init__(self, *, init: Any, n_clusters: int, rows: Rows, rng: np.random.Generator) -> None:
-        self.init, self.n_clusters, self.rng = init, n_clusters, rng
-        self.given = None if isinstance(init, str) or callable(init) else init
-        if self.given is None:
-            self.x, self.weights = self._candidates(rows)
-        else:
-            width = rows.data.n_features if hasattr(rows.data, "n_features") else rows.data.shape[1]
-            self.given = _centers(self.given, n_clusters, width)
-
-    def n_tries(self, n_init: Any) -> int:
-        """Return how many starts are worth it."""
-        if self.given is not None:
-            return 1
-        if n_init == "auto":
-            return 10 if self.init == "random" else 1
-        return int(n_init)
-
-    def __call__(self, number: int) -> np.ndarray:
-        """Return the first centres of a start."""
-        if self.given is not None:
-            return self.given
-        if callable(self.init):
-            found = self.init(self.x, self.n_clusters, random_state=self.rng)
-            return _centers(found, self.n_clusters, self.x.shape[1])
-        return self.x[CHOICES[self.init](self.x, self.weights, self.n_clusters, self.rng)]
-
-    def _candidates(self, rows: Rows) -> tuple[np.ndarray, Any]:
-        if isinstance(rows.data, np.ndarray):
-            return rows.data, rows.weights
-        most = max(SAMPLED_ROWS, SAMPLED_ROWS_A_CLUSTER * self.n_clusters)
-        # A generator of its own: the starts are then those of the same rows in memory.
-        x, weights = sample_rows(rows.data, rows.weights, most, self.rng.spawn(1)[0])
-        if len(x) < self.n_clusters:
-            raise ValueError(f"X has n_samples={len(x)} that count, fewer than n_clusters={self.n_clusters}")
-        return x, weights
-
-
-def _centers(given: Any, n_clusters: int, width: int) -> np.ndarray:
-    try:
-        centers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"init must be centres, as numbers: {error}") from None
-    if centers.shape != (n_clusters, width):
-        raise ValueError(f"init must have shape ({n_clusters}, {width}), got {centers.shape}")
-    if not np.all(np.isfinite(centers)):
-        raise ValueError("init contains NaN or infinity")
-    return centers
-
-
-@value
-class OnlineCenters:
-    """Centres in a frame, and the weight of the rows each has been given."""
-
-    centers: np.ndarray  # (K, d)
-    counts: np.ndarray  # (K,)
-    n_steps: int = 0
-
-    def after(self, x: np.ndarray, weights: Any, frame: Frame) -> "OnlineCenters":
-        """Give the rows of a batch to the nearest centres and move each to its running mean.
-
-        μ_k ← (n_k μ_k + Σ w x) / (n_k + Σ w) (MacQueen 1967; Sculley 2010). A centre that has never been
-        given a row begins anew at the row of the batch that is farthest from the others.
-        """
-        rows = StreamedRows(x, weights, frame)
-        batch = rows.expect(Centers(centers=self.centers))
-        counts = self.counts + batch.counts
-        merged = replace(batch, sums=self.counts[:, None] * self.centers + batch.sums, counts=counts)
-        return OnlineCenters(centers=rows.maximize(merged).centers, counts=counts, n_steps=self.n_steps + 1)
-
-
-def drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n rows drawn by weight, with replacement, one uniform a row."""
-    u = rng.random(n)
-    if weights is None:
-        return (u * total).astype(np.int64)
-    held = np.cumsum(weights)
-    found = np.searchsorted(held, u * held[-1], side="right")
-    return np.minimum(found, int(np.flatnonzero(weights)[-1]))
-
-
-def passes_over(data: Any, weights: Any, size: int, rng: np.random.Generator) -> Iterator[Iterator[Any]]:
-    """Give batches of `size` rows, pass after pass: drawn by weight from memory, in order from a stream."""
-    if not isinstance(data, np.ndarray):
-        while True:
-            yield _cut(data, size)
-    # As many batches as make one pass; a row of weight two is two rows.
-    n_batches = int(np.ceil((len(data) if weights is None else float(np.sum(weights))) / size))
-    while True:
-        drawn = (drawn_rows(weights, len(data), size, rng) for _ in range(n_batches))
-        yield ((data[rows], None) for rows in drawn)
-
-
-def followed(
-    start: OnlineCenters, passes: Iterator[Iterator[Any]], frame: Frame, *, max_iter: int, tol: float
-) -> tuple[OnlineCenters, int, bool, bool]:
-    """Follow batches until a whole pass moves the centres by less than `tol` of the variance.
-
-    Returns the centres, the number of passes, and whether they settled or were interrupted.
-    """
-    state = start
-    for number in range(1, max_iter + 1):
-        before = state
-        try:
-            for x, weights in next(passes):
-                state = state.after(x, weights, frame)
-        except KeyboardInterrupt:
-            return state, number, False, True
-        if float(np.sum((state.centers - before.centers) ** 2)) <= tol * frame.variance:
-            return state, number, True, False
-    return state, max_iter, False, False
-
-
-def _cut(data: Any, size: int) -> Iterator[Any]:
-    for batch in as_source(data).batches():
-        for start in range(0, len(batch.X), size):
-            part = slice(start, start + size)
-            yield batch.X[part], None if batch.weights is None else batch.weights[part]
-
-
-#: Squares of longer steps are not all numbers.
-FAR = 1e140
-
-
-class CenterAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
-    """`predict`, `transform`, `score` and the two steps of a model with `cluster_centers_`."""
-
-    n_clusters: int
-    cluster_centers_: np.ndarray
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: that of the nearest centre.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) of int
-        """
-        check_fitted(self)
-        X, frame = self._held(X), self._frame()
-        centers = np.ascontiguousarray(frame.inside(self.cluster_centers_))
-        with single_threaded_blas():
-            return map_rows(lambda x: _nearest(x, frame, centers), X)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the distance of each row to each centre.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_clusters)
-        """
-        check_fitted(self)
-        centers = self.cluster_centers_
-
-        def distances(x: np.ndarray) -> np.ndarray:
-            found = np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in centers], axis=1)
-            far = ~np.all(found < FAR, axis=1)
-            if np.any(far):  # in units of the longest step, whose square is a number
-                step = x[far][:, None, :] - centers
-                unit = np.maximum(np.max(np.abs(step), axis=2), 1.0)
-                found[far] = unit * np.sqrt(np.sum((step / unit[:, :, None]) ** 2, axis=2))
-            return found
-
-        with np.errstate(over="ignore"):
-            return map_rows(distances, self._held(X))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return -J of rows at the fitted centres.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        float
-        """
-        held = self.summarize(X, sample_weight=sample_weight)
-        return -held.inertia / held.frame.scale**2
-
-    def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusters:
-        """Give rows to the fitted centres and return what each then holds: one E-step, changing nothing.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        Clusters
-            Merge two with ``+``; move the centres with `from_statistic`.
-        """
-        check_fitted(self)
-        rows, frame = self._rows(X, sample_weight, reset=False, least=1), self._frame()
-        centers = np.ascontiguousarray(frame.inside(self.cluster_centers_))
-        with single_threaded_blas():
-            found = StreamedRows(rows.data, rows.weights, frame).expect(Centers(centers=centers))
-        if not np.isfinite(found.inertia):
-            raise ValueError(
-                "X has values so far from the centres that squares overflow; rescale its columns"
-            )
-        return found
-
-    @all_or_nothing(afresh=False)
-    def from_statistic(self, statistic: Clusters) -> Self:
-        """Move the centres to the means of what they hold: one M-step. A centre without rows stays.
-
-        Parameters
-        ----------
-        statistic : Clusters
-            What `summarize` returned, or a sum of such.
-
-        Returns
-        -------
-        self
-        """
-        if not isinstance(statistic, Clusters):
-            raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
-        for name in [n for n in vars(self) if n.endswith("_") and n not in _COLUMNS]:
-            delattr(self, name)
-        self.cluster_centers_ = statistic.frame.outside(means(statistic))
-        self.counts_, self.n_features_in_ = statistic.counts, statistic.dim
-        return self
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
-
-    def _frame(self) -> Frame:
-        """Return a frame about the fitted centres."""
-        centers = self.cluster_centers_
-        return frame_about(centers.mean(axis=0), centers.var(axis=0))
-
-    def _held(self, X: Any) -> np.ndarray:
-        refuse_foreign(X)
-        return check_columns(self, X)
-
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool, least: int | None = None) -> Rows:
-        refuse_foreign(X)
-        rows = check_rows(self, X, None, sample_weight, reset=reset)
-        wanted = (self.n_clusters if reset else 1) if least is None else least
-        if rows.n_rows is not None and rows.n_rows < wanted:
-            raise ValueError(f"X has n_samples={rows.n_rows}, fewer than n_clusters={self.n_clusters}")
-        return rows
-
-
-_COLUMNS = ("n_features_in_", "feature_names_in_")
-
-
-def _nearest(x: np.ndarray, frame: Frame, centers: np.ndarray) -> np.ndarray:
-    """Return the nearest centre of each row, also where squared distances overflow."""
-    labels = assign(x, None, frame.shift, frame.scale, centers).labels
-    if max(float(np.max(x)), -float(np.min(x))) * frame.scale < FAR:
-        return labels
-    step = x - frame.shift
-    size = np.max(np.abs(step), axis=1)
-    far = size > FAR / frame.scale
-    if np.any(far):
-        # |c|² - 2 c·x, over the size of x.
-        unit = size[far, None]
-        scores = np.sum(centers * centers, axis=1) / (unit * frame.scale) - 2.0 * step[far] / unit @ centers.T
-        labels[far] = np.argmin(scores, axis=1)
-    return labels
-
-
-class KMeans(CenterAnswers):
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """Clusters about their means: the centres μ that make J = Σ_k Σ_i r_ik |x_i - μ_k|² small.
 
-    Two steps take turns until nothing changes (Lloyd): every row goes to its nearest centre,
-    r_ik = 1 for k = argmin_k |x_i - μ_k|² (the first of equals), and every centre to the mean of its rows,
-    μ_k = Σ_i r_ik x_i / Σ_i r_ik. J never rises, and the search ends at a local minimum, which depends on the
-    start: hence `n_init`, and seeds far apart (k-means++).
+    Two steps alternate until nothing changes (Lloyd): every row is assigned to its nearest centre,
+    r_ik = 1 for k = argmin_k |x_i - μ_k|² (the first of equals), and every centre moves to the mean of its
+    rows, μ_k = Σ_i r_ik x_i / Σ_i r_ik. J never rises, and the search ends at a local minimum, which depends
+    on the initial centres: hence `n_init`, and seeds far apart (k-means++).
 
     Rows held in memory or in a source are fitted exactly, over several passes; the answer is the same
     whatever the number of threads. `partial_fit` and `batch_size` follow batches, which is approximate.
     Distances are measured about the mean of the rows, so data far from the origin keep their clusters.
 
-    A cluster that loses all its rows begins anew at the row that is farthest from all other centres, which
-    cannot raise J. Where there are fewer different rows than clusters, the clusters that are left over stay
-    empty, with a warning.
+    The centre of a cluster that loses all its rows moves to the row that is farthest from all other centres,
+    which cannot raise J. Where there are fewer different rows than clusters, some clusters stay empty, with a
+    warning.
 
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     init : {"k-means++", "random"}, array of shape (n_clusters, n_features) or callable
-        The first centres: greedy k-means++, rows at random, these, or what
+        The initial centres: greedy k-means++, rows at random, these, or what
         ``init(X, n_clusters, random_state=generator)`` returns. From a stream of more than 20,000 rows
         (or 50 a cluster), seeds are chosen among so many.
     n_init : int or "auto"
-        Starts, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres that are
-        given are tried once.
+        Number of searches, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres
+        that are given are tried once.
     max_iter : int
-        Most iterations of a start.
+        Most iterations of a search.
     tol : float
-        The search ends when Σ_k |Δμ_k|² is at most this share of the mean variance of the columns.
+        The search ends when Σ_k |Δμ_k|² is at most this fraction of the mean variance of the columns.
     batch_size : int, optional
         Learn from batches of so many rows instead, drawn by weight (from a stream: in its order), each centre
         the running mean of the rows it was given: much faster for many rows, and approximate.
         `max_iter` then counts passes.
     random_state : None, int, RandomState or Generator
+        The seed of the initial centres and the batches.
     algorithm : {"auto", "hamerly", "lloyd"}
         "hamerly" keeps bounds on distances (twelve bytes a row) and skips what they decide; "lloyd" keeps
         nothing. They give the same clusters. "auto" is "hamerly" for rows in memory.
@@ -385,16 +82,19 @@ class KMeans(CenterAnswers):
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
+        The centres μ.
     labels_ : array of shape (n_samples,)
         The cluster of each row, where they were held in memory.
     inertia_ : float
         J, weighted where rows have weights.
-    inertias_ : array of shape (n_iter_ + 1,)
-        J at the start and after each iteration; it never rises. Not with `batch_size`.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        -J at the start and after each iteration; never falling. Not with `batch_size`.
     counts_ : array of shape (n_clusters,)
         Weight of the rows of each cluster.
     n_iter_ : int
+        Iterations of the best search; passes, with `batch_size`.
     converged_ : bool
+        Whether it ended by `tol`.
     n_steps_ : int
         Batches followed, with `batch_size` or `partial_fit`.
     n_features_in_ : int
@@ -411,13 +111,14 @@ class KMeans(CenterAnswers):
     >>> model = tractable.KMeans(3, init=X[[4, 5, 7]]).fit(X)
     >>> model.cluster_centers_.round(4).tolist()
     [[7.0, 4.3333], [1.5, 3.5], [3.6667, 9.0]]
-    >>> model.inertias_.round(4).tolist()
+    >>> (-model.objective_trace_).round(4).tolist()
     [55.0, 19.7222, 14.3333, 14.3333]
     >>> model.predict([[5.0, 5.0]]).tolist()
     [0]
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact over several passes")
+    cluster_centers_: np.ndarray
 
     def __init__(
         self,
@@ -439,41 +140,6 @@ class KMeans(CenterAnswers):
         self.batch_size = batch_size
         self.random_state = random_state
         self.algorithm = algorithm
-
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters of rows held in memory, in a file, or in a stream that can be walked again.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rows = self._rows(X, sample_weight, reset=True)
-        frame = frame_of(rows.data, rows.weights)
-        starts = Starts(
-            init=self.init, n_clusters=self.n_clusters, rows=rows, rng=as_generator(self.random_state)
-        )
-        held = isinstance(rows.data, np.ndarray) and self.algorithm != "lloyd"
-        problem = (HeldRows if held else StreamedRows)(rows.data, rows.weights, frame)
-        if self.batch_size is None:
-            tries = starts.n_tries(self.n_init)
-            fit = search(problem, starts, n_init=tries, max_iter=self.max_iter, tol=self.tol)
-            self.inertias_ = fit.inertias
-        else:
-            fit = self._follow(rows, problem, starts)
-        self._adopt(fit, rows)
-        if fit.interrupted:
-            raise FitInterrupted
-        self._report()
-        return self
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -499,24 +165,25 @@ class KMeans(CenterAnswers):
                 f"n_clusters is {self.n_clusters}, but the model has learned {len(self.cluster_centers_)} "
                 "clusters, which partial_fit goes on with; fit anew"
             )
-        rows = self._rows(X, sample_weight, reset=first)
-        frame = frame_of(rows.data, rows.weights)
+        problem = self._em_problem(self._validate_rows(X, y, sample_weight, reset=first), fitted=False)
+        standardizer = problem.standardizer
         if first:
-            rng = as_generator(self.random_state)
-            starts = Starts(init=self.init, n_clusters=self.n_clusters, rows=rows, rng=rng)
-            self.cluster_centers_, self.counts_, self.n_steps_ = starts(0), np.zeros(self.n_clusters), 0
+            centers = problem.initial(as_generator(self.random_state)).centers
+            self.counts_, self.n_steps_ = np.zeros(self.n_clusters), 0
+        else:
+            centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
         state = OnlineCenters(
-            centers=np.ascontiguousarray(frame.inside(self.cluster_centers_)),
+            centers=centers,
             counts=self.counts_,
             n_steps=getattr(self, "n_steps_", 0),
+            standardizer=standardizer,
         )
-        whole = [(rows.data, rows.weights)] if isinstance(rows.data, np.ndarray) else _batches(rows.data)
-        for x, w in whole:
-            state = state.after(x, w, frame)
-        for name in ("labels_", "inertia_", "inertias_", "n_iter_", "converged_"):
-            self.__dict__.pop(name, None)  # true of the rows before
-        self.cluster_centers_, self.counts_ = frame.outside(state.centers), state.counts
-        self.n_steps_ = state.n_steps
+        # All rows in memory are one batch, and those of a stream come as it gives them.
+        rows = problem.source.n_rows if problem.source.in_memory else None
+        state = problem.source.accumulate(OnlineCenters.after, state, rows=rows)
+        self._forget("labels_", "inertia_", *self._SEARCH_ATTRIBUTES)  # of the rows before
+        self.cluster_centers_ = standardizer.inverse_transform(state.centers)
+        self.counts_, self.n_steps_ = state.counts, state.n_steps
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
@@ -535,47 +202,187 @@ class KMeans(CenterAnswers):
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each row: that of the nearest centre.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) of int
+        """
+        check_fitted(self)
+        standardizer = self._center_standardizer()
+        centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
+        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the distance of each row to each centre.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_clusters)
+        """
+        check_fitted(self)
+        return map_rows(Distances(centers=self.cluster_centers_), self._columns(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return -J of rows at the fitted centres.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,) or column name, optional
+
+        Returns
+        -------
+        float
+        """
+        held = self.summarize(X, sample_weight=sample_weight)
+        return -float(held.inertia / held.standardizer.scale[0] ** 2)
+
+    @all_or_nothing(afresh=False)
+    def from_statistic(self, statistic: Clusters) -> Self:
+        """Move the centres to the means of what they hold: one M-step. A centre without rows stays.
+
+        Parameters
+        ----------
+        statistic : Clusters
+            What `summarize` returned, or a sum of such.
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(statistic, Clusters):
+            raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
+        known = ("n_features_in_", "feature_names_in_")
+        self._forget(*[name for name in vars(self) if name.endswith("_") and name not in known])
+        self.cluster_centers_ = statistic.standardizer.inverse_transform(cluster_means(statistic))
+        self.counts_, self.n_features_in_ = statistic.counts, statistic.dim
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _columns(self, X: Any) -> np.ndarray:
+        refuse_foreign(X)
+        return check_columns(self, X)
+
+    def _center_standardizer(self) -> Standardizer:
+        """Return the scale of distances to the fitted centres."""
+        return Standardizer.from_moments(DiagonalMoments.of(self.cluster_centers_), common=True, exact=True)
+
     def _check_parameters(self) -> None:
         check_number("n_clusters", self.n_clusters, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, least=0.0)
         check_choice("algorithm", self.algorithm, ["auto", "hamerly", "lloyd"])
-        check_init(self.init)
+        if isinstance(self.init, str) and self.init not in SEEDINGS:
+            raise ValueError(
+                f"init must be one of {[*SEEDINGS]}, an array of centres or a callable, got {self.init!r}"
+            )
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_number("n_init", self.n_init, least=1, whole=True)
         if self.batch_size is not None:
             check_number("batch_size", self.batch_size, least=1, whole=True)
 
-    def _follow(self, rows: Rows, problem: StreamedRows, starts: Starts) -> KMeansFit:
-        """Learn from batches, and end with one look at all rows."""
-        frame = problem.frame
-        first = np.ascontiguousarray(frame.inside(starts(0)))
-        passes = passes_over(rows.data, rows.weights, int(self.batch_size or 1), starts.rng)
-        start = OnlineCenters(centers=first, counts=np.zeros(len(first)))
-        with single_threaded_blas():
-            state, n_iter, settled, stopped = followed(
-                start, passes, frame, max_iter=self.max_iter, tol=self.tol
-            )
-            labels, held = problem.finish(Centers(centers=state.centers))
-        self.n_steps_ = state.n_steps
-        return KMeansFit(
-            centers=frame.outside(state.centers),
-            labels=labels,
-            counts=held.counts,
-            inertia=held.inertia / frame.scale**2,
-            inertias=np.zeros(0),
-            n_iter=n_iter,
-            converged=settled,
-            interrupted=stopped,
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
+        if reset and rows.n_rows is not None and rows.n_rows < self.n_clusters:
+            raise ValueError(f"X has n_samples={rows.n_rows}, fewer than n_clusters={self.n_clusters}")
+        return rows
+
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> KMeansProblem:
+        source: Any = None if rows is None else rows.source
+        if fitted or source is None:
+            standardizer, variance = self._center_standardizer(), 1.0
+        else:
+            standardizer, variance = distance_standardizer(source)
+        return KMeansProblem(
+            source,
+            standardizer,
+            n_clusters=self.n_clusters,
+            variance=variance,
+            init=self.init,
+            bounds=self.algorithm != "lloyd" and not fitted,
+            tol=self.tol,
         )
 
-    def _adopt(self, fit: KMeansFit, rows: Rows) -> None:
-        self.cluster_centers_, self.counts_ = fit.centers, fit.counts
-        self.inertia_, self.n_iter_, self.converged_ = float(fit.inertia), fit.n_iter, fit.converged
-        if isinstance(rows.data, np.ndarray):
-            self.labels_ = self.predict(rows.data) if fit.labels is None else fit.labels
+    def _fitted_params(self, problem: KMeansProblem) -> Centers:
+        centers = np.ascontiguousarray(problem.standardizer.transform(self.cluster_centers_))
+        return Centers(centers=centers)
 
-    def _report(self) -> None:
+    def _n_starts(self) -> int:
+        if not isinstance(self.init, str) and not callable(self.init):
+            return 1
+        if self.n_init == "auto":
+            return 10 if isinstance(self.init, str) and self.init == "random" else 1
+        return int(self.n_init)
+
+    def _run_em(self, problem: KMeansProblem, params: Centers) -> EMResult:
+        return problem.run_em(params, self.max_iter)
+
+    def _search(self, problem: KMeansProblem, earlier: Any) -> EMResult:
+        if self.batch_size is None:
+            return super()._search(problem, earlier)
+        return self._search_online(problem, int(self.batch_size))
+
+    def _search_online(self, problem: KMeansProblem, size: int) -> EMResult:
+        """Follow batches until a whole pass moves the centres by less than `tol` of the variance."""
+        rng, counts = as_generator(self.random_state), np.zeros(self.n_clusters)
+        first = problem.initial(rng).centers
+        state = OnlineCenters(centers=first, counts=counts, standardizer=problem.standardizer)
+        whole = problem.source.collect() if problem.source.in_memory else None
+        number, settled, interrupted = 0, False, False
+        while number < self.max_iter and not (settled or interrupted):
+            before, number = state, number + 1
+            try:
+                if whole is None:
+                    state = problem.source.accumulate(OnlineCenters.after, state, rows=size)
+                else:
+                    state = _follow_draws(whole, state, size, rng)
+                settled = problem.settled(Centers(centers=before.centers), Centers(centers=state.centers))
+            except KeyboardInterrupt:
+                interrupted = True
+        self.n_steps_ = state.n_steps
+        return EMResult(
+            params=Centers(centers=state.centers),
+            trace=(math.nan,) * (number + 1),
+            converged=settled,
+            interrupted=interrupted,
+        )
+
+    def _set_fitted(self, params: Centers, problem: KMeansProblem) -> None:
+        labels, held = problem.held(params)
+        self.cluster_centers_ = problem.standardizer.inverse_transform(params.centers)
+        self.counts_ = held.counts
+        self.inertia_ = float(held.inertia / problem.standardizer.scale[0] ** 2)
+        if labels is None and problem.source is not None and problem.source.in_memory:
+            labels = self.predict(problem.source.collect().X)
+        if labels is not None:
+            self.labels_ = labels
+
+    def _set_search(self, result: EMResult, problem: KMeansProblem) -> None:
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        if self.batch_size is None:
+            trace = np.asarray(result.trace) / problem.standardizer.scale[0] ** 2
+            trace[-1] = -self.inertia_
+            # Differences gather rounding; J itself never rises.
+            self.objective_trace_ = np.minimum.accumulate(trace[::-1])[::-1]
+
+    def _not_converged(self, result: EMResult) -> str:
+        return f"k-means did not converge in {self.max_iter} iterations; raise max_iter or tol"
+
+    def _warn_fitted(self) -> None:
         empty = int(np.sum(self.counts_ == 0.0))
         if empty:
             warnings.warn(
@@ -584,13 +391,72 @@ class KMeans(CenterAnswers):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        elif not self.converged_:
-            warnings.warn(
-                f"k-means did not settle in {self.max_iter} iterations; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
 
-def _batches(source: Any) -> Any:
-    return ((batch.X, batch.weights) for batch in source.batches() if len(batch.X))
+@value
+class NearestCenter:
+    """The label of each row: that of its nearest centre."""
+
+    centers: np.ndarray
+    standardizer: Standardizer
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        shift, scale = self.standardizer.shift, float(self.standardizer.scale[0])
+        return assign(x, None, shift, scale, self.centers).labels
+
+
+@value
+class Distances:
+    """The distances of each row to every centre."""
+
+    centers: np.ndarray
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in self.centers], axis=1)
+
+
+@value
+class OnlineCenters:
+    """Centres in standardized columns, and the weight of the rows each has been given."""
+
+    centers: np.ndarray  # (K, d)
+    counts: np.ndarray  # (K,)
+    standardizer: Standardizer
+    n_steps: int = 0
+
+    def after(self, batch: Batch) -> "OnlineCenters":
+        """Give the rows of a batch to the nearest centres and move each to its running mean.
+
+        μ_k ← (n_k μ_k + Σ w x) / (n_k + Σ w) (MacQueen 1967; Sculley 2010). A centre that has never been
+        given a row moves to the row of the batch that is farthest from the others.
+        """
+        if not batch.n_rows:
+            return self
+        source = as_source(batch.X, None, batch.weights)
+        problem = KMeansProblem(source, self.standardizer, n_clusters=len(self.centers), bounds=False)
+        found = source.reduce(problem.expect(Centers(centers=self.centers)))
+        counts = self.counts + found.counts
+        merged = replace(found, sums=self.counts[:, None] * self.centers + found.sums, counts=counts)
+        return replace(
+            self, centers=problem.maximize(merged).centers, counts=counts, n_steps=self.n_steps + 1
+        )
+
+
+def _follow_draws(rows: Batch, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
+    """Follow as many batches of `size` rows, drawn by weight, as make one pass."""
+    x, weights = rows.X, rows.weights
+    # A row of weight two is two rows.
+    n_batches = int(np.ceil((len(x) if weights is None else float(np.sum(weights))) / size))
+    for _ in range(n_batches):
+        state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
+    return state
+
+
+def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n rows drawn by weight, with replacement, one uniform a row."""
+    u = rng.random(n)
+    if weights is None:
+        return (u * total).astype(np.int64)
+    held = np.cumsum(weights)
+    found = np.searchsorted(held, u * held[-1], side="right")
+    return np.minimum(found, int(np.flatnonzero(weights)[-1]))

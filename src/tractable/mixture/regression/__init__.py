@@ -6,13 +6,12 @@ from tractable.mixture.regression.estimator import (
     NoiseCollapsedWarning,
 )
 from tractable.mixture.regression.model import RegressionMixture
-from tractable.mixture.regression.steps import ExpectedPlanes, RegressionUnits
+from tractable.mixture.regression.steps import ExpectedRegressions
 
 __all__ = [
-    "ExpectedPlanes",
+    "ExpectedRegressions",
     "MixtureOfExperts",
     "MixtureOfRegressors",
     "NoiseCollapsedWarning",
     "RegressionMixture",
-    "RegressionUnits",
 ]

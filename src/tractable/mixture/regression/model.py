@@ -1,4 +1,4 @@
-"""Several planes, the noise about each, and which of them a row belongs to: parameters and pure functions."""
+"""Several linear regressions, the noise of each, and their mixing weights: parameters and pure functions."""
 
 from functools import cached_property
 from math import log, pi
@@ -14,36 +14,36 @@ __all__ = ["RegressionMixture"]
 
 @value
 class RegressionMixture:
-    """p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), with planes f_k and log π(x) = log softmax(gate [1, x]).
+    """p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), with linear f_k and log π(x) = log softmax(gate [1, x]).
 
     Parameters
     ----------
-    planes : tuple of K LeastSquares
+    regressions : tuple of K LeastSquares
     noise : array (K,)
         σ².
     gate : array (K, 1) or (K, 1 + d)
-        Logarithms of constant shares; or the intercepts and coefficients of a softmax.
+        Logarithms of constant mixing weights; or the intercepts and coefficients of a softmax.
     """
 
-    planes: tuple[LeastSquares, ...]
+    regressions: tuple[LeastSquares, ...]
     noise: np.ndarray
     gate: np.ndarray
 
     @cached_property
     def coef(self) -> np.ndarray:
-        """Coefficients of the planes, (K, d)."""
-        return np.concatenate([plane.coef for plane in self.planes])
+        """Coefficients, (K, d)."""
+        return np.concatenate([regression.coef for regression in self.regressions])
 
     @cached_property
     def intercept(self) -> np.ndarray:
-        """The planes at the origin, (K,)."""
-        return np.concatenate([plane.intercept for plane in self.planes])
+        """Intercepts, (K,)."""
+        return np.concatenate([regression.intercept for regression in self.regressions])
 
-    def heights(self, x: np.ndarray) -> np.ndarray:
+    def means(self, x: np.ndarray) -> np.ndarray:
         """Return f_k(x), (n, K)."""
         return self.intercept + x @ self.coef.T
 
-    def log_shares(self, x: np.ndarray) -> np.ndarray:
+    def log_weights(self, x: np.ndarray) -> np.ndarray:
         """Return log π_k(x), (n, K)."""
         if self.gate.shape[1] == 1:
             return np.broadcast_to(log_softmax(self.gate[:, 0]), (len(x), len(self.gate)))
@@ -51,14 +51,14 @@ class RegressionMixture:
 
     def log_joint(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K)."""
-        squares = (y[:, None] - self.heights(x)) ** 2 / self.noise
-        return self.log_shares(x) - 0.5 * (squares + np.log(self.noise) + log(2.0 * pi))
+        squares = (y[:, None] - self.means(x)) ** 2 / self.noise
+        return self.log_weights(x) - 0.5 * (squares + np.log(self.noise) + log(2.0 * pi))
 
-    def plane_variance(self, x: np.ndarray) -> np.ndarray:
-        """Return the large-sample variance of each plane, as if rows were known to belong to it, (n, K).
+    def mean_variance(self, x: np.ndarray) -> np.ndarray:
+        """Return the large-sample variance of each f_k(x), as if the labels of the rows were known, (n, K).
 
-        σ_k² h / (1 + h) with the leverage h among the rows of the plane: what would be left of it with one
-        more row at x. Of many rows that is σ_k² h; of few, which say little, no more than the noise.
+        σ_k² h / (1 + h) with the leverage h among the rows of the component: what would be left of it with
+        one more row at x. Of many rows that is σ_k² h; of few, no more than the noise.
         """
-        leverage = np.column_stack([plane.leverage(x) for plane in self.planes])
+        leverage = np.column_stack([regression.leverage(x) for regression in self.regressions])
         return self.noise * leverage / (1.0 + leverage)

@@ -1,132 +1,308 @@
-"""Units in which a mixture of regressions is searched: columns and targets of mean 0 and spread 1."""
+"""The two steps of EM for mixtures of linear regressions, with constant mixing weights or a softmax gate.
+
+E-step (:class:`RegressionEStep`): responsibilities γ_nk ∝ π_k(x_n) N(y_n | f_k(x_n), σ_k²), and the linear
+statistic of the rows with these weights for every component. M-step (:meth:`RegressionProblem.maximize`):
+weighted least squares, the noise, and the mixing weights or the gate.
+"""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.special import log_sum_exp
-from tractable.base import Rows
+from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.glm import LossExpansion, softmax_regression
+from tractable.engines.glm import softmax_regression
+from tractable.engines.glm.losses import LossExpansion
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
-from tractable.statistics import LinearFactor
+from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer
 from tractable.statistics.rows import as_rows
 from tractable.value import replace, value
 
-__all__ = ["ExpectedPlanes", "RegressionProblem", "RegressionUnits", "survey"]
+__all__ = ["ExpectedRegressions", "RegressionEStep", "RegressionProblem", "RowSummary", "as_target"]
 
-#: A spread of fewer roundings than these of a column's mean is no spread.
-ROUNDINGS = 16.0
+#: Responsibilities below exp(-230) are taken for zero.
+LEAST_RESPONSIBILITY = 1e-100
 
+#: How far apart the logits of two components are initially, at most, in standard deviations.
+INITIAL_GATE = 4.0
 
-@value
-class RegressionUnits:
-    """The search runs on (x - shift) / spread and (y - middle) / width.
-
-    Parameters
-    ----------
-    shift, spread : array (d,)
-        The spread of a column that never varies is infinite: in these units it is zero.
-    middle, width : float
-        Of the targets.
-    located : bool
-        Whether planes have an intercept; without one nothing is shifted.
-    plane : LeastSquares
-        The one plane of least squares, in these units.
-    total : float
-        Weight of the rows.
-    """
-
-    shift: np.ndarray
-    spread: np.ndarray
-    middle: float
-    width: float
-    located: bool
-    plane: LeastSquares
-    total: float
-
-    def columns(self, x: Any) -> np.ndarray:
-        """Return rows in these units."""
-        return (as_rows(x) - self.shift) / self.spread
-
-    def targets(self, y: Any) -> np.ndarray:
-        """Return targets in these units."""
-        return (one_target(y) - self.middle) / self.width
-
-    def slopes(self, coef: np.ndarray) -> np.ndarray:
-        """Return coefficients (K, d) of planes in the units of the rows."""
-        return coef * self.width / self.spread
-
-    def heights(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
-        """Return the intercepts (K,) of planes in the units of the rows."""
-        return self.middle + self.width * intercept - self.slopes(coef) @ self.shift
+#: Newton steps of the gate in one M-step, which need only raise the objective.
+GATE_STEPS = 2
 
 
 @value
-class _Survey:
-    """The linear statistic of rows, and how many of them count."""
+class ExpectedRegressions:
+    """Expected statistics of rows: a linear statistic for every component, weighted by responsibilities."""
+
+    params: RegressionMixture
+    factors: tuple[LinearFactor, ...]
+    log_likelihood: float  # of the rows, in their own scale
+    penalty: float  # part of the objective once, however many statistics are merged
+
+    @property
+    def objective(self) -> float:
+        """The penalised log-likelihood."""
+        return self.log_likelihood - self.penalty
+
+    @property
+    def weight(self) -> np.ndarray:
+        """N_k, the expected number of rows of each component, (K,)."""
+        return np.array([float(factor.weight) for factor in self.factors])
+
+    def __add__(self, other: "ExpectedRegressions") -> "ExpectedRegressions":
+        return replace(
+            self,
+            factors=tuple(a + b for a, b in zip(self.factors, other.factors, strict=True)),
+            log_likelihood=self.log_likelihood + other.log_likelihood,
+        )
+
+
+@value
+class RowSummary:
+    """The linear statistic of rows with one target, and how many of them have a positive weight."""
 
     linear: LinearFactor
     n_rows: int
 
     @classmethod
-    def of(cls, x: Any, y: Any, weights: Any = None) -> "_Survey":
-        found = LinearFactor.of(x, one_target(y), weights)
+    def of(cls, x: Any, y: Any = None, weights: Any = None) -> "RowSummary":
+        """Summarise a block of rows."""
+        if y is None:
+            raise ValueError("y must be given: X is a source without a target")
+        found = LinearFactor.of(x, as_target(y), weights)
         return cls(linear=found, n_rows=len(x) if weights is None else int(np.sum(np.asarray(weights) > 0)))
 
-    def __add__(self, other: "_Survey") -> "_Survey":
-        return _Survey(linear=self.linear + other.linear, n_rows=self.n_rows + other.n_rows)
+    def __add__(self, other: "RowSummary") -> "RowSummary":
+        return RowSummary(linear=self.linear + other.linear, n_rows=self.n_rows + other.n_rows)
 
+    def standardizer(self, *, fit_intercept: bool) -> Standardizer:
+        """Return the standardizer of the columns and, last, the target; constant columns become zero.
 
-def survey(rows: Rows, n_components: int, *, fit_intercept: bool) -> RegressionUnits:
-    """Look at the rows once, and refuse those that no search can use."""
-    if rows.y is None and not hasattr(rows.data, "batches"):
-        raise ValueError("y must be given")
-    found = fold(_survey_of, rows.data, rows.y, weights=rows.weights)
-    if not float(found.linear.weight) > 0.0:
-        raise ValueError("sample_weight must have a positive entry, all are zero")
-    if found.n_rows < n_components:
-        raise ValueError(
-            f"n_components={n_components} needs as many rows that count, but X has n_samples={found.n_rows}"
+        Without an intercept nothing is shifted, and the scale is the root mean square.
+        """
+        total, mean = float(self.linear.weight), self.linear.mean
+        with np.errstate(over="ignore"):
+            scatter = np.sum(self.linear.factor**2, axis=0)
+            squares = scatter + total * mean**2
+        for name, found in (("X", squares[:-1]), ("y", squares[-1:])):
+            if not np.all(np.isfinite(found)):
+                raise ValueError(f"{name} has values so large that their squares overflow; rescale it")
+        whole = np.sqrt(squares[-1] / total)
+        if not fit_intercept:
+            mean, scatter = np.zeros_like(mean), squares
+        moments = DiagonalMoments(
+            weight=np.full(len(mean), total), mean=mean, scatter=scatter, total=total, unseen=0.0
         )
-    return _units(found.linear, fit_intercept=fit_intercept)
+        found = Standardizer.from_moments(moments)
+        scale = np.where(found.varies, found.scale, 0.0)
+        if not found.varies[-1]:
+            scale[-1] = 1.0 / (whole or 1.0)
+        return replace(found, scale=scale)
 
 
-def _survey_of(x: Any, y: Any = None, weights: Any = None) -> _Survey:
-    if y is None:
-        raise ValueError("y must be given: X is a source without a target")
-    return _Survey.of(x, y, weights)
+def standardized(standardizer: Standardizer, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return standardized rows and targets."""
+    columns, target = standardizer[:-1], standardizer[-1]
+    return columns.transform(as_rows(x)), target.transform(as_target(y))
 
 
-def _units(linear: LinearFactor, *, fit_intercept: bool) -> RegressionUnits:
-    total, d = float(linear.weight), linear.dim
-    spread = _lengths(linear.factor) / np.sqrt(total)
-    whole = np.hypot(spread, linear.mean)  # about the origin
-    varies = spread > ROUNDINGS * np.finfo(float).eps * np.abs(linear.mean)
-    if not fit_intercept:
-        spread, varies = whole, whole > 0
-    shift = linear.mean if fit_intercept else np.zeros(d + 1)
-    columns = np.where(varies[:d], spread[:d], np.inf)
-    width = float(spread[d]) if varies[d] else float(whole[d]) or 1.0
-    _check_width(width)
-    scale = np.append(columns, width)
-    standard = replace(linear, mean=(linear.mean - shift) / scale, factor=linear.factor / scale)
-    return RegressionUnits(
-        shift=shift[:d],
-        spread=columns,
-        middle=float(shift[d]),
-        width=width,
-        located=fit_intercept,
-        plane=least_squares(standard, fit_intercept=fit_intercept),
-        total=total,
-    )
+@value
+class RegressionEStep:
+    """Responsibilities γ_nk ∝ π_k(x_n) N(y_n | f_k(x_n), σ_k²) of a block, and the statistics they weight."""
+
+    params: RegressionMixture
+    standardizer: Standardizer
+    penalty: float
+
+    def __call__(self, block: Batch) -> ExpectedRegressions:
+        x, y, r, log_prob = self.responsibilities(block)
+        w = np.ones(len(y)) if block.weights is None else np.asarray(block.weights, dtype=np.float64)
+        r = np.where(r > LEAST_RESPONSIBILITY, r, 0.0) * w[:, None]
+        log_jacobian = float(np.log(self.standardizer.scale[-1]))
+        return ExpectedRegressions(
+            params=self.params,
+            factors=tuple(LinearFactor.of(x, y, column) for column in r.T),
+            log_likelihood=float(w @ log_prob) + float(np.sum(w)) * log_jacobian,
+            penalty=self.penalty,
+        )
+
+    def responsibilities(self, block: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return standardized rows and targets, responsibilities (n, K) and log p(y | x) (n,)."""
+        x, y = standardized(self.standardizer, block.X, block.y)
+        joint = self.params.log_joint(x, y)
+        log_prob = log_sum_exp(joint)
+        return x, y, np.exp(joint - log_prob[:, None]), log_prob
 
 
-def one_target(y: Any) -> np.ndarray:
-    """Return targets as a vector; refuse several."""
+@value
+class GateExpansion:
+    """A softmax loss expanded at given coefficients, with responsibilities for targets."""
+
+    step: RegressionEStep
+    of: Callable[..., LossExpansion]
+
+    def __call__(self, block: Batch) -> LossExpansion:
+        x, _, r, _ = self.step.responsibilities(block)
+        return self.of(x, r, weights=block.weights)
+
+
+class RegressionProblem:
+    """The data and the two steps of a mixture of regressions, in standardized columns and targets.
+
+    Parameters
+    ----------
+    source : Source or None
+        None for an M-step alone, which leaves a gate as it is.
+    summary : RowSummary or None
+        That of the rows.
+    standardizer : Standardizer
+        Of the columns and the target.
+    n_components : int
+    fit_intercept : bool
+    alpha : float
+        Penalty weight of squared coefficients, in the rows' own scale and divided by each noise.
+    shared : bool
+        Whether all components have one noise.
+    floor : float
+        The least noise variance, standardized.
+    gate_alpha : float, optional
+        Penalty weight of squared coefficients of the gate; without it mixing weights are constant.
+    initial_coef : tuple of arrays (K, d) and (K,), optional
+        Initial coefficients and intercepts, standardized.
+    """
+
+    def __init__(
+        self,
+        source: Source | None,
+        summary: RowSummary | None,
+        standardizer: Standardizer,
+        *,
+        n_components: int,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        shared: bool = True,
+        floor: float,
+        gate_alpha: float | None = None,
+        initial_coef: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        self.data: Any = source
+        self.standardizer, self.n_components, self.fit_intercept = standardizer, n_components, fit_intercept
+        self.root_alpha = np.sqrt(float(alpha)) * standardizer.scale[:-1]
+        self.shared, self.floor, self.gate_alpha = shared, floor, gate_alpha
+        self.initial_coef = initial_coef
+        self.total = 0.0 if summary is None else float(summary.linear.weight)
+        if summary is not None:
+            self.least_squares = self._one_regression(summary.linear)
+
+    def _one_regression(self, linear: LinearFactor) -> LeastSquares:
+        """Return the least-squares fit of all rows."""
+        scale = self.standardizer.scale
+        mean = (linear.mean - self.standardizer.shift) * scale
+        standard = replace(linear, mean=mean, factor=linear.factor * scale)
+        return least_squares(standard, fit_intercept=self.fit_intercept)
+
+    def initial(self, rng: np.random.Generator) -> RegressionMixture:
+        """Return given regressions, or ones scattered about least squares as far as its residuals reach.
+
+        Random slopes in directions in which the rows vary alike: the components differ by the residuals'
+        standard deviation.
+        """
+        if self.initial_coef is not None:
+            return self.with_coefficients(*self.initial_coef)
+        one, K = self.least_squares, self.n_components
+        reach = np.sqrt(max(float(one.noise_variance_ml[0]), self.floor))
+        apart = rng.random() if self.fit_intercept else 0.0  # the part of the difference in the intercepts
+        lifts = np.sqrt(apart) * reach * rng.standard_normal(K)
+        draws = np.sqrt((1.0 - apart) / max(one.rank, 1)) * reach * rng.standard_normal((K, one.rank))
+        tilts = np.sqrt(self.total) * draws @ one.root.T
+        found = self.with_coefficients(one.coef + tilts, one.intercept + lifts - tilts @ one.centre)
+        if self.gate_alpha is None:
+            return found
+        # A gate that separates the rows, more or less sharply: components may differ in where they are, too.
+        sharp = INITIAL_GATE * rng.random() / np.sqrt(max(one.rank, 1))
+        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((K, one.rank)) @ one.root.T
+        slopes -= slopes.mean(axis=0)
+        return replace(found, gate=np.column_stack([-slopes @ one.centre, slopes]))
+
+    def with_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
+        """Return given regressions with equal mixing weights and the noise of least squares."""
+        K, one = self.n_components, self.least_squares
+        offset = intercept + coef @ one.centre
+        regressions = tuple(
+            replace(one, coef=coef[[k]], intercept=intercept[[k]], offset=offset[[k]]) for k in range(K)
+        )
+        if self.gate_alpha is None:
+            gate = np.full((K, 1), -np.log(K))
+        else:
+            gate = np.zeros((K, 1 + one.coef.shape[1]))
+        noise = np.full(K, max(float(one.noise_variance_ml[0]), self.floor))
+        return RegressionMixture(regressions=regressions, noise=noise, gate=gate)
+
+    def expect(self, params: RegressionMixture) -> RegressionEStep:
+        """Return the E-step at these parameters."""
+        return RegressionEStep(params=params, standardizer=self.standardizer, penalty=self.penalty(params))
+
+    def maximize(self, expected: ExpectedRegressions) -> RegressionMixture:
+        """Return weighted least squares, its noise, and the mixing weights or the gate."""
+        before, weight = expected.params, expected.weight
+        regressions = tuple(
+            self._regression(factor, old)
+            for factor, old in zip(expected.factors, before.regressions, strict=True)
+        )
+        # The residual sum of squares is Σ_n γ_nk (y_n - f_k(x_n))², with the penalty.
+        squares = np.array([float(regression.rss[0]) for regression in regressions])
+        return RegressionMixture(
+            regressions=regressions,
+            noise=self._noise(squares, weight, before.noise),
+            gate=self._constant_gate(weight) if self.gate_alpha is None else self._gate(before),
+        )
+
+    def penalty(self, params: RegressionMixture) -> float:
+        """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
+        found = 0.5 * float(np.sum((params.coef * self.root_alpha) ** 2 / params.noise[:, None]))
+        return found + 0.5 * (self.gate_alpha or 0.0) * float(np.sum(params.gate[:, 1:] ** 2))
+
+    def _regression(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:
+        """Return argmin_w Σ_n γ_n (y_n - f(x_n))² + α|w|²: by QR, the penalty as rows of its own."""
+        if not float(factor.weight) > 0.0:
+            return replace(before, rss=np.zeros(1))  # a component without rows stays
+        if np.any(self.root_alpha > 0):
+            penalty = np.column_stack([np.diag(self.root_alpha), np.zeros(len(self.root_alpha))])
+            factor = replace(factor, factor=triangle(np.concatenate([factor.factor, penalty])))
+        return least_squares(factor, fit_intercept=self.fit_intercept)
+
+    def _noise(self, squares: np.ndarray, weight: np.ndarray, before: np.ndarray) -> np.ndarray:
+        if self.shared:
+            return np.full(len(weight), max(float(np.sum(squares) / np.sum(weight)), self.floor))
+        own = np.where(weight > 0, squares / np.where(weight > 0, weight, 1.0), before)
+        return np.maximum(own, self.floor)
+
+    def _constant_gate(self, weight: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(weight / np.sum(weight))[:, None]
+
+    def _gate(self, before: RegressionMixture) -> np.ndarray:
+        """Return a gate that fits the responsibilities better: softmax regression on them (IRLS)."""
+        if self.data is None:
+            return before.gate
+        step = self.expect(before)
+        K, p = before.gate.shape
+        found = softmax_regression(
+            lambda of: self.data.reduce(GateExpansion(step=step, of=of)),
+            K,
+            p - 1,
+            penalty=self.gate_alpha,
+            start=before.gate,
+            max_iter=GATE_STEPS,
+        )
+        return np.column_stack([found.intercept, found.coef])
+
+
+def as_target(y: Any) -> np.ndarray:
+    """Return targets as a vector of numbers; refuse several."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -138,204 +314,13 @@ def one_target(y: Any) -> np.ndarray:
         raise ValueError(f"y must be numbers: {error}") from None
 
 
-def _check_width(width: float) -> None:
-    limits = np.finfo(float)
-    if not limits.tiny / limits.eps < width * width < limits.max * limits.eps:
-        raise ValueError("y varies by so much, or so little, that its square is no number; rescale it")
-
-
-def _lengths(factor: np.ndarray) -> np.ndarray:
-    """Return the lengths of columns, without overflow."""
-    peak = np.max(np.abs(factor), axis=0, initial=0.0)
-    peak = np.where(peak > 0, peak, 1.0)
-    return peak * np.sqrt(np.sum((factor / peak) ** 2, axis=0))
-
-
-#: Responsibilities below exp(-230) count for nothing.
-LEAST_SHARE = 1e-100
-
-#: How far apart the logits of two planes are where a search begins, at most, in standard deviations.
-GATE_REACH = 4.0
-
-#: Newton steps of the gate in one M-step: it need only climb.
-GATE_STEPS = 2
-
-
-@value
-class ExpectedPlanes:
-    """What the E-step expects of the rows: a linear statistic for every plane, with shares for weights."""
-
-    params: RegressionMixture
-    factors: tuple[LinearFactor, ...]
-    log_likelihood: float  # of the rows, in their own units
-    penalty: float  # taken off once, however many statistics are added
-
-    @property
-    def objective(self) -> float:
-        """The penalised log-likelihood."""
-        return self.log_likelihood - self.penalty
-
-    @property
-    def mass(self) -> np.ndarray:
-        """N_k: how many rows each plane is expected to have, (K,)."""
-        return np.array([float(factor.weight) for factor in self.factors])
-
-    def __add__(self, other: "ExpectedPlanes") -> "ExpectedPlanes":
-        return replace(
-            self,
-            factors=tuple(a + b for a, b in zip(self.factors, other.factors, strict=True)),
-            log_likelihood=self.log_likelihood + other.log_likelihood,
+def summarize_rows(source: Source, n_components: int) -> RowSummary:
+    """Summarise rows in one pass, and refuse those that no search can use."""
+    found = fold(RowSummary.of, source)
+    if not float(found.linear.weight) > 0.0:
+        raise ValueError("sample_weight must have a positive entry, all are zero")
+    if found.n_rows < n_components:
+        raise ValueError(
+            f"n_components={n_components} needs as many rows that count, but X has n_samples={found.n_rows}"
         )
-
-
-@value
-class RegressionProblem:
-    """Rows, and the pure steps of a search over them, in units of `units`.
-
-    Parameters
-    ----------
-    rows : Rows
-    units : RegressionUnits
-    n_components : int
-    root_alpha : array (d,)
-        The root of the price of squared coefficients, in these units and in units of each noise.
-    shared : bool
-        Whether all planes have one noise.
-    floor : float
-        The least noise.
-    gate_alpha : float, optional
-        Price of squared coefficients of the gate; without it the shares are constant.
-    """
-
-    rows: Rows
-    units: RegressionUnits
-    n_components: int
-    root_alpha: np.ndarray
-    shared: bool
-    floor: float
-    gate_alpha: float | None = None
-
-    @property
-    def total(self) -> float:
-        """Weight of the rows."""
-        return self.units.total
-
-    def start(self, rng: np.random.Generator) -> RegressionMixture:
-        """Return planes scattered about the one of least squares, as far as its residuals reach.
-
-        Random slopes in directions in which the rows vary alike: the planes differ by the residuals' spread.
-        """
-        plane, k, located = self.units.plane, self.n_components, self.units.located
-        reach = np.sqrt(max(float(plane.sigma2_ml[0]), self.floor))
-        apart = rng.random() if located else 0.0  # how much planes differ in height, and not in slope
-        lifts = np.sqrt(apart) * reach * rng.standard_normal(k)
-        draws = np.sqrt((1.0 - apart) / max(plane.rank, 1)) * reach * rng.standard_normal((k, plane.rank))
-        tilts = np.sqrt(self.total) * draws @ plane.spread.T
-        found = self.begin(plane.coef + tilts, plane.intercept + lifts - tilts @ plane.centre)
-        if self.gate_alpha is None:
-            return found
-        # A gate that parts the rows, more or less sharply: planes may differ in where they are, too.
-        sharp = GATE_REACH * rng.random() / np.sqrt(max(plane.rank, 1))
-        slopes = sharp * np.sqrt(self.total) * rng.standard_normal((k, plane.rank)) @ plane.spread.T
-        slopes -= slopes.mean(axis=0)
-        return replace(found, gate=np.column_stack([-slopes @ plane.centre, slopes]))
-
-    def begin(self, coef: np.ndarray, intercept: np.ndarray) -> RegressionMixture:
-        """Return given planes with equal shares and the noise of the one plane."""
-        k, plane = self.n_components, self.units.plane
-        noise = max(float(plane.sigma2_ml[0]), self.floor)
-        return RegressionMixture(
-            planes=tuple(
-                replace(
-                    plane, coef=coef[[i]], intercept=intercept[[i]], offset=_offset(plane, coef, intercept, i)
-                )
-                for i in range(k)
-            ),
-            noise=np.full(k, noise),
-            gate=np.zeros((k, 1 if self.gate_alpha is None else 1 + plane.coef.shape[1]))
-            + (-np.log(k) if self.gate_alpha is None else 0.0),
-        )
-
-    def expect(self, params: RegressionMixture) -> ExpectedPlanes:
-        """Return the expected statistics of all rows: one pass."""
-        return fold(
-            partial(self.expect_block, params), self.rows.data, self.rows.y, weights=self.rows.weights
-        )
-
-    def expect_block(self, params: RegressionMixture, x: Any, y: Any, weights: Any = None) -> ExpectedPlanes:
-        """Return the expected statistics of a block: γ_ki ∝ π_k(x_i) N(y_i | f_k(x_i), σ_k²)."""
-        x, y, shares, log_p = self._shares(params, x, y)
-        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-        counted = np.where(shares > LEAST_SHARE, shares, 0.0) * w[:, None]
-        return ExpectedPlanes(
-            params=params,
-            factors=tuple(LinearFactor.of(x, y, column) for column in counted.T),
-            log_likelihood=float(w @ log_p) - float(np.sum(w)) * float(np.log(self.units.width)),
-            penalty=self.penalty(params),
-        )
-
-    def maximize(self, expected: ExpectedPlanes) -> RegressionMixture:
-        """Return the planes of weighted least squares, their noise, and the shares."""
-        before, mass = expected.params, expected.mass
-        planes = tuple(
-            self._plane(factor, old) for factor, old in zip(expected.factors, before.planes, strict=True)
-        )
-        # What least squares leaves is Σ_i γ_ki (y_i - f_k(x_i))², and the penalty with it.
-        squares = np.array([float(plane.residual[0]) for plane in planes])
-        return RegressionMixture(
-            planes=planes,
-            noise=self._noise(squares, mass, before.noise),
-            gate=self._constant_gate(mass) if self.gate_alpha is None else self._gate(before),
-        )
-
-    def penalty(self, params: RegressionMixture) -> float:
-        """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
-        of_planes = 0.5 * float(np.sum((params.coef * self.root_alpha) ** 2 / params.noise[:, None]))
-        return of_planes + 0.5 * (self.gate_alpha or 0.0) * float(np.sum(params.gate[:, 1:] ** 2))
-
-    def _shares(
-        self, params: RegressionMixture, x: Any, y: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        x, y = self.units.columns(x), self.units.targets(y)
-        joint = params.log_joint(x, y)
-        log_p = log_sum_exp(joint)
-        return x, y, np.exp(joint - log_p[:, None]), log_p
-
-    def _plane(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:
-        """Return argmin_w Σ_i γ_i (y_i - f(x_i))² + α|w|²: by QR, the penalty as rows of its own."""
-        if not float(factor.weight) > 0.0:
-            return replace(before, residual=np.zeros(1))  # no row is left to move it
-        if np.any(self.root_alpha > 0):
-            prices = np.column_stack([np.diag(self.root_alpha), np.zeros(len(self.root_alpha))])
-            factor = replace(factor, factor=triangle(np.concatenate([factor.factor, prices])))
-        return least_squares(factor, fit_intercept=self.units.located)
-
-    def _noise(self, squares: np.ndarray, mass: np.ndarray, before: np.ndarray) -> np.ndarray:
-        if self.shared:
-            return np.full(len(mass), max(float(np.sum(squares) / np.sum(mass)), self.floor))
-        own = np.where(mass > 0, squares / np.where(mass > 0, mass, 1.0), before)
-        return np.maximum(own, self.floor)
-
-    def _constant_gate(self, mass: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log(mass / np.sum(mass))[:, None]
-
-    def _gate(self, before: RegressionMixture) -> np.ndarray:
-        """Return a gate that explains the responsibilities better: softmax regression on them (IRLS)."""
-
-        def walk(of: Callable[..., LossExpansion]) -> LossExpansion:
-            def shared_out(x: Any, y: Any, weights: Any = None) -> LossExpansion:
-                x, _, shares, _ = self._shares(before, x, y)
-                return of(x, shares, weights=weights)
-
-            return fold(shared_out, self.rows.data, self.rows.y, weights=self.rows.weights)
-
-        k, p = before.gate.shape
-        found = softmax_regression(
-            walk, k, p - 1, penalty=self.gate_alpha, start=before.gate, max_iter=GATE_STEPS
-        )
-        return np.column_stack([found.intercept, found.coef])
-
-
-def _offset(plane: LeastSquares, coef: np.ndarray, intercept: np.ndarray, i: int) -> np.ndarray:
-    return intercept[[i]] + coef[[i]] @ plane.centre
+    return found

@@ -1,4 +1,4 @@
-"""Mixtures of Student-t vectors."""
+"""Mixtures of multivariate Student-t distributions."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from tractable.base import Rows, check_choice, check_number, refuse_foreign
-from tractable.covariance import Diagonal, Full
+from tractable.covariance.shapes import collapsed_components, scale_columns, shape_of, variance_floor
 from tractable.distributions import Mixture, MultivariateStudentT
-from tractable.mixture.base import EMMixture
-from tractable.mixture.gaussian.estimator import CollapsedComponentWarning
-from tractable.mixture.gaussian.initial import as_floor
-from tractable.mixture.student_t.steps import StudentTParameters, StudentTSteps, survey_by_medians
-from tractable.mixture.units import Units
+from tractable.engines import fold
+from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.student_t.steps import StudentTParameters, StudentTProblem, median_standardizer
+from tractable.statistics import ColumnSummary, Standardizer
 
 __all__ = ["StudentTMixture"]
 
@@ -26,8 +25,8 @@ class StudentTMixture(EMMixture):
     squared distance. So outliers neither inflate components nor need one of their own, as they do in a
     Gaussian mixture. As ν grows, u tends to one and the component to a normal.
 
-    Maximum likelihood, but for what `reg_covar` adds: the likelihood has no bound where a component may
-    shrink onto a point. The objective has its share, and never falls.
+    Maximum likelihood, except for what `reg_covar` adds: the likelihood has no bound where a component may
+    shrink onto a point. It is part of the objective, which never falls.
 
     Parameters
     ----------
@@ -36,8 +35,8 @@ class StudentTMixture(EMMixture):
     covariance_type : {"full", "diag"}
         The shape of the scale matrices.
     dof : float, optional
-        Degrees of freedom ν of every component, if they are known; by default each component's own are
-        learnt, between 0.1 and 1e6.
+        Degrees of freedom ν of every component, if they are known; by default those of each component are
+        estimated, between 0.1 and 1e6.
     tol : float
         The search ends when an iteration raises the objective of a row, on average, by less.
     reg_covar : float, optional
@@ -64,7 +63,7 @@ class StudentTMixture(EMMixture):
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
         component without rows keeps its place and has weight zero.
-    converged_, n_iter_, lower_bound_, lower_bounds_, n_parameters_
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_
         As in :class:`tractable.GaussianMixture`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
@@ -79,6 +78,9 @@ class StudentTMixture(EMMixture):
     >>> np.sort(model.locations_[:, 0]).round(1)
     array([-0.1,  8. ])
     """
+
+    _params_: StudentTParameters
+    _standardizer_: Standardizer
 
     def __init__(
         self,
@@ -111,83 +113,73 @@ class StudentTMixture(EMMixture):
         if self.reg_covar is not None:
             check_number("reg_covar", self.reg_covar, least=0.0)
 
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        with _own_words():
-            return super()._rows(X, sample_weight, reset=reset)
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        with _explained_missing():
+            return super()._validate_rows(X, y, sample_weight, reset=reset)
 
     def _events(self, X: Any) -> Any:
-        with _own_words():
+        with _explained_missing():
             refuse_foreign(X)
             return super()._events(X)
 
-    def _survey(self, rows: Rows) -> Units:
-        return survey_by_medians(rows)
-
-    def _problem(self, rows: Rows, units: Units) -> StudentTSteps:
-        return StudentTSteps(
-            rows,
-            units,
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> StudentTProblem:
+        source: Any = None if rows is None else rows.source
+        total = 0.0
+        if source is not None:
+            summary = fold(ColumnSummary.of, source)
+            total = summary.total
+        standardizer = self._standardizer_ if fitted else median_standardizer(source, summary)
+        return StudentTProblem(
+            source,
+            total,
+            standardizer,
+            shape=shape_of(self.covariance_type),
             n_components=self.n_components,
-            diagonal=self._diagonal(),
             dof=self.dof,
-            reg=as_floor(self.reg_covar, units),
+            floor=variance_floor(self.reg_covar, standardizer),
         )
 
-    def _restart(self, units: Units) -> StudentTParameters:
-        if units is self.units_:
-            return self.params_
+    def _fitted_params(self, problem: StudentTProblem) -> StudentTParameters:
+        if problem.standardizer is self._standardizer_:
+            return self._params_
+        self._check_warm_start(problem.n_components, len(problem.floor))
         shape = "diag" if self.scales_.ndim == 2 else "full"
         if shape != self.covariance_type:
             raise ValueError(
                 f'warm_start goes on from scales of covariance_type="{shape}", not "{self.covariance_type}"; '
                 "set covariance_type back, or warm_start=False"
             )
-        dof = self.params_.dof if self.dof is None else np.full(len(self.weights_), float(self.dof))
         return StudentTParameters(
             weights=self.weights_,
-            locations=(self.locations_ - units.shift) * units.scale,
-            scales=self.scales_ * self._area(units.scale),
-            dof=dof,
+            locations=problem.standardizer.transform(self.locations_),
+            scales=self.scales_ * self._squared(problem.standardizer.scale),
+            dof=self._params_.dof if self.dof is None else np.full(len(self.weights_), float(self.dof)),
         )
 
-    def _adopt(self, params: StudentTParameters, units: Units) -> None:
-        self.params_ = params
+    def _set_fitted(self, params: StudentTParameters, problem: StudentTProblem) -> None:
+        self._params_, self._standardizer_ = params, problem.standardizer
+        width = 1.0 / problem.standardizer.scale
         self.weights_, self.dof_ = params.weights, params.dof
-        self.locations_ = units.shift + params.locations / units.scale
-        self.scales_ = params.scales * self._area(1.0 / units.scale)
-        names = getattr(self, "feature_names_in_", None)
+        self.locations_ = problem.standardizer.inverse_transform(params.locations)
+        self.scales_ = params.scales * self._squared(width)
+        K, d = self.locations_.shape
+        structure = problem.shape.fit(params.scales, d)
         components = MultivariateStudentT(
             dof=self.dof_,
             location=self.locations_,
-            scale=_structure(params.scales, 1.0 / units.scale, diagonal=self._diagonal()),
-            names=None if names is None else tuple(names),
+            scale=scale_columns(structure, width),
+            names=self._names(),
         )
         self.distribution_ = Mixture(weights=self.weights_, components=components)
-        K, d = self.locations_.shape
-        shape = d if self._diagonal() else d * (d + 1) // 2
-        self.n_parameters_ = K - 1 + K * (d + shape + (self.dof is None))
-        self.collapsed_ = self._collapsed(params, units)
+        self.n_parameters_ = K - 1 + K * (d + (self.dof is None)) + problem.shape.n_free(K, d)
+        self.collapsed_ = collapsed_components(
+            params.weights, structure, problem.floor, problem.standardizer.varies
+        )
 
-    def _diagonal(self) -> bool:
-        return self.covariance_type == "diag"
+    def _squared(self, scale: np.ndarray) -> np.ndarray:
+        return scale**2 if self.covariance_type == "diag" else scale[:, None] * scale
 
-    def _area(self, width: np.ndarray) -> np.ndarray:
-        return width**2 if self._diagonal() else width[:, None] * width
-
-    def _collapsed(self, params: StudentTParameters, units: Units) -> np.ndarray:
-        """Return which components are flat to within what `reg_covar` adds, or have no weight."""
-        keep = units.varies
-        reg = np.maximum(as_floor(self.reg_covar, units), np.finfo(np.float64).eps)[keep]
-        if not keep.any():
-            return params.weights == 0.0
-        if self._diagonal():
-            least = np.min(params.scales[:, keep] / reg, axis=1)
-        else:
-            root = np.sqrt(reg)
-            least = np.linalg.eigvalsh(params.scales[:, keep][:, :, keep] / root[:, None] / root)[:, 0]
-        return (least <= 2.0) | (params.weights == 0.0)
-
-    def _complain(self) -> None:
+    def _warn_fitted(self) -> None:
         which = np.flatnonzero(self.collapsed_).tolist()
         if which:
             warnings.warn(
@@ -201,8 +193,8 @@ class StudentTMixture(EMMixture):
 
 
 @contextmanager
-def _own_words() -> Iterator[None]:
-    """Say of missing entries what helps here."""
+def _explained_missing() -> Iterator[None]:
+    """Name the models that take missing entries, where some are refused."""
     try:
         yield
     except ValueError as error:
@@ -212,10 +204,3 @@ def _own_words() -> Iterator[None]:
             "X contains NaN: StudentTMixture takes complete rows; GaussianMixture and TableMixture "
             "marginalise missing entries"
         ) from None
-
-
-def _structure(scales: np.ndarray, width: np.ndarray, *, diagonal: bool) -> Any:
-    """Return scale matrices of rows from those of standardised rows."""
-    if diagonal:
-        return Diagonal(variances=scales * width**2)
-    return Full(cholesky=np.linalg.cholesky(scales) * width[:, None])

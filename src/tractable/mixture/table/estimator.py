@@ -9,7 +9,6 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    EMEstimator,
     ModelTags,
     Rows,
     check_choice,
@@ -31,8 +30,7 @@ from tractable.data.table_columns import (
 )
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.base import EMMixture
-from tractable.mixture.gaussian import CollapsedComponentWarning
+from tractable.mixture.base import CollapsedComponentWarning, EMMixture
 from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
@@ -50,7 +48,7 @@ __all__ = ["BaseTableMixture", "TableMixture"]
 REG_COVAR = 1e-6
 
 
-class BaseTableMixture(EMEstimator, EMMixture):
+class BaseTableMixture(EMMixture):
     """A mixture whose components are products over columns; rows are codes, NaN where missing."""
 
     model_tags = ModelTags(
@@ -66,7 +64,6 @@ class BaseTableMixture(EMEstimator, EMMixture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("n_components", self.n_components, least=1, whole=True)
         check_number("alpha", self.alpha, least=0.0)
         if self._reg_covar() is not None:
             check_number("reg_covar", self._reg_covar(), least=0.0)
@@ -91,11 +88,6 @@ class BaseTableMixture(EMEstimator, EMMixture):
         rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
         if not reset:
             return replace(rows, data=mapped(rows.data, self._row_check()))
-        n = rows.n_rows
-        if n is not None and n < self.n_components:
-            raise ValueError(
-                f"n_components={self.n_components} needs as many rows, but X has n_samples={n} rows"
-            )
         if not hasattr(self, "_columns_"):
             names = getattr(self, "feature_names_in_", None)
             self._columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
@@ -103,9 +95,6 @@ class BaseTableMixture(EMEstimator, EMMixture):
         if threshold is None:
             return rows
         return replace(rows, data=mapped(rows.data, partial(binarized, threshold=threshold)))
-
-    def _min_rows(self) -> int:
-        return 2
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         """Return a table as numbers, the categories of frames by their codes."""
@@ -134,7 +123,7 @@ class BaseTableMixture(EMEstimator, EMMixture):
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> TableProblem:
         total, unseen = 0.0, getattr(self, "n_unseen_", 0.0)
-        encoding = getattr(self, "_encoding_", None)
+        encoding: Any = getattr(self, "_encoding_", None)
         if rows is not None and not fitted:
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
             encoding = TableEncoding.from_summary(self._columns_, summary)

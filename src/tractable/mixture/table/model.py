@@ -149,7 +149,7 @@ class TableEncoding:
         return EncodedRows(
             x=x,
             weights=w,
-            complete=~missing.any(axis=0),
+            complete=np.asarray(~missing.any(axis=0)),
             indicators=self._indicators(x, missing),
             log_base=float(base.sum() if w is None else base @ w),
         )

@@ -15,7 +15,7 @@ from tractable.density import (
     KernelDensity,
     NearestNeighborDensity,
 )
-from tractable.distributions import HistogramDensity, SmoothedEmpirical, Univariate
+from tractable.distributions import HistogramDensity
 from tractable.plotting.columns import (
     chosen_columns,
     column_labels,
@@ -25,8 +25,8 @@ from tractable.plotting.columns import (
     two_columns,
 )
 from tractable.plotting.curves import batch_members
-from tractable.plotting.plot import draw, draw_as, picture, with_options
-from tractable.plotting.regions import draw_density_regions, draw_regions, draw_samples
+from tractable.plotting.plot import draw, picture, with_options
+from tractable.plotting.regions import draw_regions
 from tractable.plotting.rows import (
     bounding_box,
     column_names,
@@ -36,7 +36,7 @@ from tractable.plotting.rows import (
     with_column_names,
 )
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
-from tractable.smoothing import BandwidthSearch, check_window
+from tractable.smoothing import BandwidthSearch
 
 __all__ = ["draw_estimate"]
 
@@ -141,40 +141,6 @@ def _bin_search(x: BinSearch, ax: Any) -> Any:
     ax.plot(n[best], x.scores[best], "o", color=COLOURS[5], label=f"{n[best]} bins")
     ax.set(xscale="log", xlabel="bins", ylabel="leave-one-out log-likelihood of a row")
     return finish(ax)
-
-
-@picture.register
-def _smoothed(x: SmoothedEmpirical, ax: Any, **options: Any) -> Any:
-    if x.event_shape:
-        return with_options(_multivariate_smoothed, x, ax, options)
-    return draw_as(Univariate, x, ax, **options)
-
-
-def _multivariate_smoothed(
-    x: SmoothedEmpirical,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    coverage: float | None = None,
-    coverages: Sequence[float] | None = None,
-) -> Any:
-    columns, (held, regions) = chosen_columns(x, dims), resolve_coverages(coverage, coverages, COVERAGES)
-    names, rows = column_labels(x, columns), data_columns(x, data, columns)
-    whole = columns == list(range(x.dim))
-    # Only Gaussian windows are closed under marginals.
-    if not whole and check_window(x.window).name != "gaussian":
-        draw_samples(x, ax, columns, names, rows)
-        title(ax, which_columns(names, x.dim))
-        return ax
-    shown = x if whole else x.marginal(columns)
-    if len(columns) > 1:
-        draw_density_regions(shown, ax, data=rows, names=names, coverages=regions)
-    else:
-        given = None if rows is None else rows[:, 0]
-        draw(shown.as_univariate(), ax, data=given, label=names[0], coverage=held)
-    title(ax, which_columns(names, x.dim))
-    return ax
 
 
 @picture.register

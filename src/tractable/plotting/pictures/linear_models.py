@@ -169,7 +169,7 @@ def _diagnosis(x: Diagnosis, ax: Any) -> Any:
         )
     ax.plot(*_running_mean(x.fitted, x.studentized), color=COLOURS[0], label="running mean")
     ax.axhline(0.0, color="0.7", lw=0.8, zorder=0)
-    found = ", ".join(x.troubles) or "no trouble found"
+    found = ", ".join(x.problems) or "no problem found"
     ax.set(xlabel="fitted value", ylabel="studentized residual", title=found)
     return finish(ax)
 

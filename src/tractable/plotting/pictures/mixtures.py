@@ -9,7 +9,7 @@ from tractable.base import check_fitted
 from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
-from tractable.mixture.regression.estimator import PlanesEstimator
+from tractable.mixture.regression.estimator import BaseRegressionMixture
 from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
@@ -65,8 +65,7 @@ def _check_show(show: str, known: Sequence[str]) -> None:
 
 def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     """Draw the objective at each iteration; the label of the last says whether EM converged."""
-    trace = getattr(x, "objective_trace_", None)
-    heights = np.asarray(x.lower_bounds_ if trace is None else trace, dtype=float)
+    heights = x.objective_trace_
     steps = np.arange(1, len(heights) + 1)
     ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
     end = f"converged after {len(steps)}" if x.converged_ else f"not converged after {len(steps)}"
@@ -174,7 +173,7 @@ def _axis(x: Any, column: int) -> ColumnAxis:
 
 @picture.register
 def _regression_mixture(
-    x: PlanesEstimator,
+    x: BaseRegressionMixture,
     ax: Any,
     *,
     data: Any = None,

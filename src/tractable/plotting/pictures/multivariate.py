@@ -9,17 +9,18 @@ from tractable.distributions import (
     Categorical,
     Distribution,
     Empirical,
-    Laplace,
     Mixture,
     MultivariateLaplace,
     MultivariateNormal,
     MultivariateStudentT,
     Product,
+    SmoothedEmpirical,
     Stacked,
     Univariate,
 )
 from tractable.plotting.columns import (
     INTERVAL,
+    REGIONS,
     check_single,
     chosen_columns,
     column_labels,
@@ -37,50 +38,15 @@ from tractable.plotting.regions import (
 )
 from tractable.plotting.rows import draw_rows
 from tractable.plotting.style import COLOURS, finish, title, which_columns
+from tractable.smoothing import check_window
 
 __all__ = ["usual_columns"]
 
+#: Probabilities of the regions of smoothed samples when not given.
+SMOOTHED_REGIONS = (0.5, 0.9)
+
 #: Mixtures of more components than this are drawn as a whole.
 MAX_COMPONENTS = 20
-
-
-@picture.register
-def _multivariate(
-    x: MultivariateNormal,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    coverage: float | None = None,
-    coverages: Sequence[float] | None = None,
-    labels: Sequence[str] | None = None,
-) -> Any:
-    """Draw one column as a curve, two as ellipses; of a batch, one curve or region for each member."""
-    held, regions = resolve_coverages(coverage, coverages)
-    if x.batch_shape:
-        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
-    columns = chosen_columns(x, dims)
-    shown, names, rows = x.marginal(columns), column_labels(x, columns), data_columns(x, data, columns)
-    if len(columns) == 1:
-        ax = draw(shown.as_univariate(), ax, data=rows, label=names[0], coverage=held)
-    else:
-        _ellipses(shown, ax, rows, names, regions)
-    title(ax, which_columns(names, x.event_shape[0]))
-    return ax
-
-
-def _ellipses(
-    x: MultivariateNormal, ax: Any, rows: np.ndarray | None, names: list[str], coverages: Sequence[float]
-) -> None:
-    if rows is not None:
-        draw_rows(ax, rows)
-    mean, covariance = np.asarray(x.mean, dtype=float), np.asarray(x.covariance, dtype=float)
-    for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
-        ring = ellipse_points(mean, covariance, mahalanobis_radius(coverage))
-        ax.plot(*ring.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
-    ax.plot(*mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
-    ax.set(xlabel=names[0], ylabel=names[1])
-    finish(ax)
 
 
 @picture.register
@@ -106,33 +72,8 @@ def _multivariate_empirical(x: Empirical, ax: Any, *, dims: Any = None, coverage
         ax.plot(*np.asarray(x.mean, dtype=float)[columns], "+", ms=9, color=COLOURS[5], label="mean")
         ax.set(xlabel=names[0], ylabel=names[1])
         finish(ax)
-    return _titled(ax, x, names)
-
-
-@picture.register
-def _laplace(
-    x: MultivariateLaplace,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    coverage: float | None = None,
-    coverages: Sequence[float] | None = None,
-    labels: Sequence[str] | None = None,
-) -> Any:
-    """Draw regions of two columns; of more, whose marginals have no closed form, samples over two."""
-    held, regions = resolve_coverages(coverage, coverages)
-    columns = chosen_columns(x, dims)
-    if x.batch_shape and x.dim <= 2:
-        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions)
-    check_single(x)
-    names, rows = column_labels(x, columns), data_columns(x, data, columns)
-    if x.dim == 1:
-        number = Laplace(location=x.location[0], scale=x.scale)
-        return draw(number, ax, data=rows, label=names[0], coverage=held)
-    if columns == [0, 1] and x.dim == 2:
-        return draw_density_regions(x, ax, data=rows, names=names, coverages=regions)
-    return _titled(draw_samples(x, ax, columns, names, rows), x, names)
+    title(ax, which_columns(names, x.event_shape[0]))
+    return ax
 
 
 @picture.register
@@ -152,16 +93,11 @@ def _unstacked(member: Any) -> Any:
     return member.members[0] if isinstance(member, Stacked) else member
 
 
-def _titled(ax: Any, x: Any, names: Sequence[str]) -> Any:
-    title(ax, which_columns(names, x.event_shape[0]))
-    return ax
-
-
 @picture.register
 def _mixture(x: Mixture, ax: Any, **options: Any) -> Any:
     if hasattr(x, "cdf"):
         return _univariate_mixture(x, ax, **options)
-    return with_options(_joint, x, ax, options)
+    return with_options(_vectors, x, ax, options)
 
 
 def _univariate_mixture(x: Mixture, ax: Any, **options: Any) -> Any:
@@ -179,10 +115,17 @@ def _univariate_mixture(x: Mixture, ax: Any, **options: Any) -> Any:
     return draw_as(Univariate, x, ax, **options)
 
 
-@picture.register(Product)
+@picture.register
+def _smoothed(x: SmoothedEmpirical, ax: Any, **options: Any) -> Any:
+    return with_options(_vectors, x, ax, options) if x.event_shape else draw_as(Univariate, x, ax, **options)
+
+
+@picture.register(MultivariateNormal)
 @picture.register(MultivariateStudentT)
-def _joint(
-    x: Distribution,
+@picture.register(MultivariateLaplace)
+@picture.register(Product)
+def _vectors(
+    x: Any,
     ax: Any,
     *,
     data: Any = None,
@@ -191,24 +134,38 @@ def _joint(
     coverages: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw one column as a curve, or two as regions; of a product the first column when not given."""
-    held, regions = resolve_coverages(coverage, coverages)
+    """Draw one column as a curve, or two as regions; of a batch, a curve or region for each member.
+
+    Of a product the first column when not given. Columns whose marginal has no closed form, or no quantiles,
+    are drawn by samples.
+    """
+    smoothed = isinstance(x, SmoothedEmpirical)
+    held, regions = resolve_coverages(coverage, coverages, SMOOTHED_REGIONS if smoothed else REGIONS)
     dims, most = usual_columns(x, dims), 1 if isinstance(x, Product) else 2
-    if x.batch_shape:
-        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions, most=most)
     columns = chosen_columns(x, dims, most=most)
-    names, rows = column_labels(x, columns), data_columns(x, data, columns)
-    part: Any = x.marginal(columns)  # type: ignore[attr-defined]
-    if len(columns) == 1:
-        number = part.as_univariate()
-        if hasattr(number, "cdf"):
-            ax = draw(number, ax, data=rows, label=names[0], coverage=held)
-        else:  # components of different families have no common quantile function
-            ax = draw_samples(x, ax, columns, names, rows)
+    names = column_labels(x, columns)
+    if x.batch_shape:
+        if not _has_marginals(x) and len(columns) < x.event_shape[0]:
+            check_single(x)
+        return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=regions, most=most)
+    rows, whole = data_columns(x, data, columns), columns == list(range(x.event_shape[0]))
+    part = x if whole else x.marginal(columns) if _has_marginals(x) else None
+    number = part.as_univariate() if part is not None and len(columns) == 1 else None
+    if part is not None and len(columns) == 2:
+        _pair(part, ax, rows, names, regions)
+    elif hasattr(number, "cdf"):
+        draw(number, ax, data=rows, label=names[0], coverage=held)
     else:
-        ax = _pair(part, ax, rows, names, regions)
+        draw_samples(x, ax, columns, names, rows)
     title(ax, which_columns(names, x.event_shape[0]))
     return ax
+
+
+def _has_marginals(x: Any) -> bool:
+    """Return whether the marginals of some columns belong to the family."""
+    if isinstance(x, SmoothedEmpirical):
+        return check_window(x.window).name == "gaussian"
+    return not isinstance(x, MultivariateLaplace)
 
 
 def usual_columns(x: Distribution, dims: Any) -> Any:
@@ -226,9 +183,25 @@ def _pair(
 ) -> Any:
     if _is_discrete(x):
         raise ValueError("dims must name one column if it is discrete, or two continuous ones")
+    if isinstance(x, MultivariateNormal):
+        return _ellipses(x, ax, rows, names, coverages)
     if isinstance(x, Mixture) and isinstance(x.components, MultivariateNormal):
         _components(x, ax)
     return draw_density_regions(x, ax, data=rows, names=names, coverages=coverages)
+
+
+def _ellipses(
+    x: MultivariateNormal, ax: Any, rows: np.ndarray | None, names: Sequence[str], coverages: Sequence[float]
+) -> Any:
+    if rows is not None:
+        draw_rows(ax, rows)
+    mean, covariance = np.asarray(x.mean, dtype=float), np.asarray(x.covariance, dtype=float)
+    for shade, coverage in zip(np.linspace(1.0, 0.4, len(coverages)), coverages, strict=True):
+        ring = ellipse_points(mean, covariance, mahalanobis_radius(coverage))
+        ax.plot(*ring.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
+    ax.plot(*mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    return finish(ax)
 
 
 def _components(x: Mixture, ax: Any) -> None:

@@ -2,8 +2,8 @@
 
 from fnmatch import fnmatch
 
-#: Room by room, the names of its rows; * matches anything.
-ROOMS = {
+#: Section by section, the names of its rows; * matches anything.
+SECTIONS = {
     "Linear models": (
         "linear_regression",
         "tsqr",
@@ -29,14 +29,18 @@ ROOMS = {
 }
 
 
-def rooms_of(name):
-    """Return the rooms that claim a row: one, as a test asks."""
-    return [room for room, patterns in ROOMS.items() if any(fnmatch(name, pattern) for pattern in patterns)]
+def sections_of(name):
+    """Return the sections that have a row: one, as a test checks."""
+    return [
+        section
+        for section, patterns in SECTIONS.items()
+        if any(fnmatch(name, pattern) for pattern in patterns)
+    ]
 
 
-def in_rooms(names):
-    """Return the names by room, in the order of the rooms and of their patterns."""
+def by_section(names):
+    """Return the names by section, in the order of the sections and of their patterns."""
     return {
-        room: list(dict.fromkeys(name for pattern in patterns for name in names if fnmatch(name, pattern)))
-        for room, patterns in ROOMS.items()
+        section: list(dict.fromkeys(name for pattern in patterns for name in names if fnmatch(name, pattern)))
+        for section, patterns in SECTIONS.items()
     }

@@ -1,0 +1,242 @@
+"""Spectra of penalised least squares: one decomposition, of the columns or of few rows, for every penalty."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.data.blocks import tree_sum
+from tractable.engines.least_squares import column_lengths
+from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.value import value
+
+__all__ = ["ColumnSpectrum", "RowSpectrum", "centred_rows", "column_sums", "residual_shrinkage"]
+
+#: Gram matrices are formed up to this ratio of the largest eigenvalue to the smallest: ten digits are left.
+SAFE_CONDITION = 1e6
+
+
+@value
+class ColumnSpectrum:
+    """The columns A = U diag(s) Vᵀ and the targets in the basis U.
+
+    Parameters
+    ----------
+    basis : array (p, r)
+        V.
+    singular : array (r,)
+        s; zero in directions in which the columns do not vary.
+    projections : array (r, t)
+        Uᵀ y of the targets.
+    rest : array (t,)
+        Squared length of the part of the targets that is orthogonal to all columns.
+    """
+
+    basis: Array
+    singular: Array
+    projections: Array
+    rest: Array
+
+    @classmethod
+    def of(cls, columns: Array, targets: Array, rest: Any = 0.0) -> "ColumnSpectrum":
+        """Decompose columns (m, p), and targets (m, t) with `rest` more squares, by the SVD."""
+        xp = namespace_of(columns)
+        with single_threaded_blas():
+            u, s, vt = xp.linalg.svd(columns, full_matrices=False)
+            nonzero = s > 10.0 * columns.shape[1] * float(xp.finfo(s.dtype).eps) * s[0]
+            projections = xp.where(nonzero[:, None], u.T @ targets, 0.0)
+            rest = rest + column_lengths(targets - u @ projections) ** 2
+        return cls(basis=vt.T, singular=xp.where(nonzero, s, 0.0), projections=projections, rest=rest)
+
+    @classmethod
+    def from_scatter(cls, scatter: Array, p: int, least_penalty: float) -> "ColumnSpectrum | None":
+        """Decompose the scatter matrix of p columns and the targets; None where that costs too many digits.
+
+        The condition number of AᵀA + αI for the least penalty α decides.
+        """
+        xp = namespace_of(scatter)
+        if not bool(xp.all(xp.isfinite(scatter))):
+            return None
+        with single_threaded_blas():
+            values, basis = xp.linalg.eigh(scatter[:p, :p])
+            least, largest = float(values[0]), float(values[-1])
+            if not least > 0.0 or not largest <= SAFE_CONDITION * (least + least_penalty):
+                return None
+            s = xp.sqrt(values)
+            projections = (basis.T @ scatter[:p, p:]) / s[:, None]
+        rest = xp.linalg.diagonal(scatter[p:, p:]) - xp.sum(projections**2, axis=0)
+        rest = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        return cls(basis=basis, singular=s, projections=projections, rest=rest)
+
+    @property
+    def rank(self) -> int:
+        """Number of directions in which the columns vary."""
+        xp = namespace_of(self.singular)
+        return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
+
+    @property
+    def target_lengths(self) -> Array:
+        """Lengths of the targets, (t,)."""
+        xp = namespace_of(self.rest)
+        return xp.hypot(column_lengths(self.projections), xp.sqrt(self.rest))
+
+    def inverse(self, penalties: Array) -> Array:
+        """Return 1 / (s² + α) for every direction and penalty, (r, k); zero where both are zero."""
+        xp = namespace_of(penalties)
+        total = self.singular[:, None] ** 2 + penalties
+        return xp.where(total > 0, 1.0 / xp.where(total > 0, total, 1.0), 0.0)
+
+    def residuals(self, penalties: Array) -> tuple[Array, Array]:
+        """Return, for every penalty, residual sums of squares (t, k) and the sum of α/(s² + α), (k,)."""
+        shrinkage = residual_shrinkage(self.singular**2, penalties)
+        rss = self.rest[:, None] + (self.projections.T**2) @ (shrinkage**2)
+        return rss, namespace_of(penalties).sum(shrinkage, axis=0)
+
+
+@value
+class RowSpectrum:
+    """A Aᵀ = Q diag(λ) Qᵀ of few rows A, and the targets in the basis Q.
+
+    Parameters
+    ----------
+    rows : array (m, p)
+        A.
+    basis : array (m, r)
+        Q, orthogonal to the direction of a free intercept.
+    eigenvalues : array (r,)
+        λ; what is rounding is zero.
+    projections : array (r, t)
+        Qᵀ y of the targets.
+    """
+
+    rows: Array
+    basis: Array
+    eigenvalues: Array
+    projections: Array
+
+    @classmethod
+    def of(cls, rows: Array, targets: Array, least_penalty: float, free: Any = None) -> "RowSpectrum":
+        """Decompose few rows: by A Aᵀ where the least penalty makes that safe, else by singular values.
+
+        Parameters
+        ----------
+        rows : array (m, p)
+        targets : array (m, t)
+        least_penalty : float
+            The smallest penalty that will be asked for.
+        free : array (m,), optional
+            The unit vector along which a free intercept moves the rows. What `rows` and `targets` have along
+            it is rounding, and is left out.
+        """
+        with single_threaded_blas():
+            basis, values = _by_gram(rows, free)
+            if values.shape[0] and not float(values[-1]) <= SAFE_CONDITION * (
+                float(values[0]) + least_penalty
+            ):
+                basis, values = _by_svd(rows, free)
+            if free is not None:
+                # The rows were reflected so that `free` is the first axis, and decomposed without it.
+                basis = _reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
+            return cls(rows=rows, basis=basis, eigenvalues=values, projections=basis.T @ targets)
+
+    @property
+    def target_lengths(self) -> Array:
+        """Lengths of the targets, (t,)."""
+        return column_lengths(self.projections)
+
+    def residuals(self, penalties: Array) -> tuple[Array, Array]:
+        """Return, for every penalty, residual sums of squares (t, k) and the sum of α/(λ + α), (k,)."""
+        shrinkage = residual_shrinkage(self.eigenvalues, penalties)
+        return (self.projections.T**2) @ (shrinkage**2), namespace_of(penalties).sum(shrinkage, axis=0)
+
+    def row_residuals(self, penalties: Array) -> tuple[Array, Array]:
+        """Return residuals (m, t, k) and one minus leverage (m, k) of each row, for every penalty.
+
+        Both are sums of α/(λ + α) over directions, so neither cancels.
+        """
+        xp = namespace_of(penalties)
+        shrinkage = residual_shrinkage(self.eigenvalues, penalties)
+        r, k = shrinkage.shape
+        parts = xp.reshape(self.projections[:, :, None] * shrinkage[:, None, :], (r, -1))
+        with single_threaded_blas():
+            residuals = xp.reshape(self.basis @ parts, (self.basis.shape[0], -1, k))
+            return residuals, (self.basis * self.basis) @ shrinkage
+
+
+def residual_shrinkage(eigenvalues: Array, penalties: Array) -> Array:
+    """Return α / (λ + α), the fraction of a target along each direction that stays in the residuals, (r, k).
+
+    A penalty of zero is the limit of small ones, so that ratios of such fractions keep their limits.
+    """
+    xp = namespace_of(penalties)
+    top = float(xp.max(eigenvalues)) if eigenvalues.shape[0] else 0.0
+    penalties = xp.where(penalties > 0, penalties, 1e-60 * top if top > 0.0 else 1.0)
+    return penalties / (eigenvalues[:, None] + penalties)
+
+
+def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
+    xp = namespace_of(rows)
+    gram = _gram(rows)
+    if not bool(xp.all(xp.isfinite(gram))):
+        raise ValueError("X must be in units nearer to one: its squares overflow")
+    if free is not None:
+        gram = _reflected(_reflected(gram, free).T, free)[1:, 1:]
+    values, basis = xp.linalg.eigh(gram)
+    return basis, xp.where(values > 0, values, xp.zeros_like(values))
+
+
+def _by_svd(rows: Array, free: Any) -> tuple[Array, Array]:
+    xp = namespace_of(rows)
+    rows = rows if free is None else _reflected(rows, free)[1:, :]
+    basis, s, _ = xp.linalg.svd(rows, full_matrices=False)
+    tol = 10.0 * max(rows.shape) * float(xp.finfo(s.dtype).eps) * (float(s[0]) if s.shape[0] else 0.0)
+    s = xp.where(s > tol, s, xp.zeros_like(s))
+    return basis, s * s
+
+
+def _reflected(rows: Array, free: Array) -> Array:
+    """Return the Householder reflection of the rows that swaps a unit vector and the first axis."""
+    xp = namespace_of(rows)
+    sign = 1.0 if float(free[0]) >= 0.0 else -1.0
+    mirror = xp.concat([free[:1] + sign, free[1:]])
+    return rows - mirror[:, None] * ((mirror @ rows) / (1.0 + abs(float(free[0]))))[None, :]
+
+
+def _gram(rows: Array) -> Array:
+    """Return A Aᵀ, the sum over blocks of columns on all cores."""
+    if not is_numpy_array(rows):
+        return rows @ rows.T
+    return tree_sum(ordered_map(lambda part: _squared(rows[:, part]), _column_blocks(rows)))
+
+
+def _squared(columns: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return columns @ columns.T
+
+
+def column_sums(x: Array, weights: Array) -> Array:
+    """Return wᵀ X, by blocks of columns on all cores: for few, long rows."""
+    if not is_numpy_array(x):
+        return weights @ x
+    return np.concatenate(list(ordered_map(lambda part: weights @ x[:, part], _column_blocks(x))))
+
+
+def centred_rows(x: Array, centre: Array, root: Array | None = None) -> Array:
+    """Return x - centre, its rows times `root`, by blocks of columns on all cores: for few, long rows."""
+    if not is_numpy_array(x):
+        return x - centre if root is None else (x - centre) * root[:, None]
+    out = np.empty(x.shape)
+
+    def fill(part: slice) -> None:
+        np.subtract(x[:, part], centre[part], out=out[:, part])
+        if root is not None:
+            out[:, part] *= root[:, None]
+
+    for _ in ordered_map(fill, _column_blocks(x)):
+        pass
+    return out
+
+
+def _column_blocks(x: Array) -> list[slice]:
+    step = max(512, -(-x.shape[1] // 16))
+    return [slice(a, a + step) for a in range(0, x.shape[1], step)]
