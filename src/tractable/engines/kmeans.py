@@ -10,22 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from tractable.data.dispatch import as_source, sample_rows
-from tractable.data.source import Batch, Source
-from tractable.engines import EMResult, best_of, em, fold
+from tractable.data import Batch, Source, as_source, sample_rows
+from tractable.engines.em import EMResult, best_of, em
+from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
     Movement,
     assign,
     cluster_sums,
-    holdings,
     kmeans_plus_plus,
     movement_of,
     n_trials,
     reassign,
 )
-from tractable.primitives.threads import ordered_map
-from tractable.statistics import DiagonalMoments
-from tractable.statistics.standardizer import Standardizer
+from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
 
 __all__ = [
@@ -245,7 +242,7 @@ class HeldStep(AssignStep):
         if not block.is_of(self.centers):
             block.assign_to(self.centers, self.standardizer)
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = holdings(*given, block.labels)
+        found = cluster_sums(*given, block.labels)
         return _clusters(self, found.sums, found.counts, found.cost)
 
 
@@ -255,12 +252,6 @@ class Farthest:
 
     distance: float
     row: np.ndarray
-
-    @classmethod
-    def of(cls, x: Any, weights: Any = None, *, frame: Frame, centers: np.ndarray) -> "Farthest":
-        labels = assign(x, weights, frame.shift, frame.scale, centers).labels
-        found = cluster_sums(x, weights, frame.shift, frame.scale, centers, labels)
-        return cls(away=found.away, row=frame.inside(x[found.row]))
 
     def __add__(self, other: "Farthest") -> "Farthest":
         return other if other.distance > self.distance else self
@@ -272,7 +263,7 @@ class FarthestStep(AssignStep):
 
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = holdings(*given, assign(*given).labels)
+        found = cluster_sums(*given, assign(*given).labels)
         return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row]))
 
 
@@ -393,110 +384,16 @@ class KMeansProblem:
         found = self.data.reduce(step)
         return np.concatenate([block.labels for block in self.data.stored]), found
 
-
-class HeldRows(StreamedRows):
-    """Rows in memory: bounds on their distances (Hamerly 2010) tell most of them apart without any.
-
-    Labels and bounds take twelve bytes a row. They make a step cheap, and change none of its results.
-    """
-
-    def __init__(self, data: np.ndarray, weights: np.ndarray | None, frame: Frame) -> None:
-        super().__init__(data, weights, frame)
-        self.upper, self.lower = np.zeros(len(data), np.float32), np.zeros(len(data), np.float32)
-        self._forget()
-
-    def _forget(self) -> None:
-        self.labels = np.full(len(self.data), -1, np.int32)
-        self.known: Clusters | None = None  # what the labels and bounds are true of
-
-    def expect(self, params: Centers) -> Clusters:
-        """Give rows to their nearest centres.
-
-        The answer depends on `params` alone, to the last digit: a search that is taken up again, and knows
-        no labels, finds those of the step before and goes on from there.
-        """
-        before = None if params.before is None else self._clusters(**params.before)
-        centers = params.centers
-        self._look_at(before)
-        self.known = None  # until the pass is through: an interruption may fall in between
-        sums, counts, cost, gain, changed = self._reassigned(before, centers)
-        if before is None:
-            found = self._clusters(sums, counts, cost, centers)
-        elif changed and self.weights is None:
-            inertia = before.inertia + _rise(before, centers) - gain
-            sums, counts = before.sums + sums, before.counts + counts
-            found = self._clusters(sums, counts, inertia, centers)
-        else:
-            found = self._held(centers)  # added afresh, where differences have gathered rounding
-        self.known = found
-        return found
-
-    def maximize(self, clusters: Clusters) -> Centers:
-        """Move centres to the means of their rows; see `StreamedRows`."""
-        before = {name: getattr(clusters, name) for name in ("sums", "counts", "inertia", "centers")}
-        return Centers(centers=super().maximize(clusters).centers, before=before)
-
-    def finish(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
-        """Return the labels and what the centres hold, added afresh."""
-        if self.known is None or not np.array_equal(self.known.centers, params.centers):
-            self._forget()
-            self._reassigned(None, params.centers)
-        return self.labels, self._held(params.centers)
-
-    def _look_at(self, before: Clusters | None) -> None:
-        """Make the labels and bounds those of the centres before; without any, they begin anew."""
-        if before is None:
-            self._forget()
-        elif self.known is None or not np.array_equal(self.known.centers, before.centers):
-            self._forget()
-            self._reassigned(None, before.centers)
-
-    def _reassigned(self, before: Clusters | None, centers: np.ndarray) -> Any:
-        movement = movement_of(centers if before is None else before.centers, centers)
-
-        def task(start: int) -> Any:
-            part = slice(start, start + TASK_ROWS)
-            x, w = self._part(part)
-            state = self.labels[part], self.upper[part], self.lower[part]
-            return reassign(x, w, self.frame.shift, self.frame.scale, centers, movement, *state)
-
-        return _added(ordered_map(task, range(0, len(self.data), TASK_ROWS)))
-
-    def _held(self, centers: np.ndarray) -> Clusters:
-        def task(start: int) -> Any:
-            part = slice(start, start + TASK_ROWS)
-            x, w = self._part(part)
-            found = cluster_sums(x, w, self.frame.shift, self.frame.scale, centers, self.labels[part])
-            return found.sums, found.counts, found.cost
-
-        sums, counts, cost = _added(ordered_map(task, range(0, len(self.data), TASK_ROWS)))
-        return self._clusters(sums, counts, cost, centers)
-
-    def _clusters(self, sums: Any, counts: Any, inertia: float, centers: np.ndarray) -> Clusters:
-        return Clusters(sums=sums, counts=counts, inertia=inertia, centers=centers, frame=self.frame)
-
-    def _part(self, part: slice) -> tuple[Any, Any]:
-        return self.data[part], None if self.weights is None else self.weights[part]
-
-
-def _added(parts: Any) -> list[Any]:
-    """Add tuples entry by entry, in their order."""
-    total = list(next(parts))
-    for part in parts:
-        total = [a + b for a, b in zip(total, part, strict=True)]
-    return total
-
-
-def _rise(clusters: Clusters, centers: np.ndarray) -> float:
-    """Return by how much J rises when the centres move and the rows stay with them."""
-    held = clusters.counts > 0.0
-    middle = means(clusters)
-    change = np.sum((middle - centers) ** 2 - (middle - clusters.centers) ** 2, axis=1)
-    return float(np.sum(clusters.counts[held] * change[held]))
-
-
-#: The square of a step that rounding can make.
-ROUNDING = 1e-27
+    def _seeding_rows(self, rng: np.random.Generator) -> Batch:
+        assert self.source is not None
+        if self.source.in_memory:
+            return self.source.collect()
+        most = max(SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER * self.n_clusters)
+        # A generator of its own: the draws that follow are then those for the same rows in memory.
+        x, weights = sample_rows(self.source, None, most, rng.spawn(1)[0])
+        if len(x) < self.n_clusters:
+            raise ValueError(f"X has n_samples={len(x)} that count, fewer than n_clusters={self.n_clusters}")
+        return Batch(X=x, weights=weights)
 
 
 @value

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
-from tractable.linear_model.ridge.spectrum import ridge
+from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
