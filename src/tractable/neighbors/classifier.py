@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import ModelTags, ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
+from tractable.base import ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
 from tractable.neighbors.leave_one_out import Trial, unit_steps
 from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -127,25 +127,6 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     >>> tractable.KNeighborsClassifier("loo").fit(X, y).loo_scores_.round(3).tolist()
     [1.0, 1.0, 0.875, 0.75, 0.75, 0.5]
     """
-
-    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
-
-    def __init__(
-        self,
-        n_neighbors: int | str = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "euclidean",
-        index: Any = "auto",
-        max_neighbors: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.index = index
-        self.max_neighbors = max_neighbors
-        self.random_state = random_state
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

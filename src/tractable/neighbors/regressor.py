@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.arrays.namespace import Array
-from tractable.base import ModelTags, PredictiveMixin, Rows, all_or_nothing, check_targets
+from tractable.base import PredictiveMixin, Rows, all_or_nothing, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
@@ -202,25 +202,6 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     >>> model.predict([[1.2]]), model.predict_interval([[1.2]], coverage=0.9)
     (array([1.]), array([[0., 2.]]))
     """
-
-    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
-
-    def __init__(
-        self,
-        n_neighbors: int | str = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "euclidean",
-        index: Any = "auto",
-        max_neighbors: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.index = index
-        self.max_neighbors = max_neighbors
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import Estimator, Rows, check_choice, check_fitted, check_number
+from tractable.base import Estimator, ModelTags, Rows, check_choice, check_fitted, check_number
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.neighbors.leave_one_out import (
     NeighborCurve,
@@ -197,14 +197,28 @@ class NeighborModel(NeighborSearch):
     A model supplies `_trial(rows)`: how leave-one-out scores its predictions.
     """
 
-    n_neighbors: Any
-    metric: Any
-    index: Any
-    max_neighbors: Any
-    random_state: Any
+    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
+
     n_neighbors_: int
     loo_curve_: NeighborCurve
     sample_weight_: np.ndarray | None
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 5,
+        *,
+        weights: Any = "uniform",
+        metric: Any = "euclidean",
+        index: Any = "auto",
+        max_neighbors: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.index = index
+        self.max_neighbors = max_neighbors
+        self.random_state = random_state
 
     @property
     def loo_scores_(self) -> np.ndarray:
