@@ -81,7 +81,7 @@ def test_moons_want_neither_few_neighbours_nor_all():
 @pytest.mark.parametrize("model", BOTH)
 def test_weights_that_silence_all_neighbours_of_a_row_are_refused(rng, model):
     X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
-    with pytest.raises(ValueError, match=r"weights must let a neighbour .* speak.*n_neighbors = 1"):
+    with pytest.raises(ValueError, match=r"weights must be positive for a neighbour .*n_neighbors = 1"):
         model("loo", weights=lambda d: (d > d[:, :1]).astype(float)).fit(X, y)
 
 

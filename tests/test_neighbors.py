@@ -203,7 +203,7 @@ def test_targets_of_neighbours_are_a_distribution():
 def test_targets_of_any_size(rng):
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     plain = tractable.KNeighborsRegressor("loo").fit(X, y)
-    for unit in (1e-200, 1e200):
+    for unit in (1e-100, 1e100):
         scaled = tractable.KNeighborsRegressor("loo").fit(X, y * unit)
         np.testing.assert_allclose(scaled.loo_scores_, plain.loo_scores_)
         np.testing.assert_allclose(scaled.predict(X) / unit, plain.predict(X))

@@ -5,7 +5,7 @@ import pytest
 
 from tractable.primitives.kmeans import (
     assign,
-    holdings,
+    cluster_sums,
     kmeans_plus_plus,
     movement_of,
     n_trials,
@@ -32,7 +32,7 @@ def test_nearest_centres(n, d, k, weighted, rng):
     shift, centers = rng.standard_normal(d), rng.standard_normal((k, d))
     found = assign(x, w, shift, 0.5, centers)
     assert_same(found, obvious(x, w, shift, 0.5, centers))
-    held = holdings(x, w, shift, 0.5, centers, found.labels)
+    held = cluster_sums(x, w, shift, 0.5, centers, found.labels)
     np.testing.assert_allclose(held.sums, found.sums, atol=1e-11)
     np.testing.assert_allclose(held.cost, found.cost)
 
@@ -89,8 +89,8 @@ def test_memory_order_precision_and_protection_do_not_matter(rng):
 def test_farthest_row_counts_only_where_it_has_weight():
     x, labels = np.array([[0.0], [1.0], [9.0]]), np.zeros(3, np.int32)
     w = np.array([1.0, 1.0, 0.0])
-    assert holdings(x, None, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 2
-    assert holdings(x, w, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 1
+    assert cluster_sums(x, None, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 2
+    assert cluster_sums(x, w, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 1
 
 
 @pytest.mark.parametrize(("n", "d", "k"), SIZES)

@@ -21,8 +21,8 @@ def test_newton_on_the_support_equals_coordinate_descent(rng, ridge, positive):
         gram, moment, square = gram_of(X, X @ rng.standard_normal(8) + rng.standard_normal(30))
         penalty = float(np.abs(moment).max() * 10 ** rng.uniform(-2, 0))
         options = {"ridge": ridge, "tol": 1e-13 * square, "positive": positive}
-        w, _, gap = sparse.settle(gram, moment, square, penalty, **options)
-        expected, _, _ = obvious.settle(
+        w, _, gap = sparse.solve_lasso(gram, moment, square, penalty, **options)
+        expected, _, _ = obvious.solve_lasso(
             gram, moment, square, penalty, ridge, 1e-13 * square, positive, 20_000, np.zeros(8)
         )
         np.testing.assert_allclose(w, expected, atol=1e-5 * np.abs(expected).max())
@@ -41,7 +41,7 @@ def test_awkward_columns_settle_from_nothing(rng):
         if not np.abs(moment).max() > 0:
             continue
         penalty = float(np.abs(moment).max() * 10 ** rng.uniform(-4, 0))
-        w, n_iter, _ = sparse.settle(gram, moment, square, penalty, tol=1e-10 * square)
+        w, n_iter, _ = sparse.solve_lasso(gram, moment, square, penalty, tol=1e-10 * square)
         assert n_iter < 1000
         gap = obvious.duality_gap(moment, square, penalty, 0.0, False, w, X.T @ (y - X @ w))
         assert gap <= 2e-10 * square
@@ -53,8 +53,8 @@ def test_a_state_is_taken_up_where_it_was_left(rng):
     state = sparse.SignedSupport(10, 10)
     state.restart(gram, moment, np.zeros(10))
     for penalty in np.abs(moment).max() * np.array([0.5, 0.1, 0.01]):
-        w, _, _ = sparse.settle(gram, moment, square, penalty, tol=1e-12 * square, state=state)
-        fresh, _, _ = sparse.settle(gram, moment, square, penalty, tol=1e-12 * square)
+        w, _, _ = sparse.solve_lasso(gram, moment, square, penalty, tol=1e-12 * square, state=state)
+        fresh, _, _ = sparse.solve_lasso(gram, moment, square, penalty, tol=1e-12 * square)
         np.testing.assert_allclose(w, fresh, atol=1e-10)
     state.restart(gram, moment, w)
     assert state.k == np.count_nonzero(w)
@@ -63,7 +63,7 @@ def test_a_state_is_taken_up_where_it_was_left(rng):
 def test_too_few_steps_are_told(rng):
     X = rng.standard_normal((40, 10))
     gram, moment, square = gram_of(X, X @ rng.standard_normal(10))
-    _, n_iter, gap = sparse.settle(gram, moment, square, 1e-3, tol=1e-12 * square, max_iter=1)
+    _, n_iter, gap = sparse.solve_lasso(gram, moment, square, 1e-3, tol=1e-12 * square, max_iter=1)
     assert n_iter == 1
     assert gap > 1e-12 * square
 
@@ -91,7 +91,7 @@ def test_the_first_line_to_meet(rng):
         for _ in range(100):
             heights, slopes = rng.uniform(-1, 1, 9), rng.uniform(-2, 2, 9)
             asked = heights, slopes, rng.random(9) < 0.7, 1.0, positive
-            found, expected = sparse.first_to_meet(*asked), obvious.first_to_meet(*asked)
+            found, expected = sparse.first_to_enter(*asked), obvious.first_to_enter(*asked)
             assert found[1] == pytest.approx(expected[1])
             assert found[0] == expected[0] or not np.isfinite(found[1])
 
@@ -99,8 +99,8 @@ def test_the_first_line_to_meet(rng):
 def test_the_first_line_to_meet_in_every_library(rng, backend):
     heights, slopes = rng.uniform(-1, 1, 9), rng.uniform(-2, 2, 9)
     free = np.ones(9, dtype=bool)
-    found = sparse.first_to_meet(*map(backend.asarray, (heights, slopes, free)), 1.0, positive=False)
-    assert found == pytest.approx(sparse.first_to_meet(heights, slopes, free, 1.0, positive=False))
+    found = sparse.first_to_enter(*map(backend.asarray, (heights, slopes, free)), 1.0, positive=False)
+    assert found == pytest.approx(sparse.first_to_enter(heights, slopes, free, 1.0, positive=False))
 
 
 def test_columns_come_and_go(rng):

@@ -53,7 +53,7 @@ def test_both_tails_to_ten_digits(name, middle, h, rng):
     x, q = middle + x * h, middle + q * h
     tails = tail_sums(line_sums(x, w, name, h))
     for upper, side in ((False, 1), (True, -1)):
-        found, expected = tails.shares(q, upper=upper), oracle(name, q, x, w, h, side)
+        found, expected = tails.cdf(q, upper=upper), oracle(name, q, x, w, h, side)
         some = expected > 1e-290
         np.testing.assert_allclose(found[some], expected[some], rtol=1e-10)
         assert np.all(found[~some] <= 1e-289)
@@ -65,5 +65,5 @@ def test_crowds_are_summed_by_their_moments(name, rng):
     tails = tail_sums(line_sums(x, np.ones(len(x)), name, 0.3))
     t = (q[:, None] - x) / 0.3
     expected = WINDOWS[name].cdf(t).mean(axis=1)
-    np.testing.assert_allclose(tails.shares(q), expected, rtol=1e-11)
-    np.testing.assert_allclose(tails.shares(q, upper=True), WINDOWS[name].cdf(-t).mean(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(tails.cdf(q), expected, rtol=1e-11)
+    np.testing.assert_allclose(tails.cdf(q, upper=True), WINDOWS[name].cdf(-t).mean(axis=1), rtol=1e-11)

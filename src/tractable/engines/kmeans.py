@@ -16,7 +16,7 @@ from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
     Movement,
     assign,
-    holdings,
+    cluster_sums,
     kmeans_plus_plus,
     movement_of,
     n_trials,
@@ -242,7 +242,7 @@ class HeldStep(AssignStep):
         if not block.is_of(self.centers):
             block.assign_to(self.centers, self.standardizer)
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = holdings(*given, block.labels)
+        found = cluster_sums(*given, block.labels)
         return _clusters(self, found.sums, found.counts, found.cost)
 
 
@@ -263,7 +263,7 @@ class FarthestStep(AssignStep):
 
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = holdings(*given, assign(*given).labels)
+        found = cluster_sums(*given, assign(*given).labels)
         return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row]))
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.extreme import squared_units, unit_of_rows
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import averaged
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.threads import ordered_map
+from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
 __all__ = [
@@ -39,7 +39,7 @@ class Clusters:
     names : array (K,)
         The labels, in order.
     all_rows : array (n, d)
-        The rows in their order, divided by `unit`.
+        The rows in their order.
     all_weights : array (n,)
     codes : array (n,)
         The position of each row's cluster among `names`; -1 for labels that only rows of weight zero have.
@@ -48,8 +48,6 @@ class Clusters:
     weights : array (m,)
     starts : tuple of K + 1 int
         Cluster k is ``rows[starts[k] : starts[k + 1]]``.
-    unit : float
-        A power of two, 1 unless squares of the rows would overflow or underflow.
     """
 
     names: Any
@@ -59,7 +57,6 @@ class Clusters:
     rows: Array
     weights: Array
     starts: tuple[int, ...]
-    unit: float = 1.0
 
     @property
     def n_clusters(self) -> int:
@@ -108,8 +105,7 @@ class Summary:
 def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 2) -> Clusters:
     """Return the rows grouped by cluster, checked: `least` clusters at least, and fewer than rows."""
     x = _finite_rows(X)
-    xp, unit = namespace_of(x), unit_of_rows(x)
-    x = x if unit == 1.0 else x / unit
+    xp = namespace_of(x)
     names, codes = _numbered(labels, x)
     ones = xp.ones(x.shape[0], dtype=xp.float64, device=device(x))
     w = (
@@ -135,7 +131,6 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
         rows=xp.take(x, order, axis=0),
         weights=xp.take(w, order),
         starts=(0, *(int(end) for end in xp.cumulative_sum(sizes))),
-        unit=unit,
     )
 
 
@@ -170,7 +165,7 @@ def _finite_rows(X: Any) -> Array:
         )
     if not bool(xp.all(xp.isfinite(x))):
         raise ValueError("X contains NaN or infinity")
-    return xp.astype(x, xp.float64, copy=False)
+    return check_squarable(xp.astype(x, xp.float64, copy=False))
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
@@ -433,19 +428,18 @@ def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> Cluster
     """
     clusters = as_clusters(X, labels, sample_weight, least=1)
     found = summarise(clusters)
-    unit = clusters.unit
-    gaps = unit * to_numpy(found.gaps) + np.diag(np.full(clusters.n_clusters, np.inf))
+    gaps = to_numpy(found.gaps) + np.diag(np.full(clusters.n_clusters, np.inf))
     one = clusters.n_clusters == 1
-    sizes, scatter = to_numpy(found.weights), squared_units(to_numpy(found.scatter), unit)
+    sizes, scatter = to_numpy(found.weights), to_numpy(found.scatter)
     return ClusterReport(
         labels=to_numpy(clusters.names),
         sizes=sizes,
-        centers=unit * to_numpy(found.origin + found.centers),
+        centers=to_numpy(found.origin + found.centers),
         scatter=scatter,
         spread=np.sqrt(scatter / sizes),
-        radius=unit * to_numpy(found.radius),
+        radius=to_numpy(found.radius),
         separation=gaps.min(axis=1),
         nearest=np.array([-1]) if one else gaps.argmin(axis=1),
-        within=float(squared_units(found.within, unit)),
-        between=float(squared_units(found.between, unit)),
+        within=found.within,
+        between=found.between,
     )

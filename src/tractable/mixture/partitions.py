@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.extreme import squared_units, unit_of_rows
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count, check_table
+from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
 __all__ = ["BestPartition", "bell", "best_partition", "partitions", "stirling2"]
@@ -145,8 +145,7 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     ([0, 1, 2, 0, 2, 2, 1, 0], 14.3333, 966)
     """
     x = check_table(X)
-    unit = unit_of_rows(x)  # squares of extreme rows would leave the range of numbers
-    x = x / unit
+    check_squarable(x)
     w = (
         np.ones(len(x))
         if sample_weight is None
@@ -176,8 +175,8 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     labels[counted] = best
     return BestPartition(
         labels=labels,
-        centers=centers * unit,
-        inertia=float(squared_units(inertia(tuple(best)), unit)),
+        centers=centers,
+        inertia=float(inertia(tuple(best))),
         n_partitions=stirling2(len(points), k),
     )
 

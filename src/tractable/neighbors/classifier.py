@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import ModelTags, ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
-from tractable.neighbors.leave_one_out import Trial, one_more
-from tractable.neighbors.search import KeptRows, check_closeness, closeness
+from tractable.base import ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
+from tractable.neighbors.leave_one_out import Trial, unit_steps
+from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.value import value
 
@@ -16,22 +16,22 @@ __all__ = ["KNeighborsClassifier", "Votes", "votes_of"]
 
 @value
 class Votes:
-    """What neighbours say of each row: how much for each class, and how near its nearest voter is."""
+    """The votes of neighbours: the weight of each class, and the distance of its nearest neighbour."""
 
     total: np.ndarray  # (m, classes)
     nearest: np.ndarray  # (m, classes), infinite where no neighbour is of the class
 
     @property
-    def shares(self) -> np.ndarray:
+    def probabilities(self) -> np.ndarray:
         """p(C_i | x) = K_i / K, (m, classes), the winner's above those it ties with by one rounding of 1.
 
         So much that 1 - p can tell them apart too.
         """
-        shares = self.total / self.total.sum(axis=1, keepdims=True)
-        row, winner = np.arange(len(shares)), self.winner
-        tied = np.sum(shares >= shares[row, winner][:, None], axis=1) > 1
-        shares[row[tied], winner[tied]] = shares.max(axis=1)[tied] + np.finfo(float).eps
-        return shares
+        probabilities = self.total / self.total.sum(axis=1, keepdims=True)
+        row, winner = np.arange(len(probabilities)), self.winner
+        tied = np.sum(probabilities >= probabilities[row, winner][:, None], axis=1) > 1
+        probabilities[row[tied], winner[tied]] = probabilities.max(axis=1)[tied] + np.finfo(float).eps
+        return probabilities
 
     @property
     def winner(self) -> np.ndarray:
@@ -40,31 +40,31 @@ class Votes:
         return np.argmin(np.where(tied, self.nearest, np.inf), axis=1)
 
 
-def votes_of(near: Counted, said: np.ndarray, codes: np.ndarray, n_classes: int) -> Votes:
-    """Count the votes: each neighbour's count times how much it says, for its class.
+def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int) -> Votes:
+    """Return the votes: each neighbour's count times its weight, for its class.
 
     Examples
     --------
     >>> one = np.ones((1, 3))
     >>> near = Counted(distances=np.array([[1.0, 2.0, 2.0]]), indices=np.array([[0, 1, 2]]), counts=one)
-    >>> votes_of(near, one, np.array([1, 0, 1]), 2).shares.round(3)
+    >>> votes_of(near, one, np.array([1, 0, 1]), 2).probabilities.round(3)
     array([[0.333, 0.667]])
     """
     m = len(near.indices)
     cells = codes[near.indices] + n_classes * np.arange(m)[:, None]
-    total = np.bincount(cells.ravel(), (near.counts * said).ravel(), minlength=m * n_classes)
+    total = np.bincount(cells.ravel(), (near.counts * votes).ravel(), minlength=m * n_classes)
     nearest = np.full(m * n_classes, np.inf)
     np.minimum.at(nearest, cells.ravel(), np.where(near.counts > 0.0, near.distances, np.inf).ravel())
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
 
 
-class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
+class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =
     K_i / (N_i V), p(C_i) = N_i / N and p(x) = K / (N V), the volume cancels.
 
-    Training costs nothing: rows are kept, arranged for the search. Small K follows every row, large K
+    Training stores the rows, arranged for the search. Small K follows every row, large K
     smooths; ``n_neighbors="loo"`` chooses it by leave-one-out, all numbers in one search.
 
     Ties are settled so: of rows at equal distance the first given is the nearer; of classes with equal votes
@@ -77,10 +77,10 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
     n_neighbors : int or "loo"
         K, counted by weight: a row that counts three times is three neighbours, of which the last may be
         counted in part. It may not be more than the total weight of the rows. With "loo" a row is left out
-        whole, all its weight, and with it the rows that coincide with it: copies would answer for each other.
+        whole, all its weight, and with it the rows that coincide with it: copies would predict each other.
     weights : {"uniform", "distance"} or callable
-        How much a neighbour says: one each, 1/distance, or what a function makes of an array of distances,
-        entry by entry. Neighbours at distance zero speak alone under "distance".
+        The weight of a neighbour: one each, 1/distance, or a function of an array of distances, entry by
+        entry. Under "distance", neighbours at distance zero have all the weight.
     metric : str or Metric
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
         ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
@@ -108,9 +108,9 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
     n_samples_fit_ : int
-        Rows kept: those that count.
+        Stored rows: those of positive weight.
     rows_ : array of shape (n_samples_fit_,) of int
-        Which of the rows given each row kept is.
+        The number of each stored row among those given.
     n_samples_given_ : int
         Rows that were given.
     n_features_in_ : int
@@ -128,28 +128,9 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
     [1.0, 1.0, 0.875, 0.75, 0.75, 0.5]
     """
 
-    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
-
-    def __init__(
-        self,
-        n_neighbors: int | str = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "euclidean",
-        index: Any = "auto",
-        max_neighbors: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.index = index
-        self.max_neighbors = max_neighbors
-        self.random_state = random_state
-
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Keep the rows and their classes.
+        """Store the rows and their classes.
 
         Parameters
         ----------
@@ -164,14 +145,14 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
         -------
         self
         """
-        check_closeness(self.weights)
-        rows = self._keep(X, y, sample_weight)
+        check_neighbor_weights(self.weights)
+        rows = self._store_rows(X, y, sample_weight)
         self.classes_, self.codes_ = check_labels(rows.y)
         self._choose(rows)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_i | x) = K_i / K: the share of each class among the neighbours.
+        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours.
 
         Parameters
         ----------
@@ -181,7 +162,7 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._votes(X).shares
+        return self._votes(X).probabilities
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the most votes; of tied ones that of the nearest neighbour.
@@ -199,26 +180,26 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, KeptRows):
 
     def _votes(self, X: Any) -> Votes:
         near = self._near(X)
-        return votes_of(near, closeness(self.weights, near), self.codes_, len(self.classes_))
+        return votes_of(near, neighbor_weights(self.weights, near), self.codes_, len(self.classes_))
 
     def _trial(self, rows: Rows) -> Trial:
-        return Trial(answers=self._winners, worth=self._right, score="accuracy")
+        return Trial(predictions=self._winners, score_of=self._right, score="accuracy")
 
     def _right(self, won: np.ndarray, own: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(won), np.nan, won == self.codes_[own])
 
     def _winners(self, near: Counted) -> Iterator[np.ndarray]:
-        """Say which class wins, of 1, 2, … neighbours."""
-        said, codes = closeness(self.weights, near), self.codes_[near.indices]
+        """Yield the class with the most votes of 1, 2, … neighbours."""
+        votes, codes = neighbor_weights(self.weights, near), self.codes_[near.indices]
         total = np.zeros((len(near.counts), len(self.classes_)))
         nearest = np.full(total.shape, np.inf)
-        for step in one_more(near.counts):
-            for row, place, amount in step:
-                cell = row, codes[row, place]
-                total[cell] += amount * said[row, place]
+        for step in unit_steps(near.counts):
+            for row, column, amount in step:
+                cell = row, codes[row, column]
+                total[cell] += amount * votes[row, column]
                 voted = amount > 0.0
                 nearest[cell] = np.where(
-                    voted, np.minimum(nearest[cell], near.distances[row, place]), nearest[cell]
+                    voted, np.minimum(nearest[cell], near.distances[row, column]), nearest[cell]
                 )
-            # Where nobody speaks, nobody wins.
+            # Without votes, no class wins.
             yield np.where(total.any(axis=1), Votes(total=total, nearest=nearest).winner, np.nan)

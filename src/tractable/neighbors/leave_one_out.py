@@ -1,4 +1,4 @@
-"""Rows by place: those that coincide are left out together."""
+"""The number of neighbours by leave-one-out: every number is scored by one search."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -12,46 +12,46 @@ from tractable.spatial.index import Index
 from tractable.value import value
 
 __all__ = [
+    "CoincidentRows",
     "NeighborCurve",
-    "RowPlaces",
     "Trial",
-    "judged",
+    "group_coincident",
+    "loo_curve",
     "most_neighbors",
-    "one_more",
-    "places_of",
-    "usually_found",
+    "unit_steps",
+    "usual_count",
 ]
 
 
 @value
-class RowPlaces:
-    """At which of the distinct places each row is; places with few rows come first."""
+class CoincidentRows:
+    """The groups of equal rows; groups with few rows come first."""
 
-    number: np.ndarray  # (n,), the place of each row
-    order: np.ndarray  # (n,), rows by place
-    ends: np.ndarray  # (n_places + 1,), where the rows of each place begin in that order
-    heaviest: float  # the weight of the place that has the most
+    number: np.ndarray  # (n,), the group of each row
+    order: np.ndarray  # (n,), rows by group
+    ends: np.ndarray  # (n_groups + 1,), where the rows of each group begin in that order
+    heaviest: float  # the weight of the heaviest group
 
     def __len__(self) -> int:
         return len(self.ends) - 1
 
     @property
     def first(self) -> np.ndarray:
-        """The first row at each place, (n_places,)."""
+        """The first row of each group, (n_groups,)."""
         return self.order[self.ends[:-1]]
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many rows each place has, (n_places,)."""
+        """How many rows each group has, (n_groups,)."""
         return np.diff(self.ends)
 
 
-def places_of(rows: Rows) -> RowPlaces:
+def group_coincident(rows: Rows) -> CoincidentRows:
     """Group rows that coincide.
 
     Examples
     --------
-    >>> found = places_of(Rows(data=np.array([[3.0], [1.0], [-0.0], [3.0], [0.0], [3.0]])))
+    >>> found = group_coincident(Rows(data=np.array([[3.0], [1.0], [-0.0], [3.0], [0.0], [3.0]])))
     >>> found.number.tolist(), found.first.tolist(), found.heaviest
     ([2, 0, 1, 2, 1, 2], [1, 2, 0], 3.0)
     """
@@ -62,7 +62,7 @@ def places_of(rows: Rows) -> RowPlaces:
     rank[np.lexsort((first, sizes))] = np.arange(len(first))
     number = rank[which.ravel()]
     weights = np.bincount(number, rows.weights)
-    return RowPlaces(
+    return CoincidentRows(
         number=number,
         order=np.argsort(number, kind="stable"),
         ends=np.concatenate([[0], np.cumsum(np.bincount(number))]),
@@ -70,10 +70,10 @@ def places_of(rows: Rows) -> RowPlaces:
     )
 
 
-#: Places judged at a time, at most, and the neighbours of all of them.
+#: Groups scored at a time, at most, and the neighbours of all of them.
 BLOCK, ENTRIES = 4096, 2**22
 
-#: Rows by which an index is tried.
+#: Rows by which an index is tested.
 PROBES = 256
 
 #: What is left of a count when no more than rounding is left of it.
@@ -88,7 +88,7 @@ class NeighborCurve:
     ----------
     n_neighbors : array (k,)
     scores : array (k,)
-        The mean over rows of what each is worth when it is left out: accuracy, or R².
+        The mean over rows of the score of each when it is left out: accuracy, or R².
     standard_errors : array (k,)
         Of the scores.
     score : str
@@ -129,73 +129,74 @@ class NeighborCurve:
 
 @value
 class Trial:
-    """How answers are judged: `answers(neighbours)` gives those of 1, 2, … neighbours, one after another.
+    """How a model is cross-validated.
 
-    `worth(answers, rows)` says what answers are worth for rows of these numbers, the more the better.
+    `predictions(neighbours)` yields the predictions from 1, 2, … neighbours, one after another, and
+    `score_of(predictions, rows)` returns the score of each for rows of these numbers, larger for better.
     """
 
-    answers: Callable[[Counted], Iterator[np.ndarray]]
-    worth: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    predictions: Callable[[Counted], Iterator[np.ndarray]]
+    score_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
     score: str
 
 
-def most_neighbors(limit: int | None, rows: Rows, places: RowPlaces) -> int:
+def most_neighbors(limit: int | None, rows: Rows, groups: CoincidentRows) -> int:
     """Return the largest number to try: the limit, or twice the square root of the number of rows."""
     total = total_weight(rows)
-    left = total - places.heaviest
+    left = total - groups.heaviest
     counted = f"n_samples = {len(rows.data)}, total weight = {total:g}"
     if left < 1.0:
         raise ValueError(
-            'n_neighbors="loo" needs rows of X, of weight one at least, beside those at any one place: '
-            f"{counted}, of which {places.heaviest:g} at one place"
+            'n_neighbors="loo" needs rows of X, of weight one at least, beside those at any one point: '
+            f"{counted}, of which {groups.heaviest:g} at one point"
         )
     if limit is None:
         return int(max(1, min(left, np.ceil(2.0 * np.sqrt(total)))))
     if limit > left * (1.0 + 1e-12):
         raise ValueError(
             f"max_neighbors must be at most {left:g}, what is left of the rows of X ({counted}) when those "
-            f"at one place are left out; got max_neighbors = {limit}"
+            f"at one point are left out; got max_neighbors = {limit}"
         )
     return int(limit)
 
 
-def usually_found(index: Index, rows: Rows, k: int, places: RowPlaces | None = None) -> int:
-    """Return how many neighbours, up to k, an index finds of nine rows in ten, by some of them; one at least.
+def usual_count(index: Index, rows: Rows, k: int, groups: CoincidentRows | None = None) -> int:
+    """Return how many neighbours, up to k, an index finds for nine rows in ten, from a sample; one at least.
 
-    With `places`, rows leave out their own.
+    With `groups`, rows leave out their own.
     """
     if index.exact:
         return k
     n = len(rows.data)
     some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
-    number = None if places is None else places.number
+    number = None if groups is None else groups.number
     own = None if number is None else number[some]
-    near = nearest_counted(index, rows.data[some], k, rows.weights, own, places=number, complete=False)
+    near = nearest_counted(index, rows.data[some], k, rows.weights, own, groups=number, complete=False)
     few = np.quantile(near.total, 0.1, method="lower")
     return max(1, min(k, int(few + ROUNDING)))
 
 
-def judged(index: Index, rows: Rows, most: int, trial: Trial, places: RowPlaces) -> NeighborCurve:
-    """Judge 1, …, `most` neighbours of every row by one search, the row left out.
+def loo_curve(index: Index, rows: Rows, most: int, trial: Trial, groups: CoincidentRows) -> NeighborCurve:
+    """Return the leave-one-out score of 1, …, `most` neighbours, by one search for every row.
 
-    Rows that coincide with it are left out too, all their weight: a copy of a row would answer for it. So a
-    row of weight two is judged as two equal rows are.
+    Rows that coincide with it are left out too, all their weight: a copy of a row would predict it. So a
+    row of weight two scores as two equal rows do.
     """
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    sums, squares, first = np.zeros(most), np.zeros(most), places.first
-    for start, stop in _blocks(places.sizes, most):
+    sums, squares, first = np.zeros(most), np.zeros(most), groups.first
+    for start, stop in _blocks(groups.sizes, most):
         here, at = np.arange(start, stop), rows.data[first[start:stop]]
-        near = nearest_counted(index, at, most, rows.weights, here, places=places.number)
-        own = places.order[places.ends[start] : places.ends[stop]]
-        for k, answers in enumerate(islice(trial.answers(near), most)):
-            worth = trial.worth(answers[places.number[own] - start], own)
-            sums[k] += weights[own] @ worth
-            squares[k] += weights[own] @ worth**2
+        near = nearest_counted(index, at, most, rows.weights, here, groups=groups.number)
+        own = groups.order[groups.ends[start] : groups.ends[stop]]
+        for k, predictions in enumerate(islice(trial.predictions(near), most)):
+            scores = trial.score_of(predictions[groups.number[own] - start], own)
+            sums[k] += weights[own] @ scores
+            squares[k] += weights[own] @ scores**2
     total = weights.sum()
     mean = sums / total
     if not np.all(np.isfinite(mean)):
         raise ValueError(
-            "weights must let a neighbour of every row speak, so that it can be judged: the score of "
+            "weights must be positive for a neighbour of every row, so that it can be scored: the score of "
             f"n_neighbors = {1 + int(np.argmin(np.isfinite(mean)))} is not finite"
         )
     variance = np.maximum(squares / total - mean**2, 0.0)
@@ -208,7 +209,7 @@ def judged(index: Index, rows: Rows, most: int, trial: Trial, places: RowPlaces)
 
 
 def _blocks(sizes: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of places whose neighbours fit into memory; sizes grow."""
+    """Yield runs of groups whose neighbours fit into memory; sizes increase."""
     start = 0
     while start < len(sizes):
         widest = most + int(sizes[min(start + BLOCK, len(sizes)) - 1])
@@ -217,26 +218,26 @@ def _blocks(sizes: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def one_more(counts: np.ndarray) -> Iterator[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-    """Walk along neighbours by steps of one count: each step is a list of (rows, places, amounts).
+def unit_steps(counts: np.ndarray) -> Iterator[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Walk along neighbours by steps of one count: each step is a list of (rows, columns, amounts).
 
     Examples
     --------
-    >>> [[amount.tolist() for _, _, amount in step] for step in one_more(np.array([[1.0, 0.5, 0.5]]))]
+    >>> [[amount.tolist() for _, _, amount in step] for step in unit_steps(np.array([[1.0, 0.5, 0.5]]))]
     [[[1.0]], [[0.5], [0.5]]]
     """
     m, k = counts.shape
-    place, left = np.zeros(m, dtype=np.int64), counts[:, 0].copy()
-    while np.any(place < k):
-        need, open_, step = np.ones(m), np.flatnonzero(place < k), []
+    column, left = np.zeros(m, dtype=np.int64), counts[:, 0].copy()
+    while np.any(column < k):
+        need, open_, step = np.ones(m), np.flatnonzero(column < k), []
         while len(open_):
             amount = np.minimum(need[open_], left[open_])
-            step.append((open_, place[open_], amount))
+            step.append((open_, column[open_], amount))
             need[open_] -= amount
             left[open_] -= amount
             spent = open_[left[open_] <= ROUNDING]
-            place[spent] += 1
-            on = spent[place[spent] < k]
-            left[on] = counts[on, place[on]]
-            open_ = open_[(need[open_] > ROUNDING) & (place[open_] < k)]
+            column[spent] += 1
+            on = spent[column[spent] < k]
+            left[on] = counts[on, column[on]]
+            open_ = open_[(need[open_] > ROUNDING) & (column[open_] < k)]
         yield step

@@ -89,7 +89,7 @@ class NearestNeighbors(NeighborSearch):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Keep the rows, arranged for the search.
+        """Store the rows, arranged for the search.
 
         Parameters
         ----------
@@ -114,9 +114,9 @@ class NearestNeighbors(NeighborSearch):
         self.rows_ = np.arange(len(rows.data)) if times is None else np.flatnonzero(times)
         self.sample_weight_ = None if times is None else times[self.rows_]
         self.n_samples_fit_, self.n_samples_given_ = len(self.rows_), len(rows.data)
-        kept = rows.data if times is None else rows.data[self.rows_]
+        stored = rows.data if times is None else rows.data[self.rows_]
         self.index_ = as_index(
-            kept, self.metric, self.index, k=self.n_neighbors, random_state=self.random_state
+            stored, self.metric, self.index, k=self.n_neighbors, random_state=self.random_state
         )
         return self
 
@@ -128,7 +128,7 @@ class NearestNeighbors(NeighborSearch):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features), optional
-            The rows that were kept when not given; then no row is its own neighbour.
+            The stored rows when not given; then no row is its own neighbour.
         radius : float, optional
             The model's when not given. Rows at exactly this distance are neighbours.
         return_distance : bool

@@ -1,4 +1,4 @@
-"""Regression by the targets of the nearest rows."""
+"""Regression by the targets of the nearest rows, and their distribution."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -8,13 +8,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.arrays.namespace import Array
-from tractable.base import ModelTags, PredictiveMixin, Rows, all_or_nothing, check_targets
+from tractable.base import PredictiveMixin, Rows, all_or_nothing, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
-from tractable.neighbors.leave_one_out import Trial, one_more
-from tractable.neighbors.search import KeptRows, check_closeness, closeness
+from tractable.neighbors.leave_one_out import Trial, unit_steps
+from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
 from tractable.spatial.counted import Counted
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
 from tractable.value import value
 
 __all__ = ["KNeighborsRegressor", "NeighborTargets"]
@@ -54,7 +56,7 @@ class NeighborTargets(Univariate):
 
     @property
     def probabilities(self) -> np.ndarray:
-        """Share of each value, (*batch, K)."""
+        """Probability of each value, (*batch, K)."""
         return self.weights / self.weights.sum(axis=-1, keepdims=True)
 
     @property
@@ -67,8 +69,8 @@ class NeighborTargets(Univariate):
     @property
     def support(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest value, (*batch,) both."""
-        values, shares = self._ordered
-        counted = shares > 0.0
+        values, probabilities = self._ordered
+        counted = probabilities > 0.0
         low = np.min(np.where(counted, values, np.inf), axis=-1)
         return low, np.max(np.where(counted, values, -np.inf), axis=-1)
 
@@ -95,7 +97,7 @@ class NeighborTargets(Univariate):
         return np.where(np.isnan(x), np.nan, log_or_minus_inf(mass))
 
     def cdf(self, x: Any) -> np.ndarray:
-        """See `Univariate.cdf`: the share of what is not above x."""
+        """See `Univariate.cdf`: the probability of values not above x."""
         x = self._event(x)
         below = np.sum(np.where(self.values <= x[..., None], self.probabilities, 0.0), axis=-1)
         return np.where(np.isnan(x), np.nan, np.minimum(below, 1.0))
@@ -103,13 +105,13 @@ class NeighborTargets(Univariate):
     def icdf(self, q: Any) -> np.ndarray:
         """See `Univariate.icdf`: one of the values."""
         q = self._quantile(q)
-        values, shares = self._ordered
-        reached = np.cumsum(shares, axis=-1)
+        values, probabilities = self._ordered
+        reached = np.cumsum(probabilities, axis=-1)
         # Level 0 is reached before the first value; the least that counts stands for it.
         q = np.maximum(q, np.finfo(float).tiny)[..., None] * (1.0 - 1e-14) * reached[..., -1:]
-        place = np.minimum(np.sum(reached < q, axis=-1), values.shape[-1] - 1)
-        values = np.broadcast_to(values, (*place.shape, values.shape[-1]))
-        return np.take_along_axis(values, place[..., None], axis=-1)[..., 0]
+        column = np.minimum(np.sum(reached < q, axis=-1), values.shape[-1] - 1)
+        values = np.broadcast_to(values, (*column.shape, values.shape[-1]))
+        return np.take_along_axis(values, column[..., None], axis=-1)[..., 0]
 
     def entropy(self) -> np.ndarray:
         """See `Distribution.entropy`."""
@@ -121,9 +123,9 @@ class NeighborTargets(Univariate):
             raise ValueError(f"other must be NeighborTargets, got {type(other).__name__}")
         batch = np.broadcast_shapes(self.batch_shape, other.batch_shape)
         every = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (self.values, self.probabilities))
-        values, shares = (np.moveaxis(x, -1, 0) for x in every)
-        ratio = np.where(shares > 0.0, self.log_prob(values) - other.log_prob(values), 0.0)
-        return np.sum(shares * ratio, axis=0)
+        values, probabilities = (np.moveaxis(x, -1, 0) for x in every)
+        ratio = np.where(probabilities > 0.0, self.log_prob(values) - other.log_prob(values), 0.0)
+        return np.sum(probabilities * ratio, axis=0)
 
     def _sample(self, n: int, rng: Any) -> np.ndarray:
         return self.icdf(rng.random((n, *self.batch_shape)))
@@ -140,7 +142,7 @@ class NeighborTargets(Univariate):
         return np.sum(np.where(same, self.probabilities[..., None, :], 0.0), axis=-1)
 
 
-class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
+class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     """A target by those of the K nearest rows: p(y | x) is their distribution, its mean is predicted.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
@@ -156,10 +158,10 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
         K, counted by weight: a row that counts three times is three neighbours, of which the last may be
         counted in part. It may not be more than the total weight of the rows. Of rows at equal distance the
         first given is the nearer. With "loo" a row is left out whole, all its weight, and with it the rows
-        that coincide with it: copies would answer for each other.
+        that coincide with it: copies would predict each other.
     weights : {"uniform", "distance"} or callable
-        How much a neighbour says: one each, 1/distance, or what a function makes of an array of distances,
-        entry by entry. Neighbours at distance zero speak alone under "distance".
+        The weight of a neighbour: one each, 1/distance, or a function of an array of distances, entry by
+        entry. Under "distance", neighbours at distance zero have all the weight.
     metric : str or Metric
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
     index : str or callable
@@ -185,9 +187,9 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
     sample_weight_ : array of shape (n_samples_fit_,) or None
     n_samples_fit_ : int
-        Rows kept: those that count.
+        Stored rows: those of positive weight.
     rows_ : array of shape (n_samples_fit_,) of int
-        Which of the rows given each row kept is.
+        The number of each stored row among those given.
     n_samples_given_ : int
         Rows that were given.
     n_features_in_ : int
@@ -201,25 +203,6 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
     (array([1.]), array([[0., 2.]]))
     """
 
-    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
-
-    def __init__(
-        self,
-        n_neighbors: int | str = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "euclidean",
-        index: Any = "auto",
-        max_neighbors: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.index = index
-        self.max_neighbors = max_neighbors
-        self.random_state = random_state
-
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.target_tags.multi_output = True
@@ -227,7 +210,7 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Keep the rows and their targets.
+        """Store the rows and their targets.
 
         Parameters
         ----------
@@ -241,8 +224,8 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
         -------
         self
         """
-        check_closeness(self.weights)
-        rows = self._keep(X, y, sample_weight)
+        check_neighbor_weights(self.weights)
+        rows = self._store_rows(X, y, sample_weight)
         self.targets_ = check_targets(self, rows.y, rows.data)
         self._choose(rows)
         return self
@@ -262,49 +245,45 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, KeptRows):
             Of batch shape (n_samples,), with a second axis for several targets.
         """
         near = self._near(X)
-        said = near.counts * closeness(self.weights, near)
+        weights = near.counts * neighbor_weights(self.weights, near)
         targets = self.targets_[near.indices]
         if self.targets_.ndim == 2:
-            targets, said = np.swapaxes(targets, 1, 2), said[:, None, :]
-        found = NeighborTargets(values=targets, weights=said)
+            targets, weights = np.swapaxes(targets, 1, 2), weights[:, None, :]
+        found = NeighborTargets(values=targets, weights=weights)
         if include_noise:
             return found
-        mean, shares = found.mean[..., None], found.probabilities
-        narrower = np.sqrt(np.sum(shares**2 / np.maximum(near_counts(near, shares), 1e-300), axis=-1))
-        return NeighborTargets(values=mean + (targets - mean) * narrower[..., None], weights=said)
+        mean, p = found.mean[..., None], found.probabilities
+        narrower = np.sqrt(np.sum(p**2 / np.maximum(near_counts(near, p), 1e-300), axis=-1))
+        return NeighborTargets(values=mean + (targets - mean) * narrower[..., None], weights=weights)
 
     def _trial(self, rows: Rows) -> Trial:
-        targets = _standardised(self.targets_, rows.weights)
+        targets = _standardized(self.targets_, rows.weights)
 
         def means(near: Counted) -> Iterator[np.ndarray]:
-            said, m = closeness(self.weights, near), len(near.counts)
+            weights, m = neighbor_weights(self.weights, near), len(near.counts)
             sums, total = np.zeros((m, targets.shape[1])), np.zeros((m, 1))
-            for step in one_more(near.counts):
-                for row, place, amount in step:
-                    much = (amount * said[row, place])[:, None]
-                    sums[row] += much * targets[near.indices[row, place]]
+            for step in unit_steps(near.counts):
+                for row, column, amount in step:
+                    much = (amount * weights[row, column])[:, None]
+                    sums[row] += much * targets[near.indices[row, column]]
                     total[row] += much
                 yield np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0.0)
 
         return Trial(
-            answers=means,
-            worth=lambda mean, own: 1.0 - np.mean((mean - targets[own]) ** 2, axis=1),
+            predictions=means,
+            score_of=lambda mean, own: 1.0 - np.mean((mean - targets[own]) ** 2, axis=1),
             score="R²",
         )
 
 
-def near_counts(near: Counted, shares: np.ndarray) -> np.ndarray:
-    """Return how often each neighbour counts, in the shape of the shares."""
-    counts = near.counts if shares.ndim == 2 else near.counts[:, None, :]
-    return np.where(shares > 0.0, np.broadcast_to(counts, shares.shape), 1.0)
+def near_counts(near: Counted, probabilities: np.ndarray) -> np.ndarray:
+    """Return how often each neighbour counts, in the shape of the probabilities."""
+    counts = near.counts if probabilities.ndim == 2 else near.counts[:, None, :]
+    return np.where(probabilities > 0.0, np.broadcast_to(counts, probabilities.shape), 1.0)
 
 
-def _standardised(targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _standardized(targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return targets (n, t) of mean zero and variance one; constant ones are zeros, predicted exactly."""
     y = targets.reshape(len(targets), -1)
-    unit = np.max(np.abs(y), axis=0)
-    y = y / np.where(unit > 0.0, unit, 1.0)
-    y = y - np.average(y, axis=0, weights=weights)
-    spread = np.sqrt(np.average(y**2, axis=0, weights=weights))
-    constant = spread <= 8.0 * np.finfo(float).eps
-    return np.where(constant, 0.0, y / np.where(constant, 1.0, spread))
+    standardizer = Standardizer.from_moments(DiagonalMoments.of(y, weights))
+    return np.where(standardizer.varies, standardizer.transform(y), 0.0)

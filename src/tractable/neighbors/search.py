@@ -1,36 +1,36 @@
-"""The questions about neighbours that every model of them answers."""
+"""What models of neighbours share: the search, the weights of neighbours, and the stored rows."""
 
 import warnings
 from typing import Any
 
 import numpy as np
 
-from tractable.base import Estimator, Rows, check_choice, check_fitted, check_number
+from tractable.base import Estimator, ModelTags, Rows, check_choice, check_fitted, check_number
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.neighbors.leave_one_out import (
     NeighborCurve,
     Trial,
-    judged,
+    group_coincident,
+    loo_curve,
     most_neighbors,
-    places_of,
-    usually_found,
+    usual_count,
 )
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import as_metric
 
-__all__ = ["KeptRows", "NeighborSearch", "check_closeness", "closeness"]
+__all__ = ["NeighborModel", "NeighborSearch", "check_neighbor_weights", "neighbor_weights"]
 
 
 class NeighborSearch(Estimator):
-    """`kneighbors` and `kneighbors_graph` of a model that keeps its rows, arranged for the search.
+    """`kneighbors` and `kneighbors_graph` of a model that stores its rows, arranged for the search.
 
     Rows are numbered as they were given, whether or not all of them count.
     """
 
     index_: Index
-    rows_: np.ndarray  # (n_samples_fit_,), the number of each row kept
+    rows_: np.ndarray  # (n_samples_fit_,), the number of each stored row
     n_samples_fit_: int
     n_samples_given_: int
 
@@ -38,13 +38,13 @@ class NeighborSearch(Estimator):
         """Return the distances and the rows of the nearest neighbours, the nearest first.
 
         Neighbours at equal distance come in the order of their rows. `NearestNeighbors` lists a row as often
-        as it weighs, models that answer by their neighbours once. Where an approximate index finds fewer
+        as it weighs, models that predict from their neighbours once. Where an approximate index finds fewer
         than were asked for, the last distances are infinity and the last indices -1.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features), optional
-            When not given, the rows that were kept, in their order (`rows_`, all but those of weight zero):
+            When not given, the stored rows, in their order (`rows_`, all but those of weight zero):
             then no row is its own neighbour, but its copies are. An index that finds them all at once
             (`RandomizedForest`) does so.
         n_neighbors : int, optional
@@ -86,11 +86,11 @@ class NeighborSearch(Estimator):
 
     @property
     def _times(self) -> np.ndarray | None:
-        """How often each row kept is listed as a neighbour, whole numbers; None is once."""
+        """How often each stored row is listed as a neighbour, whole numbers; None is once."""
         return None
 
     def _usual(self, most: int) -> Any:
-        """Return the number of neighbours of a question that names none, of at most so many rows."""
+        """Return the default number of neighbours, of at most so many rows."""
         raise NotImplementedError(f"{type(self).__name__} must say how many neighbours it uses")
 
     def _number(self, n_neighbors: Any, *, own: bool) -> int:
@@ -109,7 +109,7 @@ class NeighborSearch(Estimator):
         return _listed(nearest_counted(self.index_, x, k, self._times, complete=False), k)
 
     def _others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the neighbours of the rows kept."""
+        """Return the neighbours of the stored rows."""
         if self._times is None:
             distances, found = self.index_.graph(k)
             return distances, found
@@ -143,32 +143,33 @@ def _listed(near: Counted, k: int) -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
-def check_closeness(weights: Any) -> None:
-    """Refuse what is no weighting of neighbours."""
+def check_neighbor_weights(weights: Any) -> None:
+    """Refuse what is not a weighting of neighbours."""
     if not callable(weights):
         check_choice("weights", weights, ["uniform", "distance"])
 
 
-def closeness(weights: Any, near: Counted) -> np.ndarray:
-    """Return how much neighbours say, (m, k), up to a factor for each row; those that do not count, nothing.
+def neighbor_weights(weights: Any, near: Counted) -> np.ndarray:
+    """Return the weight of each neighbour by its distance, (m, k), up to a factor a row; 0 for padding.
 
-    "uniform" is one each. "distance" is 1/d, relative to the nearest so that no unit overflows; neighbours at
-    distance zero speak alone.
+    "uniform" is one each. "distance" is 1/d, relative to the nearest; neighbours at distance zero, if any,
+    have all the weight.
 
     Examples
     --------
     >>> found = {"indices": np.zeros((2, 3), dtype=int), "counts": np.array([[1, 1, 1], [1, 1, 0]])}
-    >>> closeness("distance", Counted(distances=np.array([[1.0, 2.0, 4.0], [0.0, 3.0, np.inf]]), **found))
+    >>> near = Counted(distances=np.array([[1.0, 2.0, 4.0], [0.0, 3.0, np.inf]]), **found)
+    >>> neighbor_weights("distance", near)
     array([[1.  , 0.5 , 0.25],
            [1.  , 0.  , 0.  ]])
     """
-    check_closeness(weights)
+    check_neighbor_weights(weights)
     counted = near.counts > 0.0
-    # What does not count is given the distance of what does, which every weighting must bear.
+    # Padding is given the distance of the nearest, which every weighting accepts.
     distances = np.where(counted, near.distances, near.distances[:, :1])
     if callable(weights):
-        said = _checked(weights(distances.copy()), distances)
-        if not np.all((counted & (said > 0.0)).any(axis=1)):
+        weight = _checked(weights(distances.copy()), distances)
+        if not np.all((counted & (weight > 0.0)).any(axis=1)):
             raise ValueError(
                 "weights must return a positive number for a neighbour of each row, all are zero"
             )
@@ -177,33 +178,47 @@ def closeness(weights: Any, near: Counted) -> np.ndarray:
     else:
         here = distances == 0.0
         apart = np.where(here, 1.0, distances)
-        said = np.where(here.any(axis=1, keepdims=True), here, apart[:, :1] / apart)
-    return np.where(counted, said, 0.0)
+        weight = np.where(here.any(axis=1, keepdims=True), here, apart[:, :1] / apart)
+    return np.where(counted, weight, 0.0)
 
 
-def _checked(said: Any, distances: np.ndarray) -> np.ndarray:
-    said = np.asarray(said, dtype=np.float64)
-    if said.shape != distances.shape or not np.all((said >= 0.0) & np.isfinite(said)):
+def _checked(weight: Any, distances: np.ndarray) -> np.ndarray:
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != distances.shape or not np.all((weight >= 0.0) & np.isfinite(weight)):
         raise ValueError(
             f"weights must return finite numbers, not negative, one for each of {distances.shape} distances"
         )
-    return said
+    return weight
 
 
-class KeptRows(NeighborSearch):
-    """A model whose training is keeping rows, and choosing how many of them speak for a new one.
+class NeighborModel(NeighborSearch):
+    """A model that stores its rows, and chooses how many of them predict a new one.
 
-    A model supplies `_trial(rows)`: how leave-one-out judges its answers.
+    A model supplies `_trial(rows)`: how leave-one-out scores its predictions.
     """
 
-    n_neighbors: Any
-    metric: Any
-    index: Any
-    max_neighbors: Any
-    random_state: Any
+    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
+
     n_neighbors_: int
     loo_curve_: NeighborCurve
     sample_weight_: np.ndarray | None
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 5,
+        *,
+        weights: Any = "uniform",
+        metric: Any = "euclidean",
+        index: Any = "auto",
+        max_neighbors: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.index = index
+        self.max_neighbors = max_neighbors
+        self.random_state = random_state
 
     @property
     def loo_scores_(self) -> np.ndarray:
@@ -215,10 +230,10 @@ class KeptRows(NeighborSearch):
         return isinstance(self.n_neighbors, str) and self.n_neighbors == "loo"
 
     def _trial(self, rows: Rows) -> Trial:
-        raise NotImplementedError(f"{type(self).__name__} must say how its answers are judged")
+        raise NotImplementedError(f"{type(self).__name__} must say how its predictions are scored")
 
-    def _keep(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Check and keep the rows; the index is said in `index_`."""
+    def _store_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Check and store the rows; set `index_`."""
         as_metric(self.metric)
         if self.max_neighbors is not None:
             check_number("max_neighbors", self.max_neighbors, least=1, whole=True)
@@ -236,16 +251,16 @@ class KeptRows(NeighborSearch):
     def _choose(self, rows: Rows) -> None:
         """Set the number of neighbours: what was given, or the best by leave-one-out."""
         if self._by_loo:
-            places = places_of(rows)
-            most = most_neighbors(self.max_neighbors, rows, places)
-            found = usually_found(self.index_, rows, most, places)
+            groups = group_coincident(rows)
+            most = most_neighbors(self.max_neighbors, rows, groups)
+            found = usual_count(self.index_, rows, most, groups)
             if found < most and self.max_neighbors is not None:
-                self._warn_of_few("max_neighbors", most, found, f"those above {found} are not judged")
-            self.loo_curve_ = judged(self.index_, rows, min(most, found), self._trial(rows), places)
+                self._warn_of_few("max_neighbors", most, found, f"those above {found} are not scored")
+            self.loo_curve_ = loo_curve(self.index_, rows, min(most, found), self._trial(rows), groups)
             self.n_neighbors_ = self.loo_curve_.best_n_neighbors
             return
         self.n_neighbors_ = check_enough(self.n_neighbors, rows)
-        found = usually_found(self.index_, rows, self.n_neighbors_)
+        found = usual_count(self.index_, rows, self.n_neighbors_)
         if found < self.n_neighbors_:
             self._warn_of_few(
                 "n_neighbors", self.n_neighbors_, found, "rows that have fewer are searched for exactly"

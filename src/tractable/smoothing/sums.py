@@ -103,9 +103,9 @@ class WindowSums:
         """Return the mass below numbers (m,), or above them, with the digits of the tail."""
         tails, near = self.tails, self.near
         if tails is not None:
-            return _blocks(lambda a, b: tails.shares(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
+            return _blocks(lambda a, b: tails.cdf(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
         if near is not None:
-            return near.shares(queries, self.window.cdf, upper=upper)
+            return near.cdf(queries, self.window.cdf, upper=upper)
         xp, side = namespace_of(queries), -1.0 if upper else 1.0
         weights = self.weights / xp.sum(self.weights)
         step = max(1, _DENSE // weights.shape[0])

@@ -59,9 +59,6 @@ class Brute(Index):
         if self.metric.form == "euclidean":
             self._single  # noqa: B018  (made once, before threads ask for it)
 
-    def _parameters(self) -> dict[str, Any]:
-        return {"points": self.points, "metric": self.metric}
-
     @property
     def memory(self) -> int:
         """Bytes held beside the points: their copy in single precision, or whitened, say."""

@@ -49,7 +49,7 @@ def nearest_counted(
     own: np.ndarray | None = None,
     *,
     copies: bool = True,
-    places: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
     complete: bool = True,
 ) -> Counted:
     """Return the k nearest points of each row, points counted by weight.
@@ -70,8 +70,8 @@ def nearest_counted(
     copies : bool
         Whether what is left of its own point counts; without it, rows may have fewer than k neighbours.
     places : array (n,) of int, optional
-        Which place each point is at. `own` is then the place each row is at, all of whose points are left
-        out; rows may have fewer than k neighbours.
+        The group of equal points each point belongs to. `own` is then the group of each row, all of whose
+        points are left out; rows may have fewer than k neighbours.
     complete : bool
         Whether rows are searched for again. Without it, rows may have fewer than k neighbours.
 
@@ -86,14 +86,14 @@ def nearest_counted(
     ([[2]], [[3.0]])
     """
     x = np.asarray(x, dtype=np.float64)
-    near = _search(index, x, k, weights, own, copies, places)
+    near = _search(index, x, k, weights, own, copies, groups)
     if index.exact or not complete:
         return near
     short = np.flatnonzero(near.total < k * (1.0 - ROUNDING))
     if not len(short):
         return near
     scan = Brute(index.points, index.metric)
-    again = _search(scan, x[short], k, weights, None if own is None else own[short], copies, places)
+    again = _search(scan, x[short], k, weights, None if own is None else own[short], copies, groups)
     return _replaced(near, short, again)
 
 
@@ -104,18 +104,18 @@ def _search(
     weights: np.ndarray | None,
     own: np.ndarray | None,
     copies: bool,
-    places: np.ndarray | None,
+    groups: np.ndarray | None,
 ) -> Counted:
-    if weights is None and places is None:
+    if weights is None and groups is None:
         distances, indices = index.query(x, k, exclude=own)
         return Counted(distances=distances, indices=indices, counts=(indices >= 0).astype(float))
-    asked = min(len(index), k + _spare(own, places))
+    asked = min(len(index), k + _spare(own, groups))
     while True:
         distances, indices = index.query(x, asked)
         heavy = np.where(indices >= 0, 1.0 if weights is None else weights[indices], 0.0)
         if own is not None:
-            mine = (indices if places is None else places[indices]) == own[:, None]
-            left = np.maximum(heavy - 1.0, 0.0) if copies and places is None else 0.0
+            mine = (indices if groups is None else groups[indices]) == own[:, None]
+            left = np.maximum(heavy - 1.0, 0.0) if copies and groups is None else 0.0
             heavy = np.where(mine, left, heavy)
         reached = np.cumsum(heavy, axis=1)
         # The end is reached too where there is no more to find.
@@ -124,11 +124,11 @@ def _search(
         asked = min(len(index), 2 * asked)
 
 
-def _spare(own: np.ndarray | None, places: np.ndarray | None) -> int:
+def _spare(own: np.ndarray | None, groups: np.ndarray | None) -> int:
     """Return how many of the points found may have to be left out."""
     if own is None:
         return 0
-    return 1 if places is None else int(np.bincount(places)[own].max(initial=1))
+    return 1 if groups is None else int(np.bincount(groups)[own].max(initial=1))
 
 
 def _settled(distances: np.ndarray, indices: np.ndarray, counts: np.ndarray) -> Counted:

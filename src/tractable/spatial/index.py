@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from inspect import signature
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -134,6 +135,10 @@ class Index(ABC):
         ready.setflags(write=False)
         object.__setattr__(self, "_rows", ready)
         return ready
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the keywords that rebuild the index: those of its constructor."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     @classmethod
     def serves(cls, metric: Metric | str) -> bool:

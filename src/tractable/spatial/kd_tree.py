@@ -52,9 +52,6 @@ class KDTree(Index):
         object.__setattr__(self, "leaf_size", as_integer(leaf_size))
         object.__setattr__(self, "tree", kd_build(self._prepare(points, metric), self.leaf_size))
 
-    def _parameters(self) -> dict[str, Any]:
-        return {"points": self.points, "metric": self.metric, "leaf_size": self.leaf_size}
-
     @property
     def n_nodes(self) -> int:
         """Inner nodes and leaves."""

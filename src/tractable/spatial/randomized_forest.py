@@ -97,10 +97,6 @@ class RandomizedForest(HyperplaneIndex):
             lambda ids, ptr, _: halve(rows, ids, ptr, rng.random((len(ptr) - 1, 2))),
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        names = ("points", "metric", "n_trees", "leaf_size", "repair", "random_state")
-        return {name: getattr(self, name) for name in names}
-
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
         """See `Index.graph`: from whole leaves. Of fewer than k found, the last are infinity and -1."""
         k, n_threads = as_count(k, len(self) - 1, excluded=True), as_threads(n_threads)

@@ -115,10 +115,6 @@ class SpillTree(HyperplaneIndex):
         """Whether all neighbours are found: where a search may look behind every plane."""
         return self.search == "hybrid" and self.tau == 0.0
 
-    def _parameters(self) -> dict[str, Any]:
-        names = ("points", "metric", "tau", "leaf_size", "search", "max_copies", "random_state")
-        return {name: getattr(self, name) for name in names}
-
 
 def spilled_levels(n: int, leaf_size: int, tau: float, max_copies: float) -> int | None:
     """Return how many levels can spill before leaves hold too many copies; None where all can.

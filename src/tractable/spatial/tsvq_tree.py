@@ -75,10 +75,6 @@ class TSVQTree(HyperplaneIndex):
         self._arrange(tree)
         self._keep(tree)
 
-    def _parameters(self) -> dict[str, Any]:
-        names = ("points", "metric", "leaf_size", "max_depth", "random_state")
-        return {name: getattr(self, name) for name in names}
-
     @cached_property
     def codebook(self) -> np.ndarray:
         """The codewords of the leaves, (n_leaves, d): the means of the points they hold."""

@@ -15,11 +15,15 @@ __all__ = [
     "as_whole_numbers",
     "check_rate",
     "check_same_width",
+    "check_squarable",
     "check_squares",
     "counts",
     "or_one",
     "pairwise_update",
 ]
+
+#: Squares of larger numbers overflow, or are near it.
+LARGEST = 1e150
 
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100
@@ -114,6 +118,24 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
             raise ValueError(
                 "X has columns that vary by so little that their squares underflow; rescale them"
             )
+
+
+def check_squarable(x: Array) -> Array:
+    """Return the rows, unless their squares overflow or all underflow: beyond 1e150, or below 1e-150.
+
+    Examples
+    --------
+    >>> check_squarable(np.array([[3.0], [1e200]]))
+    Traceback (most recent call last):
+    ValueError: X has values so large that their squares overflow; rescale its columns
+    """
+    xp = namespace_of(x)
+    size = float(xp.max(xp.abs(x)))
+    if size > LARGEST:
+        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+    if 0.0 < size < 1.0 / LARGEST:
+        raise ValueError("X has columns that vary by so little that their squares underflow; rescale them")
+    return x
 
 
 def check_rate(rate: Any) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.engines.sparse.problem import GramProblem, SparseProblem
 from tractable.engines.sparse.working_set import WorkingSet
-from tractable.primitives.sparse import append_row, first_to_meet, remove_row, solve_rows
+from tractable.primitives.sparse import append_row, first_to_enter, remove_row, solve_rows
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
@@ -160,7 +160,7 @@ class LarsWalk:
         if self.stuck:
             return
         free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
-        entering, entry = first_to_meet(self.q, along, free, self.penalty, self.positive)
+        entering, entry = first_to_enter(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
         left = self.penalty - least
         if min(entry, exit_) >= left:

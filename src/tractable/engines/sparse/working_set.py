@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse.problem import SparseProblem
-from tractable.primitives.sparse import SignedSupport, settle
+from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
@@ -239,7 +239,7 @@ class WorkingSet:
         for i, (penalty, ridge) in enumerate(zip(penalties, ridges, strict=True)):
             if self.ridged:  # the factor was that of another ridge
                 self.state.restart(gram, moment, self.state.w, ridge)
-            found[:, i], n_iter[i], _ = settle(
+            found[:, i], n_iter[i], _ = solve_lasso(
                 gram, moment, square, penalty,
                 ridge=ridge, tol=tol, positive=positive, max_iter=max_iter, state=self.state,
             )  # fmt: skip

@@ -10,7 +10,7 @@ from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
-from tractable.primitives.sparse import settle
+from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -258,7 +258,7 @@ def _certified(
 def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
     """Solve each penalty from zero, in the library of the arrays."""
     answers = [
-        settle(
+        solve_lasso(
             problem.gram,
             problem.moment,
             problem.square,

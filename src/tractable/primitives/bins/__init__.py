@@ -11,7 +11,7 @@ from tractable.primitives.bins.agnostic import find_cells
 
 __all__ = ["best_blocks", "bin_counts", "find_cells", "linear_binning"]
 
-#: Bins count as even where no edge is further from its even place than this part of a bin.
+#: Bins count as even where no edge is further from its even position than this part of a bin.
 _EVEN = 1e-7
 
 
@@ -20,7 +20,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
 
     A bin holds its lower edge and not its upper one; the last bin of each axis holds both, as NumPy's
     histograms do. Which side of an edge a number is on is decided by comparing the two, never by arithmetic;
-    where bins are even, arithmetic says which edge to look at. With `linear`, a number is shared between the
+    where bins are even, arithmetic says which edge to look at. With `linear`, a number is split between the
     two bins whose middles it lies between, more for the nearer (in D dimensions between 2^D cells); beyond
     the outermost middles the outermost bin has it all.
 
@@ -90,19 +90,19 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
     return compiled(np.ascontiguousarray(x, dtype=np.float64), given, float(low), float(step), n)
 
 
-def best_blocks(mass: Array, places: Array, penalty: float) -> Array:
-    """Return where the blocks of greatest penalised likelihood begin and end, as indices of `places`.
+def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
+    """Return where the blocks of greatest penalised likelihood begin and end, as indices of `positions`.
 
     Scargle et al. (2013): a block of weight W and length T has fitness W log(W / T), and every block costs
-    `penalty`. Dynamic programming finds the best of all 2^(m - 1) divisions. A beginning that has fallen
-    behind by the penalty can never come back, as dividing a block never lowers its fitness; it is dropped,
-    and the answer is exact.
+    `penalty`. Dynamic programming finds the best of all 2^(m - 1) divisions. A start that is worse
+    by the penalty can never be best again, as dividing a block never lowers its fitness; it is dropped, and
+    the answer is exact.
 
     Parameters
     ----------
     mass : array (m,)
         Weight in each cell.
-    places : array (m + 1,)
+    positions : array (m + 1,)
         Where cells begin and end, increasing.
     penalty : float
 
@@ -118,7 +118,7 @@ def best_blocks(mass: Array, places: Array, penalty: float) -> Array:
     [0, 2, 4]
     """
     if not is_numpy_array(mass):
-        return agnostic.best_blocks(mass, places, penalty)
+        return agnostic.best_blocks(mass, positions, penalty)
     from tractable.primitives.bins.compiled import best_blocks as compiled
 
-    return compiled(mass, places, float(penalty))
+    return compiled(mass, positions, float(penalty))

@@ -17,23 +17,23 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, A
     one = _ones(x) if weights is None else weights
     columns = [find_cells(x[:, j], axis) for j, axis in enumerate(edges)]
     inside = reduce(and_, (found for _, found in columns))
-    counts = _tallied([place for place, _ in columns], xp.where(inside, one, xp.zeros_like(one)), edges)
+    counts = _cell_counts([bin_ for bin_, _ in columns], xp.where(inside, one, xp.zeros_like(one)), edges)
     return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
 
 
 def linear_bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
     xp = namespace_of(x)
     one = _ones(x) if weights is None else weights
-    columns = [_shares(x[:, j], axis) for j, axis in enumerate(edges)]
+    columns = [_fractions(x[:, j], axis) for j, axis in enumerate(edges)]
     inside = reduce(and_, (found for _, _, _, found in columns))
     own = xp.where(inside, one, xp.zeros_like(one))
     counts = None
     for corner in product((0, 1), repeat=len(edges)):
-        share = own
-        for (_, _, far, _), side in zip(columns, corner, strict=True):
-            share = share * (far if side else 1.0 - far)
-        places = [column[side] for column, side in zip(columns, corner, strict=True)]
-        part = _tallied(places, share, edges)
+        weight = own
+        for (_, _, fraction, _), side in zip(columns, corner, strict=True):
+            weight = weight * (fraction if side else 1.0 - fraction)
+        bins = [column[side] for column, side in zip(columns, corner, strict=True)]
+        part = _cell_counts(bins, weight, edges)
         counts = part if counts is None else counts + part
     return counts, xp.sum(xp.where(inside, xp.zeros_like(one), one))
 
@@ -44,43 +44,43 @@ def find_cells(x: Array, edges: Array) -> tuple[Array, Array]:
     inside = (x >= edges[0]) & (x <= edges[-1])
     safe = xp.reshape(xp.where(inside, x, xp.zeros_like(x) + edges[0]), (-1,))
     dtype = xp.result_type(safe, edges)
-    places = xp.searchsorted(xp.astype(edges[1:-1], dtype), xp.astype(safe, dtype), side="right")
-    return xp.reshape(xp.astype(places, xp.int64), tuple(x.shape)), inside
+    positions = xp.searchsorted(xp.astype(edges[1:-1], dtype), xp.astype(safe, dtype), side="right")
+    return xp.reshape(xp.astype(positions, xp.int64), tuple(x.shape)), inside
 
 
-def _shares(x: Array, edges: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the bin of each number, the neighbour it leans to, the neighbour's share, and who is inside."""
+def _fractions(x: Array, edges: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the bin of each number, the next nearest bin, the fraction of that one, and which are inside."""
     xp = namespace_of(x, edges)
-    place, inside = find_cells(x, edges)
+    bin_, inside = find_cells(x, edges)
     middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
-    own = xp.take(middles, place)
-    leaning = xp.where(x < own, place - 1, place + 1)
+    own = xp.take(middles, bin_)
+    leaning = xp.where(x < own, bin_ - 1, bin_ + 1)
     other = xp.clip(leaning, 0, middles.shape[0] - 1)
     gap = xp.take(middles, other) - own
     some = inside & (gap != 0.0)
-    share = xp.where(some, x - own, xp.zeros_like(x)) / xp.where(some, gap, xp.ones_like(x))
-    return place, other, share, inside
+    fraction = xp.where(some, x - own, xp.zeros_like(x)) / xp.where(some, gap, xp.ones_like(x))
+    return bin_, other, fraction, inside
 
 
-def _tallied(places: Sequence[Array], shares: Array, edges: Sequence[Array]) -> Array:
-    xp = namespace_of(shares)
+def _cell_counts(positions: Sequence[Array], fractions: Array, edges: Sequence[Array]) -> Array:
+    xp = namespace_of(fractions)
     shape = tuple(int(axis.shape[0]) - 1 for axis in edges)
-    flat, n_cells = xp.zeros_like(places[0]), 1
-    for place, n in zip(places, shape, strict=True):
-        flat, n_cells = flat * n + place, n_cells * n
-    return xp.reshape(weighted_counts(flat, shares, n_cells), shape)
+    flat, n_cells = xp.zeros_like(positions[0]), 1
+    for bin_, n in zip(positions, shape, strict=True):
+        flat, n_cells = flat * n + bin_, n_cells * n
+    return xp.reshape(weighted_counts(flat, fractions, n_cells), shape)
 
 
 def _ones(x: Array) -> Array:
     return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
 
 
-def best_blocks(mass: Array, places: Array, penalty: float) -> Array:
+def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
     xp = namespace_of(mass)
     total = xp.concat([xp.zeros_like(mass[:1]), xp.cumulative_sum(mass)])
     best, last = total[:1] * 0.0, [0]
     for end in range(1, int(mass.shape[0]) + 1):
-        weight, length = total[end] - total[:end], places[end] - places[:end]
+        weight, length = total[end] - total[:end], positions[end] - positions[:end]
         some = weight > 0
         fitness = weight * xp.log(xp.where(some, weight, xp.ones_like(weight)) / length)
         found = best + xp.where(some, fitness, xp.zeros_like(fitness))

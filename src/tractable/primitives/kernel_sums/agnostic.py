@@ -28,9 +28,9 @@ def log_kernel_sums(
         block = queries[start:end, :]
         counts = weights[None, :] + xp.zeros_like(block[:, :1])
         if left is not None:
-            place = xp.arange(points.shape[0], device=device(points))[None, :]
+            index = xp.arange(points.shape[0], device=device(points))[None, :]
             mine = xp.arange(block.shape[0], device=device(points))[:, None] + (first + start)
-            counts = counts - xp.where(place == mine, left[start:end][:, None], xp.zeros_like(counts))
+            counts = counts - xp.where(index == mine, left[start:end][:, None], xp.zeros_like(counts))
         parts.append(_block(block, points, counts, log_profile, scale))
     return xp.concat(parts) if parts else queries[:, 0]
 

@@ -107,7 +107,7 @@ def log_left_out(  # type: ignore[no-untyped-def]
     """Write log Σ_j w_j exp(-((x_i - x_j)/h)²/2) - left_i for the points from `begin` on.
 
     The sums themselves are known, `whole`. Where `spread` is not empty, also the mean of ((x_i - x_j)/h)²
-    under the shares of the sum.
+    weighted by the terms of the sum.
     """
     n = len(x)
     for j in range(len(out)):

@@ -23,10 +23,10 @@ def boxes_of(nodes, packed, d, boxes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def log_tree_sums(queries, tree, weights, kind, left, places, tol, out, met):  # type: ignore[no-untyped-def]
+def log_tree_sums(queries, tree, weights, kind, left, positions, tol, out, met):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k(|q - x_i|²), and in `met` how many terms were added.
 
-    Empty weights are ones. Where `left` is not empty, query j is the point at places[j] of the tree, which
+    Empty weights are ones. Where `left` is not empty, query j is the point at positions[j] of the tree, which
     counts for w - left.
     """
     nodes, packed, boxes, whole = tree
@@ -34,7 +34,7 @@ def log_tree_sums(queries, tree, weights, kind, left, places, tol, out, met):  #
     stack = np.empty(nodes[:, 3].max() + 2, dtype=np.int64)
     endless = kind < 0 or kind == 5
     for q in range(len(queries)):
-        own = places[q] if left.size else -1
+        own = positions[q] if left.size else -1
         spared = (weights[own] if weights.size else 1.0) - left[q] if own >= 0 else 0.0
         near = 0.0
         if endless and not spared > 0.0:

@@ -39,7 +39,7 @@ class LineSums:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return log Σ_j w_j k(((x_i - x_j)/h)²) - left_i k(0) of the sorted points from `begin` to `end`.
 
-        With `spread`, for the Gaussian, also the mean of ((x_i - x_j)/h)² under the shares of that sum.
+        With `spread`, for the Gaussian, also the mean of ((x_i - x_j)/h)² weighted by the terms of that sum.
         """
         out, mean = np.empty(end - begin), np.empty(end - begin if spread else 0)
         if self.kind == KINDS["gaussian"]:
@@ -88,8 +88,8 @@ def line_sums(points: np.ndarray, weights: np.ndarray, kind: str, scale: float =
     from tractable.primitives.kernel_sums import compiled_gauss, compiled_line
 
     scale = float(scale)
-    kept = np.flatnonzero(weights > 0)
-    order = kept[np.argsort(points[kept], kind="stable")]
+    stored = np.flatnonzero(weights > 0)
+    order = stored[np.argsort(points[stored], kind="stable")]
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
     parts: tuple[Any, ...]
     if kind == "laplace":
@@ -126,7 +126,7 @@ class NearSums:
         with np.errstate(divide="ignore"):
             return np.log(out)
 
-    def shares(
+    def cdf(
         self, queries: np.ndarray, cdf: Callable[[np.ndarray], np.ndarray], *, upper: bool = False
     ) -> np.ndarray:
         """Return Σ_i w_i F((q - x_i)/h) / Σ_i w_i of numbers (m,), or of those above."""
@@ -145,7 +145,7 @@ class NearSums:
         return np.searchsorted(x, first - away), np.searchsorted(x, first + away, "right")
 
     def _pairs(self, queries: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Give the pairs that may meet, block by block: the place of the point, and that of the query."""
+        """Yield the pairs within reach, block by block: the indices of the points, and of the queries."""
         low, high = self._ends(queries[:, 0])
         some = np.flatnonzero(high > low)
         blocks = np.cumsum((high - low)[some]) // _PAIRS
@@ -179,7 +179,7 @@ class TailSums:
     after: np.ndarray  # (n + 1,), the weight of each point and those after it
     moments: np.ndarray  # (bins, K) for the Gaussian, else empty
 
-    def shares(self, queries: np.ndarray, *, upper: bool = False) -> np.ndarray:
+    def cdf(self, queries: np.ndarray, *, upper: bool = False) -> np.ndarray:
         """Return Σ_i w_i F((q - x_i)/h) / Σ_i w_i of queries (m,), or of those above, to 1e-10 of itself."""
         from tractable.primitives.kernel_sums import compiled_line as compiled
 
@@ -203,9 +203,8 @@ def tail_sums(line: LineSums) -> TailSums:
 
     Examples
     --------
-    >>> from tractable.primitives.kernel_sums import line_sums
     >>> tails = tail_sums(line_sums(np.array([0.0, 9.0]), np.ones(2), "gaussian"))
-    >>> tails.shares(np.array([0.0])).round(6), tails.shares(np.array([9.0]), upper=True).round(6)
+    >>> tails.cdf(np.array([0.0])).round(6), tails.cdf(np.array([9.0]), upper=True).round(6)
     (array([0.25]), array([0.25]))
     """
     from tractable.primitives.kernel_sums.compiled_line import plain_moments

@@ -1,7 +1,8 @@
-"""Centres of windows in blocks of near ones, most of which a query can leave out."""
+"""Sums of windows of different shapes, in blocks of neighbours most of which a query leaves out."""
 
 import numpy as np
 
+from tractable.primitives.neighbors import kd_build, kd_leaves
 from tractable.value import value
 
 __all__ = ["WindowBlocks", "log_local_windows", "window_blocks"]
@@ -12,7 +13,7 @@ SIZE = 24
 
 @value
 class WindowBlocks:
-    """Points in an order in which neighbours are together, and what bounds the windows of each block."""
+    """Points in blocks of neighbours, and the boxes of the blocks."""
 
     order: np.ndarray  # (m,)
     first: np.ndarray  # (b + 1,), where blocks begin in that order
@@ -21,7 +22,7 @@ class WindowBlocks:
 
 
 def window_blocks(points: np.ndarray) -> WindowBlocks:
-    """Cut points at the middle of their longest side until blocks are small.
+    """Return the leaves of a k-d tree of points: blocks of neighbours, at most 24 unless they coincide.
 
     Examples
     --------
@@ -29,26 +30,9 @@ def window_blocks(points: np.ndarray) -> WindowBlocks:
     >>> blocks.first.tolist(), blocks.low.ravel().tolist()
     ([0, 12, 25, 37, 50, 62, 75, 87, 100], [0.0, 12.0, 25.0, 37.0, 50.0, 62.0, 75.0, 87.0])
     """
-    order, ends, waiting = np.arange(len(points)), [0], [(0, len(points))]
-    while waiting:
-        begin, end = waiting.pop()
-        if end - begin <= SIZE:
-            ends.append(end)
-            continue
-        inside = order[begin:end]
-        part = points[inside]
-        longest = int(np.argmax(part.max(axis=0) - part.min(axis=0)))
-        half = (end - begin) // 2
-        order[begin:end] = inside[np.argpartition(part[:, longest], half)]
-        waiting += [(begin + half, end), (begin, begin + half)]
-    first = np.array(ends)
-    kept = points[order]
-    return WindowBlocks(
-        order=order,
-        first=first,
-        low=np.minimum.reduceat(kept, first[:-1], axis=0),
-        high=np.maximum.reduceat(kept, first[:-1], axis=0),
-    )
+    tree = kd_build(points, SIZE)
+    _, first, low, high = kd_leaves(tree, points)
+    return WindowBlocks(order=tree.order, first=first, low=low, high=high)
 
 
 def log_local_windows(
@@ -83,9 +67,8 @@ def log_local_windows(
 
     Examples
     --------
-    >>> from tractable.primitives.kernel_sums import window_blocks
-    >>> x, one, place = np.array([[0.0], [2.0]]), np.ones((1, 1, 1)), np.zeros((1, 1))
-    >>> log_local_windows(x, place, one, np.zeros(1), window_blocks(place), np.full(1, 0.5)).tolist()
+    >>> x, one, point = np.array([[0.0], [2.0]]), np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> log_local_windows(x, point, one, np.zeros(1), window_blocks(point), np.full(1, 0.5)).tolist()
     [0.0, -2.0]
     """
     from tractable.primitives.kernel_sums.compiled_local_windows import log_local_windows as compiled

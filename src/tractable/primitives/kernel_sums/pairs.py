@@ -1,4 +1,4 @@
-"""Sums of windows: the density estimate's one expensive step."""
+"""Sums of windows over all pairs of queries and points."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from tractable.primitives.kernel_sums import agnostic
 
 __all__ = ["KINDS", "kernel_spreads", "left_out_scales", "log_kernel_sums"]
 
-#: Windows that the compiled twin knows by name.
+#: Windows that the compiled loops know by name.
 KINDS = {
     "gaussian": -1,
     "tophat": 0,
@@ -36,7 +36,7 @@ def log_kernel_sums(
     """Return log Σ_i w_i k(|q - x_i|²) of every query q.
 
     Every term is summed, to 1e-12 relative at any distance: where all terms of a Gaussian or Laplace window
-    are below the least number, they are added about the largest. The compiled twin makes no array of the
+    are below the least number, they are added about the largest. The compiled loop makes no array of the
     size of the pairs.
 
     Parameters
@@ -48,7 +48,7 @@ def log_kernel_sums(
     log_profile : callable
         log k of squared distances.
     kind : str, optional
-        The name of a window that the compiled twin knows (see `KINDS`), if it is one.
+        The name of the window, if it is one of `KINDS`.
     left : array (m,), optional
         Query j is then point first + j, of whose weight so much is left out.
     first : int
@@ -91,7 +91,7 @@ def left_out_scales(
 def kernel_spreads(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
-    """Return the mean of |q - x|² under shares w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
+    """Return the mean of |q - x|² weighted by w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
     from tractable.primitives.kernel_sums.compiled_pairs import spreads
 
     out = np.empty(len(queries))

@@ -13,7 +13,7 @@ __all__ = ["TreeSums", "tree_sums"]
 #: Points of a leaf: enough for a vectorised loop, few enough for a small box.
 _LEAF = 256
 
-#: The most that may be left out, as a share of a sum.
+#: The most that may be left out, as a fraction of a sum.
 TOLERANCE = 1e-13
 
 
@@ -44,19 +44,19 @@ class TreeSums:
 
         queries = np.ascontiguousarray(queries, dtype=np.float64)
         out, met = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
-        places = np.empty(0, np.int64) if left is None else self._places[first : first + len(queries)]
+        positions = np.empty(0, np.int64) if left is None else self._positions[first : first + len(queries)]
         whole = float(self.weights.sum()) if self.weights.size else float(len(self.tree.order))
         tree = (self.tree.nodes, self.tree.packed, self.boxes, whole)
         left = NONE if left is None else left
-        log_tree_sums(queries, tree, self.weights, self.kind, left, places, TOLERANCE, out, met)
+        log_tree_sums(queries, tree, self.weights, self.kind, left, positions, TOLERANCE, out, met)
         return out, met
 
     @cached_property
-    def _places(self) -> np.ndarray:
-        """Where each point stands in the tree."""
-        places = np.empty_like(self.tree.order)
-        places[self.tree.order] = np.arange(len(places))
-        return places
+    def _positions(self) -> np.ndarray:
+        """The position of each point in the tree."""
+        positions = np.empty_like(self.tree.order)
+        positions[self.tree.order] = np.arange(len(positions))
+        return positions
 
 
 def tree_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> TreeSums:

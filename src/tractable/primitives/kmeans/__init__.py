@@ -13,11 +13,11 @@ from tractable.value import value
 
 __all__ = [
     "Assignment",
-    "Holdings",
+    "ClusterSums",
     "Movement",
     "assign",
+    "cluster_sums",
     "distance_sums",
-    "holdings",
     "kmeans_plus_plus",
     "movement_of",
     "n_trials",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def n_trials(n_clusters: int) -> int:
-    """Return how many candidates greedy k-means++ weighs for each centre: 2 + ln K, as is usual.
+    """Return how many candidates greedy k-means++ compares for each centre: 2 + ln K, as is usual.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
 def seeding_probabilities(x: Array, weights: Array | None, centers: Array) -> Array:
     """Return the probabilities with which k-means++ draws its next centre: ∝ w_i min_l |x_i - μ_l|².
 
-    Distances are squared (some texts forget it, and their seeds miss clusters).
+    Distances are squared (some texts omit the square, and their seeds miss clusters).
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class Assignment:
 
 
 @value
-class Holdings:
-    """What centres hold, given the labels of rows."""
+class ClusterSums:
+    """Sums over the rows of each cluster, given their labels."""
 
     sums: np.ndarray
     counts: np.ndarray
@@ -225,28 +225,28 @@ def reassign(
     return sums, counts, cost, gain, changed
 
 
-def holdings(
+def cluster_sums(
     x: np.ndarray,
     weights: np.ndarray | None,
     shift: np.ndarray,
     scale: float,
     centers: np.ndarray,
     labels: np.ndarray,
-) -> Holdings:
-    """Return what each centre holds under the given labels, by differences alone.
+) -> ClusterSums:
+    """Return the sums of each cluster under the given labels, by differences alone.
 
     Examples
     --------
     >>> x, labels = np.array([[0.0], [3.0]]), np.zeros(2, np.int32)
-    >>> found = holdings(x, None, np.zeros(1), 1.0, np.array([[1.0]]), labels)
+    >>> found = cluster_sums(x, None, np.zeros(1), 1.0, np.array([[1.0]]), labels)
     >>> found.cost, found.away, found.row
     (5.0, 4.0, 1)
     """
-    from tractable.primitives.kmeans.compiled import holdings as compiled
+    from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
     cost, away, row = compiled(*_ready(x, weights, shift, scale, centers), labels, sums, counts)
-    return Holdings(sums=sums, counts=counts, cost=cost, away=away, row=row)
+    return ClusterSums(sums=sums, counts=counts, cost=cost, away=away, row=row)
 
 
 def _ready(x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray) -> tuple:
@@ -273,7 +273,7 @@ def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int
 
     Distances are those of differences: points that nearly coincide keep their digits, wherever they lie. Rows
     of more than 96 columns go by |x|² + |y|² - 2 x·y where that cancels less than two digits, and an array of
-    n × m products is made; else the compiled twin makes none of the size of the distances.
+    n × m products is made; else the compiled loop makes no array of the size of the distances.
 
     Parameters
     ----------

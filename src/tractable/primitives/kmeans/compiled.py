@@ -16,7 +16,7 @@ from tractable.primitives.compiled_options import (
     OUT_VECTOR,
 )
 
-__all__ = ["holdings", "reassign"]
+__all__ = ["cluster_sums", "reassign"]
 
 _given = (MATRIX, DENSE_VECTOR, DENSE_VECTOR, FLOAT, MATRIX)  # x, w, shift, scale, centers
 _moved = (DENSE_VECTOR, DENSE_VECTOR, DENSE_VECTOR)  # half, move, drop
@@ -209,7 +209,7 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
 
 
 @njit([(*_given, LABELS, OUT_MATRIX, OUT_VECTOR)], nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def holdings(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
         k, weight = labels[r], w[r] if len(w) else 1.0

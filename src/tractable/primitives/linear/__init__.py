@@ -197,7 +197,7 @@ def _reflected(factor: np.ndarray, below: np.ndarray, triangular: int = 0) -> np
 
 
 def _upright(factor: np.ndarray) -> np.ndarray:
-    """Turn rows so that the diagonal is not negative."""
+    """Flip the signs of rows so that the diagonal is not negative."""
     sign = np.where(np.diagonal(factor) < 0, -1.0, 1.0)
     return np.ascontiguousarray(factor * sign[:, None]) + 0.0  # and no zero either
 
@@ -239,7 +239,7 @@ def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pa
 def gradient_pass(
     rows: Array, targets: Array, weights: Array, steps: Array, batch_size: int, start: Array
 ) -> tuple[Array, Array, float]:
-    """Follow w ← w + η mean(weight (t - wᵀφ) φ) over the batches, in order.
+    """Iterate w ← w + η mean(weight (t - wᵀφ) φ) over the batches, in order.
 
     Parameters
     ----------

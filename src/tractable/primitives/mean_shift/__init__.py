@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives.mean_shift import agnostic
-from tractable.primitives.neighbors import kd_build
+from tractable.primitives.neighbors import kd_build, kd_leaves
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -63,13 +63,10 @@ def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 4
     points = np.ascontiguousarray(points, dtype=np.float64)
     w = np.ones(len(points)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     tree = kd_build(points, leaf_size)
-    first = tree.nodes[tree.nodes[:, 2] == 0, 0]
-    rows, mine = points[tree.order], w[tree.order]
-    low, high = np.minimum.reduceat(rows, first), np.maximum.reduceat(rows, first)
-    sizes = np.diff(first, append=len(rows))
-    sums = np.add.reduceat(mine[:, None] * (rows - np.repeat(low, sizes, axis=0)), first)
-    bounds = np.append(first, len(rows))
-    leaves = np.ascontiguousarray(rows.T), mine, bounds, low, high, sums, np.add.reduceat(mine, first)
+    rows, first, low, high = kd_leaves(tree, points)
+    mine, about_low = w[tree.order], rows - np.repeat(low, np.diff(first), axis=0)
+    sums = np.add.reduceat(mine[:, None] * about_low, first[:-1])
+    leaves = np.ascontiguousarray(rows.T), mine, first, low, high, sums, np.add.reduceat(mine, first[:-1])
     return KernelField(
         points=points,
         weights=w,

@@ -196,7 +196,7 @@ _leaves = (MATRIX, DENSE_VECTOR, INDICES, MATRIX, MATRIX)  # columns, weights, f
 _totals = (MATRIX, DENSE_VECTOR)  # sums, masses
 _limits = (FLOAT, FLOAT, FLOAT)  # reach, floor, and a tolerance or a tilt
 
-#: The leaves near a place serve all places so near to it, in bandwidths.
+#: The leaves near a point serve all points this near to it, in bandwidths.
 _SLACK, _LEAST_SLACK = 0.25, 0.05
 
 

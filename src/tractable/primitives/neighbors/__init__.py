@@ -24,7 +24,14 @@ from tractable.primitives.neighbors.hyperplane_trees import (
     tree_within,
     two_means,
 )
-from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.primitives.neighbors.kd_tree import (
+    KDNodes,
+    kd_build,
+    kd_candidates,
+    kd_leaves,
+    kd_nearest,
+    kd_within,
+)
 from tractable.primitives.neighbors.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "joined",
     "kd_build",
     "kd_candidates",
+    "kd_leaves",
     "kd_nearest",
     "kd_within",
     "leaves_of",

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.primitives.neighbors.brute import FORMS, sorted_pairs
 from tractable.value import value
 
-__all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_nearest", "kd_within"]
+__all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_leaves", "kd_nearest", "kd_within"]
 
 
 @value
@@ -67,6 +67,31 @@ def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
         packed=packed,
         box=np.stack([points.min(axis=0), points.max(axis=0)]),
     )
+
+
+def kd_leaves(tree: KDNodes, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points in the order of the leaves, where leaves begin, and the corners of their boxes.
+
+    Parameters
+    ----------
+    tree : KDNodes
+    points : array (n, d)
+        Those the tree was built of.
+
+    Returns
+    -------
+    rows, first, low, high : arrays (n, d), (b + 1,), (b, d) and (b, d)
+
+    Examples
+    --------
+    >>> points = np.array([[6.0], [1.0], [5.0], [0.0]])
+    >>> rows, first, low, high = kd_leaves(kd_build(points, leaf_size=2), points)
+    >>> first.tolist(), low.ravel().tolist(), high.ravel().tolist()
+    ([0, 2, 4], [0.0, 5.0], [1.0, 6.0])
+    """
+    first, rows = tree.nodes[tree.nodes[:, 2] == 0, 0], points[tree.order]
+    corners = np.minimum.reduceat(rows, first), np.maximum.reduceat(rows, first)
+    return rows, np.append(first, len(rows)), *corners
 
 
 def kd_nearest(

@@ -11,17 +11,17 @@ __all__ = [
     "SignedSupport",
     "append_row",
     "coordinate_sweeps",
-    "first_to_meet",
+    "first_to_enter",
     "remove_row",
     "row_products",
-    "settle",
+    "solve_lasso",
     "solve_rows",
     "weighted_rows",
 ]
 
 
 def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> bool:
-    """Give L Lᵀ, of k columns, one more, in place; say whether it is independent of those.
+    """Append a row to the Cholesky factor of k columns, in place; return whether the new one is independent.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
 
 
 def remove_row(factor: np.ndarray, k: int, at: int) -> None:
-    """Take column `at` out of L Lᵀ, of k columns, in place, by Givens rotations.
+    """Remove row `at` from the Cholesky factor of k columns, in place, by Givens rotations.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
     return compiled(matrix, which, vector)
 
 
-def first_to_meet(
+def first_to_enter(
     heights: Array, slopes: Array, free: Array, level: float, positive: bool
 ) -> tuple[int, float]:
     """Return the j whose |heights_j - t slopes_j| reaches level - t first, and that t ≥ 0; infinity if none.
@@ -141,7 +141,7 @@ def first_to_meet(
     ----------
     heights, slopes : array (p,)
     free : array (p,) of bool
-        Which of them are asked.
+        Which of them are considered.
     level : float
         Not below any |heights_j|, but for rounding.
     positive : bool
@@ -151,20 +151,20 @@ def first_to_meet(
     --------
     >>> import numpy as np
     >>> both = np.array([True, True])
-    >>> first_to_meet(np.array([1.0, -1.5]), np.array([0.0, 0.5]), both, 2.0, positive=False)
+    >>> first_to_enter(np.array([1.0, -1.5]), np.array([0.0, 0.5]), both, 2.0, positive=False)
     (1, 0.3333333333333333)
     """
     if not is_numpy_array(heights):
-        return agnostic.first_to_meet(heights, slopes, free, level, positive)
-    from tractable.primitives.sparse.compiled import first_to_meet as compiled
+        return agnostic.first_to_enter(heights, slopes, free, level, positive)
+    from tractable.primitives.sparse.compiled import first_to_enter as compiled
 
     return compiled(heights, slopes, free, level, positive)
 
 
 class SignedSupport:
-    """Coefficients on the way: columns in use, in order of entry, and the factor of their Gram matrix.
+    """The active set of a Lasso: columns in use, in order of entry, and the factor of their Gram matrix.
 
-    Not a value: `settle` works in its arrays. A path passes it from penalty to penalty.
+    Not a value: `solve_lasso` works in its arrays. A path passes it from penalty to penalty.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class SignedSupport:
         self.k = 0
 
     def restart(self, gram: np.ndarray, moment: np.ndarray, w: np.ndarray, ridge: float = 0.0) -> None:
-        """Begin at the coefficients w."""
+        """Start from the coefficients w."""
         from tractable.primitives.sparse.compiled import append_row
 
         self.w = np.array(w, dtype=np.float64)
@@ -196,12 +196,12 @@ class SignedSupport:
         self.refresh(gram, moment)
 
     def refresh(self, gram: np.ndarray, moment: np.ndarray) -> None:
-        """Compute q anew: what rounding has gathered in it is gone."""
+        """Compute q anew, without accumulated rounding."""
         used = self.support[: self.k]
         self.q = moment - weighted_rows(gram, used, self.w[used])
 
 
-def settle(
+def solve_lasso(
     gram: Array,
     moment: Array,
     square: Any,
@@ -217,8 +217,8 @@ def settle(
 
     With support and signs fixed the minimum is a linear solve. Columns whose correlation exceeds the penalty
     enter, those whose sign would change leave, and the Cholesky factor follows; each step lowers the
-    objective, so it ends, and where it ends the answer is exact to rounding. A column that follows from those
-    in use changes places with one of them. Arrays of other libraries are solved by coordinate descent.
+    objective, so it ends, and where it ends the answer is exact to rounding. A column that depends linearly
+    on those in use replaces one of them. Arrays of other libraries are solved by coordinate descent.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def settle(
         Whether negative coefficients are forbidden.
     max_iter : int
     state : SignedSupport, optional
-        Where to begin; it is moved to the answer.
+        The start; it is changed to the solution.
 
     Returns
     -------
@@ -243,15 +243,17 @@ def settle(
 
     Examples
     --------
-    >>> w, n_iter, gap = settle(np.eye(2), np.array([3.0, 0.5]), 10.0, 1.0, tol=1e-12)
+    >>> w, n_iter, gap = solve_lasso(np.eye(2), np.array([3.0, 0.5]), 10.0, 1.0, tol=1e-12)
     >>> w, gap
     (array([2., 0.]), 0.0)
     """
     if not is_numpy_array(gram):
-        return agnostic.settle(gram, moment, square, penalty, ridge, tol, positive, max_iter, 0.0 * moment)
-    from tractable.primitives.sparse.compiled import settle as compiled
+        return agnostic.solve_lasso(
+            gram, moment, square, penalty, ridge, tol, positive, max_iter, 0.0 * moment
+        )
+    from tractable.primitives.sparse.compiled import solve_lasso as compiled
 
-    state = state or _from_nothing(moment)
+    state = state or _empty_state(moment)
     state.k, n_iter, gap = compiled(
         gram, moment, float(square), penalty, ridge, tol, positive, max_iter,
         state.w, state.q, state.support, state.factor, state.k,
@@ -259,7 +261,7 @@ def settle(
     return state.w.copy(), int(n_iter), float(gap)
 
 
-def _from_nothing(moment: np.ndarray) -> SignedSupport:
+def _empty_state(moment: np.ndarray) -> SignedSupport:
     state = SignedSupport(len(moment), len(moment))
     state.q[:] = moment
     return state
@@ -268,13 +270,14 @@ def _from_nothing(moment: np.ndarray) -> SignedSupport:
 def coordinate_sweeps(
     hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int
 ) -> tuple[Array, Array]:
-    """Lower slopeᵀ(u - x) + ½ (u - x)ᵀ H (u - x) + Σ_j price_j |u_j|, one coordinate after the other, from x.
+    """Lower slopeᵀ(u - x) + ½ (u - x)ᵀ H (u - x) + Σ_j λ_j |u_j|, one coordinate after the other.
 
     Parameters
     ----------
     hessian : array (m, m)
         Symmetric, positive semi-definite. Coordinates with nothing on the diagonal stay.
     slope, penalty_weights, x : arrays (m,)
+        The gradient at the start x, and λ.
     n_sweeps : int
         The most rounds over all coordinates; it ends before where nothing moves.
 

@@ -8,9 +8,9 @@ __all__ = [
     "PARALLEL",
     "coordinate_sweeps",
     "duality_gap",
-    "first_to_meet",
+    "first_to_enter",
     "row_products",
-    "settle",
+    "solve_lasso",
     "weighted_rows",
 ]
 
@@ -27,7 +27,7 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
 PARALLEL = 1e-13
 
 
-def first_to_meet(
+def first_to_enter(
     heights: Array, slopes: Array, free: Array, level: float, positive: bool
 ) -> tuple[int, float]:
     xp = namespace_of(heights)
@@ -45,7 +45,7 @@ def first_to_meet(
     return j, float(ways[j])
 
 
-def settle(
+def solve_lasso(
     gram: Array,
     moment: Array,
     square: Any,
@@ -68,9 +68,9 @@ def settle(
             if curvature == 0.0:
                 continue
             here = float(w[j])
-            pull = float(q[j]) + curvature * here
-            size = max((pull if positive else abs(pull)) - penalty, 0.0) / (curvature + ridge)
-            change = (size if pull > 0.0 else -size) - here
+            correlation = float(q[j]) + curvature * here
+            size = max((correlation if positive else abs(correlation)) - penalty, 0.0) / (curvature + ridge)
+            change = (size if correlation > 0.0 else -size) - here
             if change != 0.0:
                 w = xp.where(xp.arange(w.shape[0], device=w.device) == j, w + change, w)
                 q = q - change * gram[j, :]
@@ -102,8 +102,8 @@ def coordinate_sweeps(
             a = hessian[j, j]
             if not bool(a > 0):
                 continue
-            pull = a * u[j] - q[j]
-            rest = xp.sign(pull) * xp.clip(xp.abs(pull) - penalty_weights[j], 0.0, None) / a
+            correlation = a * u[j] - q[j]
+            rest = xp.sign(correlation) * xp.clip(xp.abs(correlation) - penalty_weights[j], 0.0, None) / a
             q = q + (rest - u[j]) * hessian[j, :]
             u[j] = rest
     return u, q

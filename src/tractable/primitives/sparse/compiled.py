@@ -8,10 +8,10 @@ from tractable.primitives.sparse.agnostic import PARALLEL
 __all__ = [
     "append_row",
     "coordinate_sweeps",
-    "first_to_meet",
+    "first_to_enter",
     "remove_row",
     "row_products",
-    "settle",
+    "solve_lasso",
     "solve_rows",
     "weighted_rows",
 ]
@@ -111,7 +111,7 @@ def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> n
 
 
 @njit(nogil=True, cache=True)
-def first_to_meet(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
+def first_to_enter(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
     first, soonest = 0, np.inf
     for j in range(len(heights)):
         if not free[j]:
@@ -134,10 +134,10 @@ _PATIENCE = 20
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def settle(  # type: ignore[no-untyped-def]
+def solve_lasso(  # type: ignore[no-untyped-def]
     gram, moment, square, penalty, ridge, tol, positive, max_iter, w, q, support, factor, k
 ):
-    """See `tractable.primitives.sparse.settle`; all arrays of the state are changed in place."""
+    """See `tractable.primitives.sparse.solve_lasso`; all arrays of the state are changed in place."""
     sign, step = np.zeros(len(w)), np.empty(len(w))
     for i in range(k):
         sign[support[i]] = np.sign(w[support[i]])
@@ -315,9 +315,9 @@ def coordinate_sweeps(
             a = hessian[j, j]
             if a <= 0.0:
                 continue
-            pull = a * u[j] - q[j]
-            rest = max(abs(pull) - penalty_weights[j], 0.0) / a
-            step = (rest if pull > 0.0 else -rest) - u[j]
+            correlation = a * u[j] - q[j]
+            rest = max(abs(correlation) - penalty_weights[j], 0.0) / a
+            step = (rest if correlation > 0.0 else -rest) - u[j]
             if step != 0.0:
                 moved = True
                 u[j] += step
