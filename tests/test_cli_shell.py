@@ -194,7 +194,7 @@ def test_signs_that_a_terminal_cannot_show_stop_nothing():
     assert found.returncode == 0
     assert found.stderr == b""
     assert found.stdout.startswith(
-        b"LinearDiscriminant: Linear discriminant analysis: Gaussian classes with one covariance, p(x | C_k) ="
+        b"LinearDiscriminant: Linear discriminant analysis: Gaussian classes with one covariance, p(x | C_k)"
     )
 
 
