@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from tractable.primitives.neighbors import brute as nearest_filter
-from tractable.primitives.neighbors import (
-    filtered_nearest,
-    filtered_within,
-    nearest,
-    single_rows,
-    within,
-)
+from tractable.primitives.neighbors import filtered_nearest, filtered_within, nearest, single_rows, within
 
 
 def crowded(rng, dim):

@@ -122,16 +122,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return self._density().covariance
 
     def tail_probability(self, X: Any) -> np.ndarray:
-        """Return the probability of a row of lower density: near 0 for outliers, uniform under the model.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the probability of a row of lower density: near 0 for outliers, uniform under the model."""
         from scipy.special import gammaincc
 
         distribution = self._density()

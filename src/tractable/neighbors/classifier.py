@@ -130,21 +130,7 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows and their classes.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows X (n_samples, n_features) and their classes y; sample_weight counts rows."""
         check_neighbor_weights(self.weights)
         rows = self._store_rows(X, y, sample_weight)
         self.classes_, self.codes_ = check_labels(rows.y)
@@ -152,29 +138,11 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours."""
         return self._votes(X).probabilities
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the most votes; of tied ones that of the nearest neighbour.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the class with the most votes; of tied ones that of the nearest neighbour."""
         votes = self._votes(X)
         return self.classes_[votes.winner]
 

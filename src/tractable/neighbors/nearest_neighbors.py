@@ -89,20 +89,9 @@ class NearestNeighbors(NeighborSearch):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows, arranged for the search.
+        """Store the rows X (n_samples, n_features), arranged for the search.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row is a neighbour: whole numbers. A row of weight two is listed twice, one of
-            weight zero never.
-
-        Returns
-        -------
-        self
+        sample_weight, whole numbers, says how often a row is a neighbour: one of weight two is listed twice.
         """
         check_number("radius", self.radius, least=0.0)
         check_number("n_neighbors", self.n_neighbors, least=1, whole=True)
@@ -147,18 +136,7 @@ class NearestNeighbors(NeighborSearch):
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity"
     ) -> Any:
-        """Return the graph that joins rows within a radius, as a sparse matrix (CSR).
-
-        Parameters
-        ----------
-        X, radius
-            See `radius_neighbors`.
-        mode : {"connectivity", "distance"}
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_samples, n rows given to `fit`)
-        """
+        """Return the graph that joins rows within a radius, as `kneighbors_graph` does for the nearest."""
         check_choice("mode", mode, ["connectivity", "distance"])
         near = self._within(X, radius)
         return self._matrix(near.distances, self.rows_[near.indices], near.indptr, mode)

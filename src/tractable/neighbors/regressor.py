@@ -210,20 +210,7 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows and their targets.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows X and targets y, (n_samples,) or (n_samples, n_targets); sample_weight counts."""
         check_neighbor_weights(self.weights)
         rows = self._store_rows(X, y, sample_weight)
         self.targets_ = check_targets(self, rows.y, rows.data)

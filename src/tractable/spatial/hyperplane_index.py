@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.primitives.neighbors import (
+from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     joined,
     leaves_of,

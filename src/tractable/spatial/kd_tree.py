@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.neighbors import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.neighbors import (
+from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     NeighbourLists,
     finish_lists,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, halve, halved_sizes
+from tractable.primitives.neighbors.hyperplane_trees import HyperplaneTrees, Split, grow, halve, halved_sizes
 from tractable.spatial.hyperplane_index import HyperplaneIndex, as_real, as_seed, as_whole
 from tractable.spatial.metrics import Metric
 from tractable.value import value

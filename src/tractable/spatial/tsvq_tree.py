@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.primitives.kmeans import n_trials
-from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, two_means
+from tractable.primitives.neighbors.hyperplane_trees import HyperplaneTrees, Split, grow, two_means
 from tractable.spatial.checks import as_rows
 from tractable.spatial.hyperplane_index import HyperplaneIndex, as_seed, as_whole
 from tractable.spatial.metrics import Metric

@@ -140,20 +140,7 @@ class MeanShift(ClusterMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the modes, and the mode each row ascends to.
-
-        Parameters
-        ----------
-        X : array, frame or source, of shape (n_samples, n_features)
-            A source is read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Find the modes, and the mode each row of X ascends to; sample_weight counts rows."""
         self._check_parameters()
         stored = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         X = stored.data
@@ -181,19 +168,10 @@ class MeanShift(ClusterMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: the mode it ascends to (or the nearest, see `assign`).
+        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for orphans.
 
         An ascent that ends elsewhere than at a known mode, or that starts with no rows in its window, belongs
-        to the mode nearest to where it ends.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) of int
-            -1 for orphans, where `cluster_all` is False.
+        to the mode nearest to where it ends. With `cluster_all`, no row is an orphan.
         """
         check_fitted(self)
         scaling, field = self._field()

@@ -3,8 +3,6 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["best_blocks", "count_numbers", "count_rows", "linear_binning", "split_rows"]
-
 #: Numbers binned at a time: their bins fit the first-level cache.
 _TILE = 1024
 

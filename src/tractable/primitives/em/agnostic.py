@@ -9,17 +9,6 @@ from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_sum_exp
 
-__all__ = [
-    "feature_sums",
-    "features",
-    "mixture_pass",
-    "pattern_pass",
-    "pattern_scores",
-    "responsibilities_and_evidence",
-    "whitened_diagonal_pass",
-    "whitened_pass",
-]
-
 _SQUARES, _PRODUCTS = 2, 3
 
 

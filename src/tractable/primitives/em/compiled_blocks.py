@@ -9,19 +9,6 @@ from numba import njit
 
 from tractable.primitives.compiled_options import FAST
 
-__all__ = [
-    "add_completed",
-    "centred_products",
-    "diagonal_log_joint",
-    "diagonal_products",
-    "exp_below_top",
-    "exp_in_place",
-    "factor_pattern",
-    "log_joints",
-    "observed_first",
-    "softmax_columns",
-]
-
 _TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(12, -1, -1))
 #: Below exp(-230) a responsibility counts for nothing; denormals would make products a hundred times slower.
 _FLOOR = -230.0

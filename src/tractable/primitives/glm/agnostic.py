@@ -5,8 +5,6 @@ from typing import Any
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.special import log_softmax
 
-__all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
-
 
 def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
     xp = namespace_of(x)

@@ -9,8 +9,6 @@ divided by h, so that points far from zero keep their digits.
 import numpy as np
 from numba import njit
 
-__all__ = ["bin_points", "gauss_moments", "log_left_out", "log_sums", "sums_at_points"]
-
 ORDER = 26
 #: Bins whose centres are farther than this are summed point by point.
 _REACH = 10.5

@@ -6,8 +6,6 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["assign", "distance_sums", "kmeans_plus_plus", "squared_distances"]
-
 
 def squared_distances(x: Array, centers: Array) -> Array:
     """Return |x_i - μ_k|² of every row and centre, (n, K), by differences: nothing cancels."""

@@ -3,8 +3,6 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["gradient_pass", "residual_sums", "squared_mahalanobis"]
-
 # No fastmath here: every rounding error is wanted.
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives.mean_shift import agnostic
-from tractable.primitives.neighbors import kd_build, kd_leaves
+from tractable.primitives.neighbors.kd_tree import kd_build, kd_leaves
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 

@@ -14,21 +14,9 @@ from tractable.primitives.compiled_options import (
     OUT_MATRICES,
     OUT_MATRIX,
     OUT_VECTOR,
+    entry,
 )
-from tractable.primitives.kernel_sums.compiled_pairs import exp_tile
-
-__all__ = [
-    "FAST",
-    "TILE",
-    "ascend_flat",
-    "ascend_gaussian",
-    "expand",
-    "flat_sums",
-    "gaussian_sums",
-    "leaves_near_boundary",
-    "leaves_within",
-    "nearest",
-]
+from tractable.primitives.kernel_sums.compiled import exp_tile
 
 TILE = 128
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
@@ -217,13 +205,7 @@ def _captured(modes, radii, a):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(
-    [(*_leaves, *_totals, FLOAT, INT, OUT_MATRIX, OUT_VECTOR, OUT_INDICES)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry((*_leaves, *_totals, FLOAT, INT, OUT_MATRIX, OUT_VECTOR, OUT_INDICES))
 def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, x, mass, steps):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
@@ -257,13 +239,7 @@ def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter,
             steps[r] = -steps[r]
 
 
-@njit(
-    [(*_leaves, *_limits, INT, MATRIX, DENSE_VECTOR, OUT_MATRIX, OUT_VECTOR, OUT_INDICES, OUT_INDICES)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry((*_leaves, *_limits, INT, MATRIX, DENSE_VECTOR, OUT_MATRIX, OUT_VECTOR, OUT_INDICES, OUT_INDICES))
 def ascend_gaussian(  # type: ignore[no-untyped-def]
     columns, weights, first, low, high, reach, floor, tol, max_iter, modes, radii, x, mass, steps, basins
 ):
@@ -300,13 +276,7 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
             steps[r] = -steps[r]
 
 
-@njit(
-    [(*_leaves, *_limits, MATRIX, OUT_VECTOR, OUT_MATRIX, OUT_MATRICES)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry((*_leaves, *_limits, MATRIX, OUT_VECTOR, OUT_MATRIX, OUT_MATRICES))
 def expand(columns, weights, first, low, high, reach, floor, tilt, x, heights, shifts, spreads):  # type: ignore[no-untyped-def]
     n_leaves, d = low.shape
     runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])

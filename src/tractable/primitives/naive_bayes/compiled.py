@@ -5,8 +5,6 @@ from numba import njit
 
 from tractable.primitives.compiled_options import FAST
 
-__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
-
 _FAST = {"contract", "nsz", "arcp"}
 
 

@@ -6,22 +6,6 @@ No `fastmath`: a distance is summed coordinate by coordinate, so every path to i
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "count_hits",
-    "cut_back",
-    "fill_hits",
-    "finished",
-    "in_order",
-    "key_limit",
-    "nearest",
-    "pair_distance",
-    "refine",
-    "replace_worst",
-    "scan",
-    "tile_keys",
-    "within",
-]
-
 #: Points met at a time: their coordinates stay in the cache while the rows pass.
 _TILE = 256
 

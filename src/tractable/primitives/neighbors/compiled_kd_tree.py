@@ -5,8 +5,6 @@ from numba import njit
 
 from tractable.primitives.neighbors.compiled import finished, in_order, key_limit, replace_worst, tile_keys
 
-__all__ = ["build", "nearest", "within"]
-
 #: A bound is a sum of terms added and taken away again: what its rounding cannot reach.
 _SURE = 1.0 - 1e-12
 

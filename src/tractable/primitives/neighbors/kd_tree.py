@@ -5,7 +5,7 @@ Neighbours and distances are those of `tractable.primitives.neighbors`, to the b
 
 import numpy as np
 
-from tractable.primitives.neighbors.brute import FORMS, sorted_pairs
+from tractable.primitives.neighbors import FORMS, sorted_pairs
 from tractable.value import value
 
 __all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_leaves", "kd_nearest", "kd_within"]

@@ -5,17 +5,6 @@ from numba import njit
 
 from tractable.primitives.sparse.agnostic import PARALLEL
 
-__all__ = [
-    "append_row",
-    "coordinate_sweeps",
-    "first_to_enter",
-    "remove_row",
-    "row_products",
-    "solve_lasso",
-    "solve_rows",
-    "weighted_rows",
-]
-
 #: A pivot below this share of its column's own square says that the column follows from the others: products
 #: of columns are known to little more.
 DEPENDENT = 1e-13
