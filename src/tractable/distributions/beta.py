@@ -6,11 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.gamma import betaln, log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.incomplete import betainc, betaincc, betaincinv
+from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance, log_beta_kernel
-from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, sigmoid
 from tractable.distributions.checks import check_positive, check_probability
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman

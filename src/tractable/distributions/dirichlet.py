@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma
-from tractable.arrays.log_space import LOG_2PI
+from tractable.arrays.gamma import betaln, digamma, log_minus_digamma, stirling_error, trigamma
+from tractable.arrays.log_space import LOG_2PI, softmax
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance
-from tractable.arrays.special import betaln, digamma, softmax
 from tractable.covariance import other_dims
 from tractable.distributions.checks import check_positive, check_probabilities, check_sample_weight
 from tractable.distributions.distribution import as_parameters

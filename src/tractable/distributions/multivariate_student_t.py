@@ -5,10 +5,10 @@ from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.batched import as_reals, diagonal_matrix, matvec
+from tractable.arrays.gamma import betaln, digamma, gammaln
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
-from tractable.arrays.special import betaln, digamma, gammaln
 from tractable.covariance import Covariance
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import broadcast_batches

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.error_function import erfc, ndtri
 from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
-from tractable.arrays.special import erfc, ndtri
 from tractable.data.blocks import BLOCK_ENTRIES, map_entries
 from tractable.distributions.checks import check_finite, check_positive, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters

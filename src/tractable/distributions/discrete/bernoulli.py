@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from tractable.arrays.log_space import log_sigmoid, sigmoid
+from tractable.arrays.log_space import logit as log_odds
 from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
-from tractable.arrays.special import log_sigmoid, sigmoid
-from tractable.arrays.special import logit as log_odds
 from tractable.distributions.checks import check_finite, check_probability, exactly_one
 from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters

@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.incomplete import betainc, betaincc
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import betainc, betaincc
 from tractable.distributions.checks import check_probability
 from tractable.distributions.discrete.bernoulli import Bernoulli
 from tractable.distributions.discrete.counting import Counting, as_counts, check_whole

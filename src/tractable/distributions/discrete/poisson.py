@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.incomplete import gammainc, gammaincc
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import gammainc, gammaincc
 from tractable.distributions.checks import check_nonnegative
 from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.statistics.counts import Totals

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import log_sum_exp
 
 _SQUARES, _PRODUCTS = 2, 3
 
