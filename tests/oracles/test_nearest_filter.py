@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives.neighbors import brute as nearest_filter
+from tractable.primitives import neighbors as nearest_filter
 from tractable.primitives.neighbors import filtered_nearest, filtered_within, nearest, single_rows, within
 
 

@@ -54,8 +54,8 @@ class NearestNeighborDensity(Estimator):
     n_infinite_ : int
         How many points hold K rows or more.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    n_samples_fit_ : int
-    n_features_in_ : int
+        How often each row counts.
+    n_samples_fit_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
     Examples

@@ -107,12 +107,10 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     codes_ : array of shape (n_samples_fit_,) of int
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    n_samples_fit_ : int
-        Stored rows: those of positive weight.
     rows_ : array of shape (n_samples_fit_,) of int
-        The number of each stored row among those given.
-    n_samples_given_ : int
-        Rows that were given.
+        The number, among the rows given, of each stored one: those of positive weight.
+    n_samples_fit_, n_samples_given_ : int
+        Stored rows, and rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 

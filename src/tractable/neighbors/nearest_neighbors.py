@@ -30,15 +30,12 @@ class NearestNeighbors(NeighborSearch):
     radius : float
         How far neighbours may be, unless a search says another.
     metric : str or Metric
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
-        ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
+        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
     index : str or callable
-        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
-        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
-        index, as ``functools.partial(RandomizedForest, n_trees=8)``. An approximate index may find fewer than
-        K: distances then end in infinity, and indices in -1.
+        As `KNeighborsClassifier` takes it: "auto", the name or class of an index, or a function that makes
+        one. An approximate index may find fewer than K: distances then end in infinity, and indices in -1.
     random_state : None, int, RandomState or Generator
-        Passed on to an index that draws: one seed gives one model.
+        Seed of an index that draws.
 
     Attributes
     ----------
@@ -48,10 +45,8 @@ class NearestNeighbors(NeighborSearch):
         Which of the rows given each row of the index is: those of weight zero are none.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row of the index is a neighbour.
-    n_samples_fit_ : int
-        Rows in the index.
-    n_samples_given_ : int
-        Rows that were given.
+    n_samples_fit_, n_samples_given_ : int
+        Rows in the index, and rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 

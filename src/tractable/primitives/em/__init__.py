@@ -26,7 +26,6 @@ __all__ = [
     "pattern_pass",
     "pattern_scores",
     "scores_by_pattern",
-    "whitened_diagonal_pass",
     "whitened_pass",
 ]
 
@@ -103,14 +102,13 @@ def whitened_pass(
 
     Parameters
     ----------
-    x : array (n, d)
-    weights : array (n,) or None
-        How often each row counts.
-    shift, scale : arrays (d,)
+    x, weights, shift, scale
+        See `mixture_pass`.
     means : array (K, d)
         Of z; those of components with log constant -inf are not read.
-    whiteners : array (K, d, d)
-        W_k: inverses of lower Cholesky factors. Entries above the diagonal must be zero.
+    whiteners : array (K, d, d) or (K, d)
+        W_k: inverses of lower Cholesky factors, zero above the diagonal; or, for Gaussians of independent
+        columns, the reciprocal standard deviations of z.
     log_constants : array (K,)
         c_k = log π_k + log |W_k| - d/2 log 2π; -inf for a component without weight.
     white : bool
@@ -119,8 +117,9 @@ def whitened_pass(
 
     Returns
     -------
-    sums : array (K, 1 + d + d (d + 1) / 2)
-        Σ_n w_n r_nk [1, z_n - m_k, (z_n - m_k)_i (z_n - m_k)_j for i ≤ j].
+    sums : array (K, 1 + d + d (d + 1) / 2) or (K, 1 + 2 d)
+        Σ_n w_n r_nk [1, z_n - m_k, (z_n - m_k)_i (z_n - m_k)_j for i ≤ j]; squares alone where columns are
+        independent.
     evidence : float
         Σ_n w_n log p(z_n). Rows that no component explains make it -inf, and count for nothing in the sums.
 
@@ -133,61 +132,19 @@ def whitened_pass(
     >>> sums.tolist()
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
+    diagonal = whiteners.ndim == 2
     if not is_numpy_array(x):
-        return agnostic.whitened_pass(x, weights, shift, scale, means, whiteners, log_constants, white)
-    from tractable.primitives.em.compiled import whitened_pass as compiled
+        given = (x, weights, shift, scale, means, whiteners, log_constants)
+        return agnostic.whitened_diagonal_pass(*given) if diagonal else agnostic.whitened_pass(*given, white)
+    from tractable.primitives.em import compiled
 
     n, d = x.shape
-    sums, evidence = compiled(
-        *_rows(x, weights), shift, scale, _dense(means), _dense(whiteners), log_constants, white, _block(n, d)
-    )
+    ready = (*_rows(x, weights), shift, scale, _dense(means), _dense(whiteners), log_constants)
+    if diagonal:
+        return compiled.whitened_diagonal_pass(*ready, _block(n, d))
+    sums, evidence = compiled.whitened_pass(*ready, white, _block(n, d))
     first, second = np.triu_indices(1 + d)
     return sums[:, first, second], evidence
-
-
-def whitened_diagonal_pass(
-    x: Array,
-    weights: Array | None,
-    shift: Array,
-    scale: Array,
-    means: Array,
-    whiteners: Array,
-    log_constants: Array,
-) -> tuple[Array, Any]:
-    """Sum r_k(z) [1, z - m_k, (z - m_k)²] and log p(z) over rows, for Gaussians of independent columns.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    weights : array (n,) or None
-    shift, scale : arrays (d,)
-    means : array (K, d)
-    whiteners : array (K, d)
-        Reciprocal standard deviations of z.
-    log_constants : array (K,)
-
-    Returns
-    -------
-    sums : array (K, 1 + 2 d)
-    evidence : float
-
-    Examples
-    --------
-    >>> sums, evidence = whitened_diagonal_pass(
-    ...     np.array([[1.0, 3.0]]), None, np.zeros(2), np.ones(2),
-    ...     means=np.zeros((1, 2)), whiteners=np.ones((1, 2)), log_constants=np.zeros(1),
-    ... )
-    >>> sums.tolist(), evidence
-    ([[1.0, 1.0, 3.0, 1.0, 9.0]], -5.0)
-    """
-    if not is_numpy_array(x):
-        return agnostic.whitened_diagonal_pass(x, weights, shift, scale, means, whiteners, log_constants)
-    from tractable.primitives.em.compiled import whitened_diagonal_pass as compiled
-
-    n, d = x.shape
-    return compiled(
-        *_rows(x, weights), shift, scale, _dense(means), _dense(whiteners), log_constants, _block(n, d)
-    )
 
 
 def _rows(x: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import BOOL, CODES, FAST, INT, MATRIX, ROWS, VECTOR, entry
-from tractable.primitives.em.compiled_blocks import exp_below_top, exp_in_place
+from tractable.primitives.compiled_tiles import exp_tile
+from tractable.primitives.em.compiled_blocks import FLOOR, exp_below_top
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
@@ -199,7 +200,7 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
         np.dot(features, coef_difference, z)
         for j in range(block):
             small[j] = -abs(z[j])
-        exp_in_place(small, bits)
+        exp_tile(small, bits, block, FLOOR)
         if w.size or targets.size:
             loss += _counted(z, small, n, codes, targets, w, start)
         else:

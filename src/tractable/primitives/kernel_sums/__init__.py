@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives.kernel_sums import agnostic
+from tractable.primitives.neighbors.hyperplane_trees import even_pieces
 from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_leaves
 from tractable.value import value
 
@@ -209,7 +210,7 @@ class WindowBlocks:
 
 
 def window_blocks(points: np.ndarray) -> WindowBlocks:
-    """Return the leaves of a k-d tree of points: blocks of neighbours, at most 24 unless they coincide.
+    """Return the leaves of a k-d tree of points: blocks of at most 24 neighbours.
 
     Examples
     --------
@@ -218,8 +219,10 @@ def window_blocks(points: np.ndarray) -> WindowBlocks:
     ([0, 12, 25, 37, 50, 62, 75, 87, 100], [0.0, 12.0, 25.0, 37.0, 50.0, 62.0, 75.0, 87.0])
     """
     tree = kd_build(points, SIZE)
-    _, first, low, high = kd_leaves(tree, points)
-    return WindowBlocks(order=tree.order, first=first, low=low, high=high)
+    rows, leaves, _, _ = kd_leaves(tree, points)
+    first = even_pieces(leaves, SIZE)
+    corners = np.minimum.reduceat(rows, first[:-1]), np.maximum.reduceat(rows, first[:-1])
+    return WindowBlocks(order=tree.order, first=first, low=corners[0], high=corners[1])
 
 
 def log_local_windows(

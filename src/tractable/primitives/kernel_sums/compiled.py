@@ -3,33 +3,7 @@
 import numpy as np
 from numba import njit
 
-_TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(11, -1, -1))
-
-#: exp of this is the least normal number, nearly; what lies below counts as zero.
-LOWEST = -708.0
-
-#: Adding it to a whole number writes the number into the last bits.
-_SHIFT = 6755399441055744.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp"}, inline="always")
-def exp_tile(x, bits, n):  # type: ignore[no-untyped-def]
-    """Replace x[:n] ≤ 0 by exp(x), to the last digits; by zero below `LOWEST`."""
-    power = bits.view(np.float64)
-    for j in range(n):
-        v = max(x[j], LOWEST)
-        k = np.floor(v * 1.4426950408889634 + 0.5)
-        r = (v - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
-        p = 2.08767569878681e-09
-        for c in _TAYLOR:
-            p = c + r * p
-        x[j] = p if v > LOWEST else 0.0
-        power[j] = k + _SHIFT
-    for j in range(n):
-        bits[j] = (bits[j] + 1023) << 52
-    for j in range(n):
-        x[j] *= power[j]
-
+from tractable.primitives.compiled_tiles import LOWEST, exp_tile, tile_squares
 
 #: Points met at a time: their squared distances and exponentials stay in the first-level cache.
 TILE = 512
@@ -100,13 +74,10 @@ def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no
                 values[j] = -0.5 * values[j] - log_sums[q]
             if first + q >= start and first + q < start + size:
                 values[first + q - start] = 2.0 * LOWEST
-            exp_tile(values, bits, size)
-            if weights.size == 0:
-                for j in range(size):
-                    total += squares[j] * values[j]
-            else:
-                for j in range(size):
-                    total += squares[j] * values[j] * weights[start + j]
+            exp_tile(values, bits, size, LOWEST)
+            for j in range(size):
+                values[j] *= squares[j]
+            total += tile_sum(values, weights, start, size, -1)
         out[q] = total
 
 
@@ -126,14 +97,13 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
             size = min(TILE, n - start)
             tile_squares(queries[q], columns, start, size, squares)
             own = first + q - start
-            heavy = weights[start : start + size] if weights.size else weights
             for k in range(n_rates):
                 row = terms[k % n_own]
                 if k < n_own:
                     rate = rates[k]
                     for j in range(size):
                         row[j] = -rate * squares[j]
-                    exp_tile(row, bits, size)
+                    exp_tile(row, bits, size, LOWEST)
                     if own >= 0 and own < size:
                         row[own] = 0.0
                 else:
@@ -141,39 +111,7 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
                         # Squares below the least normal number would be a hundred times slower.
                         kept = row[j] if row[j] > 1e-145 else 0.0
                         row[j] = kept * kept
-                total = 0.0
-                if heavy.size == 0:
-                    for j in range(size):
-                        total += row[j]
-                else:
-                    for j in range(size):
-                        total += row[j] * heavy[j]
-                out[q, k] += total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
-def tile_squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
-    """Squared distances from a query to a tile of points, four coordinates at a time."""
-    d = len(query)
-    a0, y0 = query[0], columns[0, start : start + size]
-    for j in range(size):
-        s0 = y0[j] - a0
-        values[j] = s0 * s0
-    c = 1
-    while c + 4 <= d:
-        a0, a1, a2, a3 = query[c], query[c + 1], query[c + 2], query[c + 3]
-        y0, y1 = columns[c, start : start + size], columns[c + 1, start : start + size]
-        y2, y3 = columns[c + 2, start : start + size], columns[c + 3, start : start + size]
-        for j in range(size):
-            s0, s1, s2, s3 = y0[j] - a0, y1[j] - a1, y2[j] - a2, y3[j] - a3
-            values[j] += (s0 * s0 + s1 * s1) + (s2 * s2 + s3 * s3)
-        c += 4
-    while c < d:
-        a0, y0 = query[c], columns[c, start : start + size]
-        for j in range(size):
-            s0 = y0[j] - a0
-            values[j] += s0 * s0
-        c += 1
+                out[q, k] += tile_sum(row, weights, start, size, -1)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
@@ -182,11 +120,11 @@ def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-de
     if kind == -1:
         for j in range(size):
             values[j] = min(shift - 0.5 * values[j], 0.0)
-        exp_tile(values, bits, size)
+        exp_tile(values, bits, size, LOWEST)
     elif kind == 5:
         for j in range(size):
             values[j] = min(shift - np.sqrt(values[j]), 0.0)
-        exp_tile(values, bits, size)
+        exp_tile(values, bits, size, LOWEST)
     elif kind == 0:
         for j in range(size):
             values[j] = 1.0 if values[j] <= 1.0 else 0.0

@@ -19,6 +19,7 @@ from tractable.primitives.compiled_options import (
     VECTOR,
     entry,
 )
+from tractable.primitives.compiled_tiles import tile_squares
 
 _given = (MATRIX, DENSE_VECTOR, DENSE_VECTOR, FLOAT, MATRIX)  # x, w, shift, scale, centers
 _moved = (DENSE_VECTOR, DENSE_VECTOR, DENSE_VECTOR)  # half, move, drop
@@ -320,7 +321,7 @@ def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, start
         for start in range(starts[k], starts[k + 1], _TILE):
             end = min(start + _TILE, starts[k + 1])
             for i in range(n):
-                _square(x[i], columns, start, end, squares)
+                tile_squares(x[i], columns, start, end - start, squares)
                 total = 0.0
                 for j in range(end - start):
                     total += weights[start + j] * np.sqrt(squares[j])
@@ -371,25 +372,3 @@ def _repair(row, columns, start, both, squares):  # type: ignore[no-untyped-def]
                 step = columns[c, start + j] - row[c]
                 total += step * step
             squares[j] = total
-
-
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
-def _square(row, columns, start, end, squares):  # type: ignore[no-untyped-def]
-    """Squared distances from a row to a tile of columns, four coordinates at a time."""
-    d, rows = len(row), end - start
-    squares[:rows] = 0.0
-    c = 0
-    while c + 4 <= d:
-        a0, a1, a2, a3 = row[c], row[c + 1], row[c + 2], row[c + 3]
-        y0, y1 = columns[c, start:end], columns[c + 1, start:end]
-        y2, y3 = columns[c + 2, start:end], columns[c + 3, start:end]
-        for j in range(rows):
-            s0, s1, s2, s3 = y0[j] - a0, y1[j] - a1, y2[j] - a2, y3[j] - a3
-            squares[j] += (s0 * s0 + s1 * s1) + (s2 * s2 + s3 * s3)
-        c += 4
-    while c < d:
-        a0, y0 = row[c], columns[c, start:end]
-        for j in range(rows):
-            s0 = y0[j] - a0
-            squares[j] += s0 * s0
-        c += 1

@@ -16,7 +16,7 @@ from tractable.primitives.compiled_options import (
     OUT_VECTOR,
     entry,
 )
-from tractable.primitives.kernel_sums.compiled import exp_tile
+from tractable.primitives.compiled_tiles import LOWEST, exp_tile
 
 TILE = 128
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
@@ -153,7 +153,7 @@ def gaussian_sums(columns, weights, runs, count, offset, tilt, a, step, w, bits,
             else:
                 for t in range(j - i):
                     w[t] = 0.5 * (offset - w[t])
-            exp_tile(w, bits, j - i)
+            exp_tile(w, bits, j - i, LOWEST)
             held = weights[i:j]
             for t in range(len(held)):
                 w[t] *= held[t]

@@ -271,8 +271,7 @@ def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
     """
     some = points[:: max(1, len(points) // SOME)]
     centre = np.median(some, axis=0)
-    unit = _power_of_two(float(np.abs(some - centre).max()))
-    typical = float(np.sqrt(np.median(np.mean(((some - centre) * unit) ** 2, axis=1)))) / unit
+    typical = float(np.sqrt(np.median(np.mean((some - centre) ** 2, axis=1))))
     largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
     if 0.0 < typical < np.inf and largest / typical < WIDEST:
         return centre, _power_of_two(typical)

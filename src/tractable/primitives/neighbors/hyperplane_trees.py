@@ -23,6 +23,7 @@ __all__ = [
     "HyperplaneTrees",
     "NeighbourLists",
     "Split",
+    "even_pieces",
     "finish_lists",
     "grow",
     "halve",
@@ -372,9 +373,8 @@ def two_means(
 
     Parameters
     ----------
-    x : array (n, d)
-    ids, ptr : arrays
-        Rows of group g are ``ids[ptr[g]:ptr[g + 1]]``.
+    x, ids, ptr
+        See `halve`.
     uniforms : array (groups, 2, trials)
         For the seeds, see `tractable.primitives.kmeans.kmeans_plus_plus`.
     max_iter : int
@@ -438,7 +438,6 @@ def join_leaves(
 
     Examples
     --------
-    >>> from tractable.primitives.neighbors import grow
     >>> x = np.array([[0.0], [5.0], [1.0]])
     >>> lists = NeighbourLists.empty(3, 2, 1.0)
     >>> join_leaves(x, grow(x, 3, None), lists, 3)
@@ -447,7 +446,7 @@ def join_leaves(
     """
     from tractable.primitives.neighbors.compiled_hyperplane_trees import join
 
-    ends = _pieces(trees.ptr, most)
+    ends = even_pieces(trees.ptr, most)
     per_tree = np.searchsorted(ends, len(x) * np.arange(len(trees.roots) + 1))
 
     def part(leaves: tuple[int, int]) -> None:
@@ -513,7 +512,7 @@ def finish_lists(
     return distances, indices
 
 
-def _pieces(ptr: np.ndarray, most: int) -> np.ndarray:
+def even_pieces(ptr: np.ndarray, most: int) -> np.ndarray:
     """Cut leaves of more than `most` points into even pieces."""
     pieces = -(-np.diff(ptr) // most)
     cuts = [
