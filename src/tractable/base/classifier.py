@@ -48,37 +48,25 @@ class ProbabilisticClassifierMixin(ClassifierMixin):
     classes_: np.ndarray
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x), one column a class in the order of `classes_`."""
+        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         raise NotImplementedError(f"{type(self).__name__} must define predict_proba")
 
     def predict_dist(self, X: Any) -> Categorical:
-        """Return p(C | x) as a distribution, a batch of one for each row; events are places in `classes_`.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Categorical
-        """
+        """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
         return Categorical(probabilities=self.predict_proba(X))
 
     def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-        """Return the decision of least expected loss, argmin_j Σ_k L_kj p(C_k | x).
+        """Return the decision of least expected loss for each row, argmin_j Σ_k L_kj p(C_k | x).
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         loss : array of shape (n_classes, n_classes), optional
             L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
         reject_loss : float, optional
             What it costs to leave a row undecided: it is (None, in an array of objects) where every decision
             is expected to cost more.
-
-        Returns
-        -------
-        array of shape (n_samples,)
         """
         check_answerable(self)
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
@@ -110,56 +98,19 @@ class ScoredClassifierMixin(ProbabilisticClassifierMixin):
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row; of tied ones the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the most probable class of each row, (n_samples,); of tied ones the first."""
         best = np.argmax(self._scores_of_all(X), axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(C_k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return log_softmax(self._scores_of_all(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
         return map_rows(softmax_rows, self._scores_of_all(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, the log odds of the second against the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
-        """
+        """Return the scores of the classes; of two, the log odds of the second against the first."""
         scores = self._scores_of_all(X)
         if len(self.classes_) != 2:
             return scores
@@ -187,88 +138,33 @@ class GenerativeClassifierMixin(ScoredClassifierMixin):
         return np.broadcast_to(prior, (int(np.count_nonzero(rows)), len(prior)))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k) of each row, (n_samples, n_classes)."""
         check_answerable(self)
         return self._log_scores(X)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return log p(x), the log density of each row whatever its class.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return log p(x), the log density of each row whatever its class, (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
 
     def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return -log p(x): how unusual each row is, whatever its class.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return -log p(x), how unusual each row is whatever its class, (n_samples,)."""
         return -self.score_samples(X)
 
     def marginal(self, dims: Any) -> Any:
-        """Return the distribution of some columns, whatever the class: a mixture over the classes.
-
-        Parameters
-        ----------
-        dims : column names or indices
-
-        Returns
-        -------
-        Mixture
-        """
+        """Return the distribution of some columns (names or indices): a mixture over the classes."""
         check_answerable(self)
         return self.distribution_.marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some: a mixture over the classes.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or indices
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer.
-
-        Returns
-        -------
-        Mixture
+        `dims` and `values` are as in :meth:`tractable.base.DensityMixin.condition`.
         """
         check_answerable(self)
         return self.distribution_.condition(dims, values)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw new rows and their classes.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw `n_samples` new rows (n_samples, n_features), and their classes (n_samples,)."""
         check_answerable(self)
         X, codes = self.distribution_.sample_labelled(n_samples, rng=random_state)
         return X, self.classes_[codes]
