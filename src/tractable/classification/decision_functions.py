@@ -117,12 +117,7 @@ class LinearDiscriminantFunction:
         return self.boundary_offset * self.normal + t @ across
 
     def pairwise_boundary(self, k: Any, j: Any) -> "LinearDiscriminantFunction":
-        """Return the function of two classes, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k.
-
-        Parameters
-        ----------
-        k, j : labels
-        """
+        """Return the function of two labels, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k."""
         first, second = (self._place(name, label) for name, label in (("k", k), ("j", j)))
         if first == second:
             raise ValueError(f"k and j must be two classes, got {k!r} twice")
@@ -228,31 +223,13 @@ class DiscriminantFunctionMixin(ClassifierMixin):
         return np.asarray(check_columns(self, X), dtype=np.float64)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the largest score of each row; of tied ones the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the class of the largest score of each row, (n_samples,); of tied ones the first."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return self.classes_[(scores > 0.0).astype(int)]
         return self.classes_[np.argmax(scores, axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, that of the second less that of the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
-        """
+        """Return the scores of the classes; of two, the difference, positive for the second."""
         scores = self._scores(self._rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores

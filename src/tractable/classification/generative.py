@@ -157,19 +157,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit a density to the rows of each class.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a density to the rows of each class; the arguments are as in `OnePassMixin.fit`."""
         if _one_pass(self):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
@@ -203,18 +191,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
         return super().from_statistic(statistic)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
-        """Draw classes, and rows from their densities.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw classes, and rows from their densities; tables where the densities draw tables."""
         check_answerable(self)
         rng = as_generator(random_state)
         n = check_count("n_samples", n_samples, least=1)

@@ -70,16 +70,7 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         self.rank_tol = rank_tol
 
     def outputs(self, X: Any) -> np.ndarray:
-        """Return y_k(x) of every class, the predicted codes, which sum to one.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return y_k(x) of every class, (n_samples, n_classes): the predicted codes, which sum to one."""
         return self._outputs(self._rows(X))
 
     def _outputs(self, rows: np.ndarray) -> np.ndarray:

@@ -63,100 +63,30 @@ class EMMixture(DensityMixin, EMEstimator):
         return None if names is None else tuple(names)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit to rows, and return the most probable component of each.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
+        """Fit to rows, and return the most probable component of each, (n_samples,)."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable component of each row, argmax_k p(k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
+        """Return the most probable component of each row, argmax_k p(k | x), (n_samples,)."""
         return np.argmax(self.predict_proba(X), axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x) of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x), (n_samples, n_components)."""
         return self._density().responsibilities(self._events(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
         return self._density().log_prob(self._events(X))
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
-        """Draw new rows and the components they come from.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        labels : array of int, shape (n_samples,)
-        """
+        """Draw `n_samples` new rows, and the components they come from, (n_samples,)."""
         return self._density().sample_labelled(n_samples, rng=random_state)
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better."""
         return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better."""
         log_likelihood, weight = self._log_likelihood(X, sample_weight)
         return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
 
@@ -165,15 +95,6 @@ class EMMixture(DensityMixin, EMEstimator):
 
         It prefers separated components, where BIC prefers a good density; lower is better (Biernacki, Celeux
         and Govaert 2000).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
         """
         r = self.predict_proba(X)
         entropy = -np.sum(np.where(r > 0, r * np.log(np.where(r > 0, r, 1.0)), 0.0), axis=1)

@@ -53,17 +53,7 @@ class ComponentChoice:
         return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
 
     def place(self, criterion: str) -> tuple[int, int]:
-        """Return where the mixture that a criterion chooses stands in the table.
-
-        Parameters
-        ----------
-        criterion : {"bic", "icl", "aic"}
-
-        Returns
-        -------
-        i, j : int
-            Of `covariance_types` and of `n_components`.
-        """
+        """Return the position (i, j) in the table of the mixture that "bic", "icl" or "aic" chooses."""
         table, collapsed = self.scores[criterion], self.collapsed
         open_to = np.ones_like(collapsed) if collapsed.all() else ~collapsed
         i, j = np.unravel_index(np.argmin(np.where(open_to, table, np.inf)), table.shape)

@@ -101,16 +101,7 @@ class FisherDiscriminant(
         self.threshold = threshold
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the rows along the directions, of unit variance within classes.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the rows along the directions, of unit variance within classes."""
         return self._project(self._rows(X))
 
     @property

@@ -139,16 +139,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self.max_iter = max_iter
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the rows along the discriminant directions, of unit variance within classes.
+        """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Missing entries are replaced by their expectations given those observed.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
+        Missing entries are replaced by their expectations given those observed.
         """
         check_answerable(self)
         rows = self._rows(X)
@@ -160,16 +153,6 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
         check_answerable(self)
         return super()._log_scores(X)
 

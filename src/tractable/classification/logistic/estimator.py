@@ -165,19 +165,9 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
 
     @all_or_nothing(afresh=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream that can be walked several times.
+        """Minimise the objective over rows held in memory, in a file, or in a stream that can be repeated.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
+        y (n_samples,) are labels, or the name of a column; `sample_weight` counts rows.
         """
         self._check_parameters()
         earlier = copy.copy(self)
@@ -221,48 +211,21 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
         return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds each coefficient with the given confidence (Wald's).
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of the shape of `coef_`, and 2
-        """
+        """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's)."""
         check_fitted(self)
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds each intercept with the given confidence (Wald's).
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of the shape of `intercept_`, and 2
-        """
+        """Return the interval (..., 2) of each intercept with confidence `coverage` (Wald's)."""
         check_fitted(self)
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds the probability of each class with the given confidence (Wald's).
+        """Return the interval that holds the probability of each class with confidence `coverage` (Wald's).
 
         The log odds of a class against the others, or the linear predictor of a probit, are taken to be
         Gaussian; their interval is transformed to the probability, so that it is within [0, 1]. Coefficients
-        that are exactly zero by an L1 penalty are taken to be known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        coverage : float
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes, 2)
+        that are exactly zero by an L1 penalty are taken to be known. The shape is (n_samples, n_classes, 2).
         """
         check_number("coverage", coverage, above=0.0, below=1.0)
         self._std_errors()

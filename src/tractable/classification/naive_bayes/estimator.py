@@ -187,65 +187,17 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return Mixture(weights=self.class_prior_, components=self.class_distributions_)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + Σ_j log p(x_j | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
         check_answerable(self)
         return self._joint(X, relative=False)
-
-    def marginal(self, dims: Any) -> Any:
-        """Return the distribution of some columns, whatever the class.
-
-        Parameters
-        ----------
-        dims : column names or positions
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over these columns; categories by their codes.
-        """
-        check_answerable(self)
-        return self.distribution_.marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some, whatever the class.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-            Categories are given as the values they have in the table.
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the result; a missing value (NaN, None) is integrated out.
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over the other columns, in order; its weights are the classes' probabilities.
+        Categories are given as in the table; a missing value (NaN, None) is integrated out.
         """
         check_answerable(self)
         given = self._layout_.columns.given(dims, values)
         return self.distribution_.condition({j: self._layout_.prepare(v) for j, v in given.items()})
-
-    def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return -log p(x) of each row: the larger, the less probable the row is under all classes.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return -self.score_samples(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
         return self._joint(X, relative=True)
@@ -426,18 +378,7 @@ class NaiveBayes(BaseNaiveBayes):
         return labels + log_evidence(self.statistic_, self._layout_, self._estimation())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
-        """Draw new rows, as a table like the one that was fitted, and their classes.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : frame or array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw new rows, as a table like the one that was fitted, and their classes."""
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._layout_.columns, codes), labels
 

@@ -123,10 +123,6 @@ class GaussianNB(BaseNaiveBayes):
         is subtracted what they are for the average m of the class means, which all classes share:
         (μ_kj - m_j)/σ_j² and ln p(C_k) - Σ_j (μ_kj - m_j)(μ_kj + m_j)/2σ_j² keep their digits far from the
         origin.
-
-        Returns
-        -------
-        weights, bias : arrays
         """
         check_answerable(self)
         return self._linear_weights()
@@ -499,18 +495,7 @@ class BernoulliNB(DiscreteNB):
             return np.log(self._fitted_columns_.probability)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`."""
         events, labels = super().sample(n_samples, random_state=random_state)
         if self.binarize is None or 0.0 <= self.binarize < 1.0:
             return events, labels

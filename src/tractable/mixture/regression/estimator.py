@@ -73,17 +73,7 @@ class BaseRegressionMixture(PredictiveMixin, RegressorMixin, EMEstimator):
         """Return p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), or the mixture of the f_k(x) without noise.
 
         The coefficients are taken for known. Without noise each f_k(x) has its large-sample distribution, as
-        if the labels of the rows were known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        Mixture
-            Of batch shape (n_samples,); that of one row, ``dist[i]``, has `modes`.
+        if the labels of the rows were known. The `Mixture` of one row, ``dist[i]``, has `modes`.
         """
         x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
         variance = np.broadcast_to(params.noise, (len(x), self.n_components))
@@ -97,79 +87,27 @@ class BaseRegressionMixture(PredictiveMixin, RegressorMixin, EMEstimator):
         )
 
     def predict_components(self, X: Any) -> np.ndarray:
-        """Return the prediction of every component at each row, f_k(x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the prediction of every component at each row, f_k(x), (n_samples, n_components)."""
         x = self._standardized_columns(X)
         return self._standardizer_[-1].inverse_transform(self._params_.means(x))
 
     def responsibilities(self, X: Any, y: Any) -> np.ndarray:
-        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), the responsibilities once y is known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), (n_samples, n_components)."""
         joint = self._log_joint(X, y)
         return np.exp(joint - log_sum_exp(joint)[:, None])
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Σ_i w_i log p(y_i | x_i).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Σ_i w_i log p(y_i | x_i)."""
         per_row = log_sum_exp(self._log_joint(X, y)) + np.log(self._standardizer_.scale[-1])
         weights = check_weights(sample_weight, per_row[:, None])
         return float(np.sum(per_row) if weights is None else weights @ per_row)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better."""
         return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better."""
         likelihood = self.log_likelihood(X, y, sample_weight)
         weight = float(len(X)) if sample_weight is None else float(np.sum(sample_weight))
         return self.n_parameters_ * float(np.log(weight)) - 2.0 * likelihood
@@ -554,16 +492,7 @@ class MixtureOfExperts(BaseRegressionMixture):
         self.random_state = random_state
 
     def gate_proba(self, X: Any) -> np.ndarray:
-        """Return the mixing weights π_k(x) at each row, before y is known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the mixing weights π_k(x) at each row, before y is known, (n_samples, n_components)."""
         return np.exp(self._params_.log_weights(self._standardized_columns(X)))
 
     def _gate_alpha(self) -> float:

@@ -179,18 +179,6 @@ class BaseTableMixture(EMMixture):
     # Queries
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean log density of the rows.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        float
-        """
         density, rows = self._density(), self._validate_rows(X, None, sample_weight, reset=False)
         if isinstance(rows.data, Source):
             total = rows.data.reduce(LogLikelihood(density=density))
@@ -200,17 +188,8 @@ class BaseTableMixture(EMMixture):
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-            Categories are given as the values they have in the table.
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the result; a missing value (NaN, None) is integrated out.
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over the other columns, in order; categories by their codes, see `categories_`.
+        Categories are given as in the table, and are codes in the result, see `categories_`; a missing value
+        (NaN, None) is integrated out.
         """
         density, given = self._density(), self._columns_.given(dims, values)
         return density.condition({
@@ -344,37 +323,16 @@ class TableMixture(BaseTableMixture):
         return found
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
-        """Draw new rows, as a table like the one that was fitted, and the components they come from.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : frame or array of shape (n_samples, n_features)
-        labels : array of int, shape (n_samples,)
-        """
+        """Draw new rows, as a table like the one that was fitted, and the components they come from."""
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._columns_, codes), labels
 
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 
-        Parameters
-        ----------
-        X : frame or array of shape (n_samples, n_features)
-        n_draws : int, optional
-            Number of tables, with the missing entries of each row drawn jointly from their conditional
-            distribution: multiple imputation, whose spread shows the uncertainty. By default one table, with
-            the mean of numbers (of counts, the nearest whole number) and the most probable category.
-        random_state : None, int, RandomState or Generator
-            Of the draws.
-
-        Returns
-        -------
-        table like X, or a list of `n_draws` of them
+        By default by the mean of numbers (of counts, the nearest whole number) and the most probable category.
+        With `n_draws` a list of so many tables, the missing entries of each row drawn jointly from their
+        conditional distribution: multiple imputation, whose spread shows the uncertainty.
         """
         x = np.asarray(self._events(X), dtype=np.float64)
         mixture = self._density()
