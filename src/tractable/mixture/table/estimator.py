@@ -330,9 +330,9 @@ class TableMixture(BaseTableMixture):
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 
-        By default by the mean of numbers (of counts, the nearest whole number) and the most probable category.
-        With `n_draws` a list of so many tables, the missing entries of each row drawn jointly from their
-        conditional distribution: multiple imputation, whose spread shows the uncertainty.
+        By default by the mean of numbers (of counts, the nearest whole number) and the most probable
+        category. With `n_draws` a list of so many tables, the missing entries of each row drawn jointly from
+        their conditional distribution: multiple imputation, whose spread shows the uncertainty.
         """
         x = np.asarray(self._events(X), dtype=np.float64)
         mixture = self._density()
