@@ -1,9 +1,11 @@
-"""Mixins of classifiers: predictions from class probabilities, from log scores, and from class densities."""
+"""Mixins of classifiers: predictions from class scores, and from class densities."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
@@ -15,7 +17,6 @@ from tractable.primitives.naive_bayes import softmax_rows
 __all__ = [
     "GenerativeClassifierMixin",
     "ProbabilisticClassifierMixin",
-    "ScoredClassifierMixin",
     "decided",
     "impossible",
 ]
@@ -42,14 +43,19 @@ def decided(
     return found
 
 
+def _has_scores(classifier: Any) -> bool:
+    return hasattr(classifier, "_log_scores")
+
+
 class ProbabilisticClassifierMixin(ClassifierMixin):
-    """`predict_dist` and `decide` of a classifier that has `predict_proba`."""
+    """`predict`, `predict_proba`, `decision_function`, `predict_dist` and `decide` of a classifier.
+
+    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row; where every score of a row
+    is -inf, `_without_evidence` supplies them. Or it defines `predict` and `predict_proba` itself.
+    """
 
     classes_: np.ndarray
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
-        raise NotImplementedError(f"{type(self).__name__} must define predict_proba")
+    _log_scores: Callable[[Any], np.ndarray]
 
     def predict_dist(self, X: Any) -> Categorical:
         """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
@@ -71,17 +77,6 @@ class ProbabilisticClassifierMixin(ClassifierMixin):
         check_answerable(self)
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
 
-
-class ScoredClassifierMixin(ProbabilisticClassifierMixin):
-    """`predict`, `predict_proba` and `decision_function` of a classifier that scores classes.
-
-    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row. Where every score of a row
-    is -inf, `_without_evidence` supplies them.
-    """
-
-    def _log_scores(self, X: Any) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must define _log_scores")
-
     def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Return the scores of those rows of X that have probability 0 under every class: all equal."""
         return np.zeros((int(np.count_nonzero(rows)), len(self.classes_)))
@@ -102,13 +97,16 @@ class ScoredClassifierMixin(ProbabilisticClassifierMixin):
         best = np.argmax(self._scores_of_all(X), axis=1)
         return self.classes_[best]
 
+    @available_if(_has_scores)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return log_softmax(self._scores_of_all(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return map_rows(softmax_rows, self._scores_of_all(X))
 
+    @available_if(_has_scores)
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes; of two, the log odds of the second against the first."""
         scores = self._scores_of_all(X)
@@ -118,7 +116,7 @@ class ScoredClassifierMixin(ProbabilisticClassifierMixin):
             return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
 
 
-class GenerativeClassifierMixin(ScoredClassifierMixin):
+class GenerativeClassifierMixin(ProbabilisticClassifierMixin):
     """Bayes' rule, p(C_k | x) ∝ p(C_k) p(x | C_k), and the joint density of rows and classes.
 
     Where every class has density 0, the posterior is the prior.

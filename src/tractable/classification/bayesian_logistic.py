@@ -12,7 +12,7 @@ from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
     ModelTags,
-    ScoredClassifierMixin,
+    ProbabilisticClassifierMixin,
     all_or_nothing,
     check_choice,
     check_columns,
@@ -41,7 +41,7 @@ from tractable.value import replace
 __all__ = ["BayesianLogisticRegression"]
 
 
-class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
+class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
     """Logistic regression with the prior coef ~ N(0, 1/alpha) and a Gaussian posterior.
 
     p(C_2 | x) = σ(intercept + xᵀ coef) for two classes, the softmax of K linear predictors for more. The

@@ -32,13 +32,8 @@ class BernoulliMixture(BaseTableMixture):
     binarize : float or None
         Entries above are ones, others zeros, as in scikit-learn's BernoulliNB; None where rows are zeros and
         ones already.
-    tol : float
-        The search ends when an iteration raises the objective of a row, on average, by less.
-    max_iter, n_init : int
-        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
-    warm_start : bool
-        Begin at the earlier fit.
-    random_state : None, int, RandomState or Generator
+    tol, max_iter, n_init, warm_start, random_state
+        Of the search, as in :class:`tractable.TableMixture`.
 
     Attributes
     ----------
@@ -47,12 +42,8 @@ class BernoulliMixture(BaseTableMixture):
     weights_ : array of shape (n_components,)
     probabilities_ : array of shape (n_components, n_features)
         μ.
-    collapsed_ : array of bool, shape (n_components,)
-        Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+    collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -117,17 +108,8 @@ class CategoricalMixture(BaseTableMixture):
         K.
     alpha : float
         Pseudo-observations of each category in each component.
-    tol : float
-        The search ends when an iteration raises the objective of a row, on average, by less.
-    max_iter, n_init : int
-        Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the coded
-        rows.
-    unseen : {"error", "missing"}
-        What becomes of a category that a column did not have in `fit`: it is refused, or taken as missing
-        with a warning (in cross-validation, a fold may lack a rare one).
-    warm_start : bool
-        Begin at the earlier fit.
-    random_state : None, int, RandomState or Generator
+    unseen, tol, max_iter, n_init, warm_start, random_state
+        As in :class:`tractable.TableMixture`.
 
     Attributes
     ----------
@@ -138,12 +120,8 @@ class CategoricalMixture(BaseTableMixture):
     categories_ : list of arrays
         The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
         largest seen; text is sorted; a frame's categories keep their order.
-    collapsed_ : array of bool, shape (n_components,)
-        Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+    collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------

@@ -37,16 +37,15 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
     """
 
     _shared: bool
-    shrinkage: Any
-    priors: Any
-    estimate: str
-    prior: Any
-    ddof: float
-    tol: float
-    max_iter: int
-
     jitter_: np.ndarray
     converged_: bool
+
+    def __init__(
+        self, shrinkage: Any, priors: Any, estimate: str, prior: Any, ddof: float, tol: float, max_iter: int
+    ) -> None:
+        self.shrinkage, self.priors, self.ddof = shrinkage, priors, ddof
+        self.estimate, self.prior = estimate, prior
+        self.tol, self.max_iter = tol, max_iter
 
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]

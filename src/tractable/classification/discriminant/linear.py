@@ -129,14 +129,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         tol: float = 1e-12,
         max_iter: int = 1000,
     ) -> None:
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.estimate = estimate
-        self.prior = prior
+        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
         self.n_components = n_components
-        self.ddof = ddof
-        self.tol = tol
-        self.max_iter = max_iter
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).

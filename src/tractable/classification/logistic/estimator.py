@@ -12,7 +12,7 @@ from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    ScoredClassifierMixin,
+    ProbabilisticClassifierMixin,
     all_or_nothing,
     check_choice,
     check_columns,
@@ -38,7 +38,7 @@ __all__ = ["LogisticRegression"]
 TOL_UNPENALISED = 1e-12
 
 
-class LogisticRegression(ScoredClassifierMixin, Estimator):
+class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
     """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
 
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,

@@ -46,22 +46,14 @@ class GaussianNB(BaseNaiveBayes):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k).
     theta_, var_ : arrays of shape (n_classes, n_features)
         Means and smoothed variances.
     epsilon_ : float
         The number that `var_smoothing` adds.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,), or (1, n_features) and (1,)
         Where variances are shared: `linear_weights`, of two classes the second's less the first's.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -173,18 +165,10 @@ class KernelNB(BaseNaiveBayes):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k).
     class_distributions_ : Product of batch n_classes
         Of `Stacked` kernel density estimates.
-    distribution_ : Mixture
-        p(x) = Σ_k p(C_k) p(x | C_k).
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`.
 
     Examples
     --------
@@ -220,9 +204,10 @@ class KernelNB(BaseNaiveBayes):
 class DiscreteNB(BaseNaiveBayes):
     """Naive Bayes of discrete columns: `alpha`, `fit_prior` and `class_prior` as scikit-learn has them."""
 
-    alpha: float
-    fit_prior: bool
-    class_prior: Any
+    def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -271,20 +256,14 @@ class CategoricalNB(DiscreteNB):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
+    class_log_prior_ : array of shape (n_classes,)
+        log p(C_k).
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
         For each column, n_kjc and log θ_kjc.
     n_categories_ : array of shape (n_features,)
         C_j.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -308,9 +287,7 @@ class CategoricalNB(DiscreteNB):
         min_categories: Any = None,
         unseen: str = "smooth",
     ) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha=alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
         self.unseen = unseen
 
@@ -368,25 +345,17 @@ class MultinomialNB(DiscreteNB):
     ----------
     alpha : float
         Pseudocounts of each column.
-    fit_prior : bool
-        Whether p(C_k) are the relative frequencies of the classes; otherwise they are equal.
-    class_prior : array of shape (n_classes,), optional
-        p(C_k).
+    fit_prior, class_prior
+        As of :class:`CategoricalNB`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
+    class_log_prior_ : array of shape (n_classes,)
+        log p(C_k).
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         Σ x_j and log θ_kj.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -399,11 +368,6 @@ class MultinomialNB(DiscreteNB):
     """
 
     _default = "multinomial"
-
-    def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -437,25 +401,17 @@ class BernoulliNB(DiscreteNB):
         Pseudocounts of zeros and of ones.
     binarize : float or None
         Entries above are ones, others zeros; None where they are zeros and ones already.
-    fit_prior : bool
-        Whether p(C_k) are the relative frequencies of the classes; otherwise they are equal.
-    class_prior : array of shape (n_classes,), optional
-        p(C_k).
+    fit_prior, class_prior
+        As of :class:`CategoricalNB`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
+    class_log_prior_ : array of shape (n_classes,)
+        log p(C_k).
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         How many ones, and log θ_kj.
-    class_distributions_, distribution_
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
         As of :class:`tractable.NaiveBayes`, of zeros and ones.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -476,10 +432,8 @@ class BernoulliNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
     ) -> None:
-        self.alpha = alpha
+        super().__init__(alpha=alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     @property
     def feature_count_(self) -> np.ndarray:

@@ -63,10 +63,8 @@ class StudentTMixture(EMMixture):
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
         component without rows keeps its place and has weight zero.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_features_in_, feature_names_in_
         As in :class:`tractable.GaussianMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
