@@ -183,7 +183,7 @@ class CategoricalMixture(BaseTableMixture):
             return super()._coded(X, leave, reset=reset)
         if reset:
             self._columns_ = replace(self._learn_columns(rows), library=None, types=None)
-        return coded_frame(rows, self._columns_, self._unseen()).to_numpy()
+        return coded_frame(rows, self._columns_, self.unseen).to_numpy()
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
         return learn_columns(frame, None, leave, codes=True)

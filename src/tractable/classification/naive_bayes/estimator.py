@@ -66,6 +66,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     _default: ClassVar[str] = "normal"
     #: Whether columns may be text, in streams as in frames.
     _reads_text: ClassVar[bool] = False
+    # Parameters that only some of these classifiers have.
+    priors: Any = None
+    unseen: str = "smooth"
+    binarize: float | None = None
 
     def _declared(self) -> Any:
         """Return the likelihoods that the user declares."""
@@ -75,15 +79,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return Estimation()
 
     def _priors(self, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        return class_priors(getattr(self, "priors", None), counts, classes)
+        return class_priors(self.priors, counts, classes)
 
     def _check_parameters(self) -> None:
         """Refuse values that parameters cannot have."""
-
-    def _threshold(self) -> float | None:
-        """Return the threshold above which entries are ones, if there is one."""
-        binarize = getattr(self, "binarize", None)
-        return None if binarize is None else float(binarize)
 
     # Learning
 
@@ -123,9 +122,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None
 
     def _layout(self, **columns: Any) -> ColumnLikelihoods:
-        return replace(
-            learn_likelihoods(self._declared(), self._default, **columns), binarize=self._threshold()
-        )
+        return replace(learn_likelihoods(self._declared(), self._default, **columns), binarize=self.binarize)
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         if hasattr(self, "_layout_"):
@@ -148,10 +145,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         classes = self._known_classes(statistic)
         layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
         parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
-        if layout.binarize != self._threshold():
+        if layout.binarize != self.binarize:
             raise ValueError(
                 f"statistic is of entries with binarize={layout.binarize}, and this model has "
-                f"binarize={self._threshold()}"
+                f"binarize={self.binarize}"
             )
         statistic, self._layout_ = replace(statistic, parts=parts), layout
         names = self._layout_.columns.names
@@ -211,7 +208,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""
         refuse_foreign(X)
-        unseen = {"smooth": "extra"}.get(*[getattr(self, "unseen", "smooth")] * 2)
+        unseen = "extra" if self.unseen == "smooth" else self.unseen
         columns, fitted = self._layout_.columns, self._fitted_columns_
         if is_frame(X):
             X = coded_frame(X, columns, unseen, strict=True)
@@ -383,12 +380,11 @@ class NaiveBayes(BaseNaiveBayes):
         return table_of(self._layout_.columns, codes), labels
 
     def _declared(self) -> Any:
-        # A mapping of likelihoods must not be changed by those who read it.
-        return dict(self.likelihoods) if isinstance(self.likelihoods, Mapping) else self.likelihoods
+        return self.likelihoods
 
     def _named(self) -> list[str]:
         """Return the likelihoods that are declared by name."""
-        declared = self._declared()
+        declared = self.likelihoods
         declared = declared.values() if isinstance(declared, Mapping) else declared
         several = isinstance(declared, Iterable) and not isinstance(declared, str)
         return [kind for kind in (declared if several else [declared]) if isinstance(kind, str)]

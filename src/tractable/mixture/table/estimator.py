@@ -1,7 +1,6 @@
 """Mixtures over the columns of any table."""
 
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -61,24 +60,18 @@ class BaseTableMixture(EMMixture):
 
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
+    # Parameters that only some of these mixtures have.
+    kinds: Any = None
+    reg_covar: float | None = None
+    unseen: str = "error"
+    binarize: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, least=0.0)
-        if self._reg_covar() is not None:
-            check_number("reg_covar", self._reg_covar(), least=0.0)
-        check_choice("unseen", self._unseen(), ("error", "missing"))
-
-    def _reg_covar(self) -> float | None:
-        return getattr(self, "reg_covar", None)
-
-    def _unseen(self) -> str:
-        """Return the treatment of categories that were not fitted."""
-        return str(getattr(self, "unseen", "error"))
-
-    def _declared(self) -> Any:
-        """Return the kinds of columns that the user declares."""
-        return None
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
+        check_choice("unseen", self.unseen, ("error", "missing"))
 
     # Rows
 
@@ -90,11 +83,10 @@ class BaseTableMixture(EMMixture):
             return replace(rows, data=mapped(rows.data, self._row_check()))
         if not hasattr(self, "_columns_"):
             names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
-        threshold = self._threshold()
-        if threshold is None:
+            self._columns_ = columns_of(names, self.n_features_in_, self.kinds, self._default)
+        if self.binarize is None:
             return rows
-        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=threshold)))
+        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         """Return a table as numbers, the categories of frames by their codes."""
@@ -102,17 +94,13 @@ class BaseTableMixture(EMMixture):
             return X
         if reset:
             self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self._columns_, self._unseen())
+        return coded_frame(X, self._columns_, self.unseen)
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self._declared(), leave)
-
-    def _threshold(self) -> float | None:
-        """Return the threshold above which entries are ones, if there is one."""
-        return getattr(self, "binarize", None)
+        return learn_columns(frame, self.kinds, leave)
 
     def _row_check(self) -> RowCheck:
-        return RowCheck(encoding=self._encoding_, binarize=self._threshold(), unseen=self._unseen())
+        return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
@@ -133,7 +121,7 @@ class BaseTableMixture(EMMixture):
 
     def _standardized_reg_covar(self, encoding: TableEncoding) -> np.ndarray:
         """Return what is added to the variances of standardized columns."""
-        given, scaled = self._reg_covar(), encoding.standardizer[encoding.normal]
+        given, scaled = self.reg_covar, encoding.standardizer[encoding.normal]
         if given is None:  # a constant column is standardized by its rounding errors
             return np.where(scaled.varies, REG_COVAR, 1.0)
         return np.maximum(given * scaled.scale**2, np.finfo(np.float64).eps)
@@ -193,7 +181,7 @@ class BaseTableMixture(EMMixture):
         """
         density, given = self._density(), self._columns_.given(dims, values)
         return density.condition({
-            j: self._encoding_.check_values(j, binarized(v, self._threshold())) for j, v in given.items()
+            j: self._encoding_.check_values(j, binarized(v, self.binarize)) for j, v in given.items()
         })  # fmt: skip
 
 
@@ -341,7 +329,3 @@ class TableMixture(BaseTableMixture):
         check_number("n_draws", n_draws, least=1, whole=True)
         rng = as_generator(random_state)
         return [filled(X, self._columns_, x, drawn(mixture, x, rng)) for _ in range(n_draws)]
-
-    def _declared(self) -> Any:
-        # A mapping of kinds must not be changed by those who read it.
-        return dict(self.kinds) if isinstance(self.kinds, Mapping) else self.kinds
