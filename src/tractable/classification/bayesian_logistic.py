@@ -89,10 +89,8 @@ class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
         log p(y | X), by Laplace's approximation; the flat prior of intercepts has density one.
     n_iter_ : int
         Newton steps of the last search.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Notes
     -----

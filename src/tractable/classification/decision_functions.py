@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+from scipy.linalg import norm
 from sklearn.base import ClassifierMixin
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
+from tractable.base import check_answerable, check_fitted
+from tractable.base.stored_rows import check_held_columns
 from tractable.value import value
 
 __all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discriminant_functions"]
@@ -85,7 +87,7 @@ class LinearDiscriminantFunction:
     def normal(self) -> np.ndarray:
         """The unit normal w/‖w‖ of the decision boundary, towards the second class, (D,)."""
         w, _ = self._one_function()
-        return w / _length(w)
+        return w / norm(w)
 
     @property
     def boundary_offset(self) -> float:
@@ -94,7 +96,7 @@ class LinearDiscriminantFunction:
         The signed distance of the origin to the boundary is the negative of it, +w₀/‖w‖.
         """
         w, w0 = self._one_function()
-        return -float(w0 / _length(w)) + 0.0
+        return -float(w0 / norm(w)) + 0.0
 
     def signed_distance(self, x: Any) -> np.ndarray:
         """Return r = (wᵀx + w₀)/‖w‖ of points (..., D): positive on the side of the second class."""
@@ -202,12 +204,6 @@ def _possible(
     return coef, intercept, classes
 
 
-def _length(w: np.ndarray) -> float:
-    """Return ‖w‖; scaled by its largest entry, whose square may overflow."""
-    size = float(np.abs(w).max())
-    return size * float(np.linalg.norm(w / size))
-
-
 class DiscriminantFunctionMixin(ClassifierMixin):
     """`predict` and `decision_function` of a model that supplies `_scores(rows)`, one column a class."""
 
@@ -219,8 +215,7 @@ class DiscriminantFunctionMixin(ClassifierMixin):
     def _rows(self, X: Any) -> np.ndarray:
         """Return checked rows in double precision."""
         check_answerable(self)
-        refuse_foreign(X)
-        return np.asarray(check_columns(self, X), dtype=np.float64)
+        return check_held_columns(self, X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest score of each row, (n_samples,); of tied ones the first."""

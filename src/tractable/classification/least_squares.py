@@ -45,10 +45,8 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         Rank of the centered columns.
     statistic_ : ByClass
         Triangular factors of the rows of each class.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------

@@ -80,10 +80,8 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
         Their sum.
     n_iter_ : int
         Number of passes.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Notes
     -----

@@ -1,6 +1,7 @@
 """Mixture densities fitted by EM: components of rows, criteria, and streams."""
 
-from typing import Any
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,15 +29,26 @@ class EMMixture(DensityMixin, EMEstimator):
     """
 
     model_tags = ModelTags(kind="generative", parametric=True, streaming="exact over several passes")
-    n_components: int
-    warm_start: bool
+    #: What is added to variances, of the mixtures that have them.
+    reg_covar: float | None = None
+    #: Why components collapse, and what to do about it.
+    _collapse: ClassVar[str]
     weights_: np.ndarray
+    collapsed_: np.ndarray
     n_parameters_: int
     n_features_in_: int
+
+    def __init__(
+        self, n_components: int, tol: float, max_iter: int, n_init: int, warm_start: bool, random_state: Any
+    ) -> None:
+        self.n_components, self.random_state = n_components, random_state
+        self.tol, self.max_iter, self.n_init, self.warm_start = tol, max_iter, n_init, warm_start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_components", self.n_components, least=1, whole=True)
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         rows = super()._validate_rows(X, y, sample_weight, reset=reset)
@@ -49,6 +61,13 @@ class EMMixture(DensityMixin, EMEstimator):
 
     def _min_rows(self) -> int:
         return 2
+
+    def _warn_fitted(self) -> None:
+        which = np.flatnonzero(self.collapsed_).tolist()
+        if which:
+            warnings.warn(
+                f"components {which} collapsed: {self._collapse}", CollapsedComponentWarning, stacklevel=5
+            )
 
     def _check_warm_start(self, n_components: int, n_features: int) -> None:
         """Refuse to go on from a fit with other components or columns."""

@@ -68,14 +68,9 @@ class BernoulliMixture(BaseTableMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.alpha = alpha
         self.binarize = binarize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.random_state = random_state
 
     @property
     def probabilities_(self) -> np.ndarray:
@@ -137,34 +132,22 @@ class CategoricalMixture(BaseTableMixture):
     """
 
     _default: ClassVar[str] = "categorical"
+    _reads_text = _positive_only = True
 
     def __init__(
         self,
         n_components: int = 1,
         *,
         alpha: float = 1.0,
+        unseen: str = "error",
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
-        unseen: str = "error",
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.unseen = unseen
-        self.warm_start = warm_start
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        found.input_tags.positive_only = True
-        return found
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
+        self.alpha, self.unseen = alpha, unseen
 
     @property
     def probabilities_(self) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
+from tractable.base.stored_rows import check_held_columns
 from tractable.classification.discriminant.fisher import discriminant_directions
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
@@ -93,10 +94,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Iterations of EM over missing entries, 1 where there were none; whether they converged.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They count for the priors alone.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------
@@ -138,7 +137,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Missing entries are replaced by their expectations given those observed.
         """
         check_answerable(self)
-        rows = self._rows(X)
+        rows = check_held_columns(self, X)
         if np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
@@ -151,7 +150,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return super()._log_scores(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        rows = self._rows(X)
+        rows = check_held_columns(self, X)
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)

@@ -14,9 +14,9 @@ from tractable.base import (
     ModelTags,
     ProbabilisticClassifierMixin,
     all_or_nothing,
+    check_answerable,
     check_choice,
     check_columns,
-    check_fitted,
     check_number,
 )
 from tractable.classification.labelled_rows import labelled_rows
@@ -116,10 +116,8 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
         Number of steps over all rows.
     converged_ : bool
         Whether the search ended by `tol`.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Examples
     --------
@@ -212,12 +210,12 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's)."""
-        check_fitted(self)
+        check_answerable(self)
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (..., 2) of each intercept with confidence `coverage` (Wald's)."""
-        check_fitted(self)
+        check_answerable(self)
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
@@ -242,8 +240,6 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, float | np.floating) and np.isposinf(self.C)):
             check_number("C", self.C, above=0.0)
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
         check_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
         check_choice("link", self.link, ("logit", "probit"))
         check_number("tol", self.tol, least=0.0)
@@ -319,7 +315,7 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
         return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
 
     def _std_errors(self) -> np.ndarray:
-        check_fitted(self)
+        check_answerable(self)
         if self.parameter_covariance_ is None:
             raise ValueError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"

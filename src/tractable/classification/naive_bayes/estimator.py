@@ -64,8 +64,6 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
 
     #: The likelihood of columns of numbers that are not declared.
     _default: ClassVar[str] = "normal"
-    #: Whether columns may be text, in streams as in frames.
-    _reads_text: ClassVar[bool] = False
     # Parameters that only some of these classifiers have.
     priors: Any = None
     unseen: str = "smooth"
@@ -101,11 +99,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
         block = min(BLOCK, batch_rows(subject.n_features_in_))
-        found = fold(self._of(subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block)
+        found = fold(
+            ClassStatistics(layout=subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block
+        )
         return found if classes is None else found.named(classes)
-
-    def _of(self, layout: ColumnLikelihoods) -> ClassStatistics:
-        return ClassStatistics(layout=layout)
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as a source of numbers, and other rows as they are."""
@@ -339,12 +336,6 @@ class NaiveBayes(BaseNaiveBayes):
         """See `tractable.tags`; with "kernel" columns the model is as large as the data."""
         return replace(BaseNaiveBayes.model_tags, parametric="kernel" not in self._named())
 
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        return found
-
     @property
     def likelihoods_(self) -> dict[Any, Any]:
         """The likelihood of each column."""
@@ -353,12 +344,8 @@ class NaiveBayes(BaseNaiveBayes):
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        columns, fitted = self._layout_.columns, self._fitted_columns_
-        found: dict[Any, tuple[Any, ...]] = {}
-        for j, size in zip(fitted.categorical.tolist(), fitted.sizes.tolist(), strict=True):
-            table = columns.categories[j]
-            found[columns.label(j)] = tuple(range(size)) if table is None else table
-        return found
+        fitted = self._fitted_columns_
+        return self._layout_.columns.values_of_categories(fitted.categorical, fitted.sizes)
 
     @property
     def log_evidence_(self) -> float:

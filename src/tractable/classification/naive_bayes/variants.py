@@ -276,7 +276,7 @@ class CategoricalNB(DiscreteNB):
     """
 
     _default = "categorical"
-    _reads_text = True
+    _reads_text = _positive_only = True
 
     def __init__(
         self,
@@ -290,13 +290,6 @@ class CategoricalNB(DiscreteNB):
         super().__init__(alpha=alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
         self.unseen = unseen
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.positive_only = True
-        found.input_tags.string = True
-        return found
 
     @property
     def category_count_(self) -> list[np.ndarray]:
@@ -350,12 +343,10 @@ class MultinomialNB(DiscreteNB):
 
     Attributes
     ----------
-    class_log_prior_ : array of shape (n_classes,)
-        log p(C_k).
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         Σ x_j and log θ_kj.
-    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
-        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
+    classes_, class_count_, class_prior_, class_log_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`CategoricalNB`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -368,11 +359,7 @@ class MultinomialNB(DiscreteNB):
     """
 
     _default = "multinomial"
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.positive_only = True
-        return found
+    _positive_only = True
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -406,12 +393,10 @@ class BernoulliNB(DiscreteNB):
 
     Attributes
     ----------
-    class_log_prior_ : array of shape (n_classes,)
-        log p(C_k).
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         How many ones, and log θ_kj.
-    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
-        As of :class:`tractable.NaiveBayes`, of zeros and ones.
+    classes_, class_count_, class_prior_, class_log_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`CategoricalNB`, of zeros and ones.
 
     Examples
     --------

@@ -2,9 +2,11 @@
 
 import math
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -191,7 +193,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)
-        return map_rows(Distances(centers=self.cluster_centers_), self._columns(X))
+        return map_rows(partial(cdist, XB=self.cluster_centers_), self._columns(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return -J of rows, counted by `sample_weight`, at the fitted centres."""
@@ -343,16 +345,6 @@ class NearestCenter:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         shift, scale = self.standardizer.shift, float(self.standardizer.scale[0])
         return assign(x, None, shift, scale, self.centers).labels
-
-
-@value
-class Distances:
-    """The distances of each row to every centre."""
-
-    centers: np.ndarray
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in self.centers], axis=1)
 
 
 @value

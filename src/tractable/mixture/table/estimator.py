@@ -1,6 +1,5 @@
 """Mixtures over the columns of any table."""
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from tractable.data.table_columns import (
 )
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.base import EMMixture
 from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
@@ -53,24 +52,24 @@ class BaseTableMixture(EMMixture):
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
-    n_components: int
     alpha: float
     _columns_: TableColumns
     _encoding_: TableEncoding
 
+    _collapse = (
+        "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
+        "has no bound; use fewer of them or a larger reg_covar"
+    )
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
     # Parameters that only some of these mixtures have.
     kinds: Any = None
-    reg_covar: float | None = None
     unseen: str = "error"
     binarize: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, least=0.0)
-        if self.reg_covar is not None:
-            check_number("reg_covar", self.reg_covar, least=0.0)
         check_choice("unseen", self.unseen, ("error", "missing"))
 
     # Rows
@@ -153,16 +152,6 @@ class BaseTableMixture(EMMixture):
         varies = encoding.standardizer.varies[encoding.normal]
         narrow = (params.variances <= 2.0 * problem.reg_covar) & varies
         self.collapsed_ = narrow.any(axis=1) | (params.weights == 0.0)
-
-    def _warn_fitted(self) -> None:
-        which = np.flatnonzero(self.collapsed_).tolist()
-        if which:
-            warnings.warn(
-                f"components {which} collapsed: they have lost their rows, or their rows have one value of "
-                "a normal column, where the likelihood has no bound; use fewer of them or a larger reg_covar",
-                CollapsedComponentWarning,
-                stacklevel=5,
-            )
 
     # Queries
 
@@ -265,6 +254,8 @@ class TableMixture(BaseTableMixture):
     (np.int64(11), np.int64(0))
     """
 
+    _reads_text = True
+
     def __init__(
         self,
         n_components: int = 1,
@@ -279,22 +270,9 @@ class TableMixture(BaseTableMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.kinds = kinds
-        self.alpha = alpha
-        self.reg_covar = reg_covar
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.unseen = unseen
-        self.warm_start = warm_start
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        return found
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
+        self.kinds, self.unseen = kinds, unseen
+        self.alpha, self.reg_covar = alpha, reg_covar
 
     @property
     def kinds_(self) -> dict[Any, str]:
@@ -304,11 +282,7 @@ class TableMixture(BaseTableMixture):
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        found = {}
-        for j, size in zip(self._encoding_.categorical, self._encoding_.sizes, strict=True):
-            table = self._columns_.categories[j]
-            found[self._columns_.label(int(j))] = tuple(range(size)) if table is None else table
-        return found
+        return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
         """Draw new rows, as a table like the one that was fitted, and the components they come from."""
