@@ -43,7 +43,8 @@ def entry(*signatures: tuple[Any, ...]) -> Callable[[Callable[..., Any]], Callab
     """Compile a function to these signatures when it is first called: an import compiles nothing."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        lock, compiled = Lock(), []
+        lock = Lock()
+        compiled: list[Callable[..., Any]] = []
 
         @wraps(function)
         def call(*given: Any) -> Any:
