@@ -71,10 +71,6 @@ def svd_from_gram(a: Any) -> SVD:
     found by QR. For reading: AᵀA squares the condition, so singular values below σ₁ √ε are lost in it, and
     `thin_svd` is what to use.
 
-    Parameters
-    ----------
-    a : array (..., m, n)
-
     Examples
     --------
     >>> import numpy as np

@@ -1,13 +1,13 @@
 """Classification by the votes of the nearest rows."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from tractable.base import ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
+from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
 from tractable.neighbors.leave_one_out import Trial, unit_steps
-from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
+from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.value import value
 
@@ -128,14 +128,8 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     [1.0, 1.0, 0.875, 0.75, 0.75, 0.5]
     """
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X (n_samples, n_features) and their classes y; sample_weight counts rows."""
-        check_neighbor_weights(self.weights)
-        rows = self._store_rows(X, y, sample_weight)
+    def _set_targets(self, rows: Rows) -> None:
         self.classes_, self.codes_ = check_labels(rows.y)
-        self._choose(rows)
-        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours."""

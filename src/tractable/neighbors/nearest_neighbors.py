@@ -65,8 +65,6 @@ class NearestNeighbors(NeighborSearch):
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
 
-    sample_weight_: np.ndarray | None
-
     def __init__(
         self,
         *,
@@ -95,13 +93,8 @@ class NearestNeighbors(NeighborSearch):
         times = rows.weights
         if times is not None and np.any(times != np.floor(times)):
             raise ValueError("sample_weight must be whole numbers: a row is a neighbour so many times")
-        self.rows_ = np.arange(len(rows.data)) if times is None else np.flatnonzero(times)
-        self.sample_weight_ = None if times is None else times[self.rows_]
-        self.n_samples_fit_, self.n_samples_given_ = len(self.rows_), len(rows.data)
-        stored = rows.data if times is None else rows.data[self.rows_]
-        self.index_ = as_index(
-            stored, self.metric, self.index, k=self.n_neighbors, random_state=self.random_state
-        )
+        stored, k = self._counted_rows(rows).data, self.n_neighbors
+        self.index_ = as_index(stored, self.metric, self.index, k=k, random_state=self.random_state)
         return self
 
     def radius_neighbors(

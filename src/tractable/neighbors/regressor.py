@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.arrays.namespace import Array
-from tractable.base import PredictiveMixin, Rows, all_or_nothing, check_targets
+from tractable.base import PredictiveMixin, Rows, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.neighbors.leave_one_out import Trial, unit_steps
-from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
+from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
@@ -200,14 +200,8 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
         found.target_tags.multi_output = True
         return found
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X and targets y, (n_samples,) or (n_samples, n_targets); sample_weight counts."""
-        check_neighbor_weights(self.weights)
-        rows = self._store_rows(X, y, sample_weight)
+    def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)
-        self._choose(rows)
-        return self
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
         """Return the distribution of the neighbours' targets, or of their average.

@@ -39,8 +39,11 @@ OUT_LABELS = types.Array(types.int32, 1, "C")
 OUT_BOUNDS = types.Array(types.float32, 1, "C")
 
 
-def entry(*signatures: tuple[Any, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function to these signatures when it is first called: an import compiles nothing."""
+def entry(*signatures: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function to these signatures when it is first called: an import compiles nothing.
+
+    A signature is a line of the names above, as "ROWS VECTOR INT".
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         lock = Lock()
@@ -52,7 +55,8 @@ def entry(*signatures: tuple[Any, ...]) -> Callable[[Callable[..., Any]], Callab
                 with lock:
                     if not compiled:
                         options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FAST}
-                        compiled.append(njit([*signatures], **options)(function))
+                        types_of = [tuple(globals()[name] for name in one.split()) for one in signatures]
+                        compiled.append(njit(types_of, **options)(function))
             return compiled[0](*given)
 
         return call

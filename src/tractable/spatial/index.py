@@ -328,15 +328,7 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
 def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
-    This is `Index.graph` as a function.
-
-    Parameters
-    ----------
-    index : Index
-    k : int
-        From 1 to n - 1.
-    options
-        `report` and `n_threads`, those of `Index.graph`.
+    This is `Index.graph` as a function, with its options `report` and `n_threads`.
 
     Examples
     --------

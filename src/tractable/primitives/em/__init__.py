@@ -217,13 +217,7 @@ class PatternRows:
 def group_by_pattern(
     x: Array, weights: Array | None = None, shift: Array | None = None, scale: Array | None = None
 ) -> PatternRows:
-    """Sort rows by which entries are missing (NaN), and store the others as (x - shift) * scale.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    weights : array (n,), optional
-    shift, scale : arrays (d,), optional
+    """Sort rows (n, d) by which entries are missing (NaN), and store the others as (x - shift) * scale.
 
     Examples
     --------
@@ -339,13 +333,10 @@ def pattern_scores(
 
     Parameters
     ----------
-    rows : PatternRows
-        What `group_by_pattern` returns; row i of the answer is row ``rows.order[i]`` of what was grouped.
-    means : array (K, d)
+    rows, means, part
+        See `pattern_pass`; row i of the answer is row ``rows.order[i]`` of what was grouped.
     covariances : array (K, d, d) or (1, d, d)
         Positive definite; one is that of all.
-    part : pair of int, optional
-        The range of sorted rows, one of ``rows.parts()``; all of them when not given.
 
     Returns
     -------

@@ -4,16 +4,7 @@ import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import (
-    BOOL,
-    DENSE_VECTOR,
     FAST,
-    INDICES,
-    INT,
-    MASKS,
-    MATRICES,
-    MATRIX,
-    ROWS,
-    VECTOR,
     entry,
 )
 from tractable.primitives.em.compiled_blocks import (
@@ -47,7 +38,7 @@ def _squares(features, d, kind):  # type: ignore[no-untyped-def]
 
 
 # One signature takes rows of any order, writable or not: it is compiled once.
-@entry((ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT, INT))
+@entry("ROWS VECTOR VECTOR VECTOR MATRIX INT INT")
 def mixture_pass(x, w, shift, scale, natural, kind, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.mixture_pass`; statistics come back as (P, K)."""
     n_rows, d = x.shape
@@ -80,7 +71,7 @@ def _load_rows(x, start, n, shift, scale, z):  # type: ignore[no-untyped-def]
             z[i, j] = (x[start + j, i] - shift[i]) * scale[i]
 
 
-@entry((ROWS, VECTOR, VECTOR, VECTOR, MATRIX, MATRICES, VECTOR, BOOL, INT))
+@entry("ROWS VECTOR VECTOR VECTOR MATRIX MATRICES VECTOR BOOL INT")
 def whitened_pass(x, w, shift, scale, means, whiteners, log_constants, white, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.whitened_pass`; sums are upper triangles (K, 1 + d, 1 + d)."""
     n_rows, d = x.shape
@@ -101,7 +92,7 @@ def whitened_pass(x, w, shift, scale, means, whiteners, log_constants, white, bl
     return sums, evidence
 
 
-@entry((ROWS, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, INT))
+@entry("ROWS VECTOR VECTOR VECTOR MATRIX MATRIX VECTOR INT")
 def whitened_diagonal_pass(x, w, shift, scale, means, whiteners, log_constants, block):  # type: ignore[no-untyped-def]
     n_rows, d = x.shape
     K = log_constants.size
@@ -136,7 +127,7 @@ def _load_entries(flat, start, z):  # type: ignore[no-untyped-def]
             z[i, j] = flat[start + j * d + i]
 
 
-@entry((DENSE_VECTOR, INDICES, INDICES, MASKS, VECTOR, VECTOR, ROWS, MATRICES, INT, INT))
+@entry("DENSE_VECTOR INDICES INDICES MASKS VECTOR VECTOR ROWS MATRICES INT INT")
 def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances, first, last):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.em.pattern_pass`; sums are upper triangles (K, 1 + d, 1 + d).
 
@@ -196,7 +187,7 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
     return sums, evidence, -1
 
 
-@entry((DENSE_VECTOR, INDICES, INDICES, MASKS, VECTOR, VECTOR, ROWS, MATRIX, INT, INT))
+@entry("DENSE_VECTOR INDICES INDICES MASKS VECTOR VECTOR ROWS MATRIX INT INT")
 def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, variances, first, last):  # type: ignore[no-untyped-def]
     K, D = means.shape
     order, part, sums = np.empty(D, np.int64), np.empty(1 + 2 * D), np.zeros((K, 1 + 2 * D))
@@ -252,7 +243,7 @@ def _squared_length(row, mean, whitener, d, centred):  # type: ignore[no-untyped
     return total
 
 
-@entry((DENSE_VECTOR, INDICES, INDICES, MASKS, MATRIX, MATRICES, INT, INT))
+@entry("DENSE_VECTOR INDICES INDICES MASKS MATRIX MATRICES INT INT")
 def pattern_scores(flat, starts, begins, masks, means, covariances, first, last):  # type: ignore[no-untyped-def]
     K, D = means.shape
     order, lower, whitener = np.empty(D, np.int64), np.empty((D, D)), np.empty((D, D))

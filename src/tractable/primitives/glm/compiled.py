@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from tractable.primitives.compiled_options import BOOL, CODES, FAST, INT, MATRIX, ROWS, VECTOR, entry
+from tractable.primitives.compiled_options import FAST, entry
 from tractable.primitives.compiled_tiles import exp_tile
 from tractable.primitives.em.compiled_blocks import FLOOR, exp_below_top
 
@@ -60,7 +60,7 @@ def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-de
     return loss
 
 
-@entry((ROWS, CODES, ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT))
+@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
 def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`; an empty `targets` means hard classes."""
     n_rows = x.shape[0]
@@ -104,7 +104,7 @@ def _products(features, pairs):  # type: ignore[no-untyped-def]
                 f += 1
 
 
-@entry((ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT, BOOL))
+@entry("ROWS VECTOR VECTOR VECTOR MATRIX INT BOOL")
 def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
     """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).
 
@@ -187,7 +187,7 @@ def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-
     return loss
 
 
-@entry((ROWS, CODES, ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT))
+@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
 def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`, for two classes."""
     n_rows, P = x.shape[0], coef.shape[1]
@@ -244,9 +244,7 @@ def _is_blank(row: np.ndarray) -> bool:
 
 
 @njit(nogil=True, cache=True)
-def perceptron_pass(
-    rows: np.ndarray, codes: np.ndarray, weights: np.ndarray, start: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float, float]:
+def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def]
     coef, late = start.copy(), np.zeros_like(start)
     mistakes, visits = 0.0, 0.0
     for i in range(len(rows)):

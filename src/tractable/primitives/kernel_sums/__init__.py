@@ -169,16 +169,9 @@ class TreeSums:
 
 
 def tree_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> TreeSums:
-    """Arrange points for sums of a window: O(n log n), and sums that open what is near.
+    """Arrange points (n, d), in units of the bandwidth, for sums of a window of `KINDS`: O(n log n).
 
-    Parameters
-    ----------
-    points : array (n, d)
-        In units of the bandwidth.
-    weights : array (n,)
-        Or none, where every point counts once.
-    kind : str
-        A window of `tractable.primitives.kernel_sums.KINDS`.
+    Empty weights count every point once.
 
     Examples
     --------

@@ -4,25 +4,13 @@ import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import (
-    DENSE_VECTOR,
     FAST,
-    FLOAT,
-    INT,
-    LABELS,
-    MATRIX,
-    OUT_BOUNDS,
-    OUT_LABELS,
-    OUT_MATRIX,
-    OUT_VECTOR,
-    ROWS,
-    SINGLE_ROWS,
-    VECTOR,
     entry,
 )
 from tractable.primitives.compiled_tiles import tile_squares
 
-_given = (MATRIX, DENSE_VECTOR, DENSE_VECTOR, FLOAT, MATRIX)  # x, w, shift, scale, centers
-_moved = (DENSE_VECTOR, DENSE_VECTOR, DENSE_VECTOR)  # half, move, drop
+_given = "MATRIX DENSE_VECTOR DENSE_VECTOR FLOAT MATRIX"  # x, w, shift, scale, centers
+_moved = "DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR"  # half, move, drop
 
 EPS = 2.0**-52
 EPS_SINGLE = 2.0**-23
@@ -128,7 +116,7 @@ def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower,
     return left
 
 
-@entry((*_given, *_moved, OUT_LABELS, OUT_BOUNDS, OUT_BOUNDS, OUT_MATRIX, OUT_VECTOR, INT))
+@entry(f"{_given} {_moved} OUT_LABELS OUT_BOUNDS OUT_BOUNDS OUT_MATRIX OUT_VECTOR INT")
 def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K = len(centers)
@@ -205,7 +193,7 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
     return cost, gain, changed
 
 
-@entry((*_given, LABELS, OUT_MATRIX, OUT_VECTOR))
+@entry(f"{_given} LABELS OUT_MATRIX OUT_VECTOR")
 def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
@@ -305,7 +293,7 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     return chosen
 
 
-kmeans_plus_plus = entry((ROWS, VECTOR, ROWS), (SINGLE_ROWS, VECTOR, ROWS))(seed_rows.py_func)
+kmeans_plus_plus = entry("ROWS VECTOR ROWS", "SINGLE_ROWS VECTOR ROWS")(seed_rows.py_func)
 
 
 #: Columns met at a time: sixteen of them fit the first-level cache.
@@ -330,15 +318,7 @@ def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, start
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def distance_sums_of_products(
-    x: np.ndarray,
-    columns: np.ndarray,
-    weights: np.ndarray,
-    starts: np.ndarray,
-    products: np.ndarray,
-    row_squares: np.ndarray,
-    column_squares: np.ndarray,
-) -> np.ndarray:
+def distance_sums_of_products(x, columns, weights, starts, products, row_squares, column_squares):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.distance_sums`; x · columns and their squares are given."""
     n, n_groups = x.shape[0], len(starts) - 1
     out = np.zeros((n, n_groups))

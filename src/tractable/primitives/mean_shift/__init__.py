@@ -48,15 +48,7 @@ class Ascents:
 
 
 def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 48) -> KernelField:
-    """Arrange points, in units of the bandwidth, for ascents.
-
-    Parameters
-    ----------
-    points : array (n, d)
-    weights : array (n,), optional
-        Positive.
-    leaf_size : int
-    """
+    """Arrange points (n, d) of positive weights, in units of the bandwidth, for ascents."""
     if not is_numpy_array(points):
         ones = namespace_of(points).ones_like(points[:, 0]) if weights is None else weights
         return KernelField(points=points, weights=ones)

@@ -4,16 +4,7 @@ import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import (
-    DENSE_VECTOR,
     FAST,
-    FLOAT,
-    INDICES,
-    INT,
-    MATRIX,
-    OUT_INDICES,
-    OUT_MATRICES,
-    OUT_MATRIX,
-    OUT_VECTOR,
     entry,
 )
 from tractable.primitives.compiled_tiles import LOWEST, exp_tile
@@ -180,9 +171,9 @@ def nearest(columns, a, w):  # type: ignore[no-untyped-def]
     return least
 
 
-_leaves = (MATRIX, DENSE_VECTOR, INDICES, MATRIX, MATRIX)  # columns, weights, first, low, high
-_totals = (MATRIX, DENSE_VECTOR)  # sums, masses
-_limits = (FLOAT, FLOAT, FLOAT)  # reach, floor, and a tolerance or a tilt
+_leaves = "MATRIX DENSE_VECTOR INDICES MATRIX MATRIX"  # columns, weights, first, low, high
+_totals = "MATRIX DENSE_VECTOR"  # sums, masses
+_limits = "FLOAT FLOAT FLOAT"  # reach, floor, and a tolerance or a tilt
 
 #: The leaves near a point serve all points this near to it, in bandwidths.
 _SLACK, _LEAST_SLACK = 0.25, 0.05
@@ -205,7 +196,7 @@ def _captured(modes, radii, a):  # type: ignore[no-untyped-def]
     return -1
 
 
-@entry((*_leaves, *_totals, FLOAT, INT, OUT_MATRIX, OUT_VECTOR, OUT_INDICES))
+@entry(f"{_leaves} {_totals} FLOAT INT OUT_MATRIX OUT_VECTOR OUT_INDICES")
 def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter, x, mass, steps):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.mean_shift.ascend`; x holds the starts, and the ends afterwards.
 
@@ -239,7 +230,7 @@ def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter,
             steps[r] = -steps[r]
 
 
-@entry((*_leaves, *_limits, INT, MATRIX, DENSE_VECTOR, OUT_MATRIX, OUT_VECTOR, OUT_INDICES, OUT_INDICES))
+@entry(f"{_leaves} {_limits} INT MATRIX DENSE_VECTOR OUT_MATRIX OUT_VECTOR OUT_INDICES OUT_INDICES")
 def ascend_gaussian(  # type: ignore[no-untyped-def]
     columns, weights, first, low, high, reach, floor, tol, max_iter, modes, radii, x, mass, steps, basins
 ):
@@ -276,7 +267,7 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
             steps[r] = -steps[r]
 
 
-@entry((*_leaves, *_limits, MATRIX, OUT_VECTOR, OUT_MATRIX, OUT_MATRICES))
+@entry(f"{_leaves} {_limits} MATRIX OUT_VECTOR OUT_MATRIX OUT_MATRICES")
 def expand(columns, weights, first, low, high, reach, floor, tilt, x, heights, shifts, spreads):  # type: ignore[no-untyped-def]
     n_leaves, d = low.shape
     runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])

@@ -19,25 +19,6 @@ from tractable.primitives.neighbors import sorted_pairs
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import replace, value
 
-__all__ = [
-    "HyperplaneTrees",
-    "NeighbourLists",
-    "Split",
-    "even_pieces",
-    "finish_lists",
-    "grow",
-    "halve",
-    "halved_sizes",
-    "join_leaves",
-    "joined",
-    "leaves_of",
-    "mend_lists",
-    "tree_candidates",
-    "tree_nearest",
-    "tree_within",
-    "two_means",
-]
-
 
 @value
 class HyperplaneTrees:

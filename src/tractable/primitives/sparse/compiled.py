@@ -282,9 +282,7 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def coordinate_sweeps(
-    hessian: np.ndarray, slope: np.ndarray, penalty_weights: np.ndarray, x: np.ndarray, n_sweeps: int
-) -> tuple[np.ndarray, np.ndarray]:
+def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ignore[no-untyped-def]
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):
         moved = False
