@@ -149,7 +149,7 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of
     their average, variance / K: the same targets drawn towards their mean.
 
-    Training costs nothing: rows are kept, arranged for the search. ``n_neighbors="loo"`` chooses K by
+    Training stores the rows, arranged for the search. ``n_neighbors="loo"`` chooses K by
     leave-one-out, all numbers in one search.
 
     Parameters

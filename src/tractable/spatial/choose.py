@@ -57,9 +57,9 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     tree = KDTree(points, metric)
     if rows.shape[1] <= FEW or _pays(tree, k):
         return tree
-    kept = tree.points
+    rows = tree.points
     del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
-    return Brute(kept, metric)
+    return Brute(rows, metric)
 
 
 def _pays(tree: KDTree, k: int) -> bool:

@@ -45,8 +45,8 @@ class HyperplaneIndex(Index):
 
     def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
-        held, places = np.unique(first.members, return_index=True)
-        order = held[np.argsort(places, kind="stable")].astype(np.int64)
+        held, positions = np.unique(first.members, return_index=True)
+        order = held[np.argsort(positions, kind="stable")].astype(np.int64)
         local = np.ascontiguousarray(self._rows[order])
         about = local - self._centre
         self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
@@ -156,11 +156,11 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
 
 def _clipped(cell: np.ndarray, over: np.ndarray) -> np.ndarray:
     """Return the part of a convex polygon where `over`, given at its corners, is not negative."""
-    kept = []
+    corners = []
     for i in range(len(cell)):
         j = (i + 1) % len(cell)
         if over[i] >= 0.0:
-            kept.append(cell[i])
+            corners.append(cell[i])
         if (over[i] >= 0.0) != (over[j] >= 0.0):
-            kept.append(cell[i] + over[i] / (over[i] - over[j]) * (cell[j] - cell[i]))
-    return np.array(kept).reshape(-1, 2)
+            corners.append(cell[i] + over[i] / (over[i] - over[j]) * (cell[j] - cell[i]))
+    return np.array(corners).reshape(-1, 2)

@@ -158,7 +158,7 @@ class MeanShift(ClusterMixin, Estimator):
             labels = reached if not flat else nearest(reached, modes.centers)
             self.labels_ = self._without_orphans(standardized(scaling, X), modes, labels)
         else:
-            self.labels_ = self.predict(named(X, self))
+            self.labels_ = self._assigned(X)
         if not modes.converged:
             warnings.warn(
                 f"mean shift did not converge in {self.max_iter} steps; raise max_iter",
@@ -174,8 +174,11 @@ class MeanShift(ClusterMixin, Estimator):
         to the mode nearest to where it ends. With `cluster_all`, no row is an orphan.
         """
         check_fitted(self)
+        return self._assigned(check_held_columns(self, X))
+
+    def _assigned(self, x: np.ndarray) -> np.ndarray:
         scaling, field = self._field()
-        x, modes = standardized(scaling, check_held_columns(self, X)), self._modes(scaling)
+        x, modes = standardized(scaling, x), self._modes(scaling)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
@@ -323,13 +326,3 @@ def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.n
     if weights is None or np.all(weights == 1.0):
         return X, None
     return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
-
-
-def named(X: np.ndarray, model: Any) -> Any:
-    """Return rows with the names that the model knows its columns by."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return X
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=names)

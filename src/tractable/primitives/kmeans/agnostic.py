@@ -50,13 +50,13 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     distances = squared_distances(x, centers)
     labels = xp.argmin(distances, axis=1)
     own = xp.arange(centers.shape[0], device=device(x))
-    shares = xp.astype(labels[:, None] == own[None, :], xp.float64)
-    shares = shares if weights is None else shares * weights[:, None]
+    indicator = xp.astype(labels[:, None] == own[None, :], xp.float64)
+    indicator = indicator if weights is None else indicator * weights[:, None]
     return {
         "labels": labels,
-        "sums": shares.T @ x,
-        "counts": xp.sum(shares, axis=0),
-        "cost": xp.sum(shares * distances),
+        "sums": indicator.T @ x,
+        "counts": xp.sum(indicator, axis=0),
+        "cost": xp.sum(indicator * distances),
     }
 
 

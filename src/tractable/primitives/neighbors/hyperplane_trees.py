@@ -333,15 +333,15 @@ def _split_groups(found: Split) -> Split:
     """Leave out groups that could not be split."""
     if not found.whole.any():
         return found
-    kept = ~found.whole
-    ids, ptr = _groups(found.ids, found.ptr, np.repeat(kept, 2))
+    apart = ~found.whole
+    ids, ptr = _groups(found.ids, found.ptr, np.repeat(apart, 2))
     return replace(
         found,
-        normals=found.normals[kept],
-        offsets=found.offsets[kept],
+        normals=found.normals[apart],
+        offsets=found.offsets[apart],
         ids=ids,
         ptr=ptr,
-        whole=np.zeros(int(kept.sum()), bool),
+        whole=np.zeros(int(apart.sum()), bool),
     )
 
 
