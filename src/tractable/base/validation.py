@@ -1,4 +1,4 @@
-"""What an estimator accepts as rows: one check for arrays, frames, devices, sources and batches."""
+"""Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
 from numbers import Real
 from typing import Any
@@ -60,7 +60,7 @@ def check_rows(
 
     Targets are checked where the model is `supervised`, and ignored elsewhere. Targets and weights may be
     column names of a frame or a source. A model whose own first pass finds NaN and infinity need not have the
-    rows read for them: it says that they need not be `finite`.
+    rows read for them (`finite=False`).
     """
     y = y if supervised else None
     if isinstance(sample_weight, str) or isinstance(y, str):
@@ -201,7 +201,7 @@ def _readable(X: Any) -> Any:
     if is_streamed(X):
         raise ValueError(
             "X is a source or a stream of batches, which is not held in memory; "
-            "tractable.predict_to(model, source, path, method=…) writes the answers to a file"
+            "tractable.predict_to(model, source, path, method=…) writes the predictions to a file"
         )
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)

@@ -1,4 +1,4 @@
-"""What classifiers that learn class by class share: the one-pass estimator and class priors."""
+"""Classifiers that learn from one statistic a class, and class priors."""
 
 from collections.abc import Callable
 from functools import partial

@@ -190,7 +190,7 @@ class GaussianMixture(BaseGaussianMixture):
         Number of free parameters, for `aic` and `bic`.
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their points. A
-        component without points keeps its place and has weight zero.
+        component without points keeps its position and has weight zero.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They change nothing.
     statistic_ : GaussianSums
