@@ -1,4 +1,4 @@
-"""The base of every estimator: contract with scikit-learn, model tags, fits that succeed or change nothing."""
+"""The base of every estimator: contract with scikit-learn, tags, and fits that succeed or change nothing."""
 
 import copy
 from collections.abc import Callable
