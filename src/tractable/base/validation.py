@@ -176,9 +176,10 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
     If the sum of all squares is finite, nothing is wrong: one pass at memory speed. Otherwise the entries are
     looked at one by one.
     """
+    flat = x.ravel(order="K") if x.flags.forc else x
+    axes = "ij"[: flat.ndim]
     with np.errstate(over="ignore", invalid="ignore"):
-        flat = x.ravel(order="K") if x.flags.forc else None
-        squares = np.sum(x * x) if flat is None else np.dot(flat, flat)
+        squares = np.einsum(f"{axes},{axes}->", flat, flat)  # no BLAS, whose threads would be woken
     if np.isfinite(squares):
         return
     assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
