@@ -87,14 +87,7 @@ class OnePassClassifier(OnePassMixin, Estimator):
 def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
     """Return p(C_k): those given, or the relative weights of the classes.
 
-    Parameters
-    ----------
-    priors : array (K,) or None
-    counts : array (K,)
-        Weight of the rows of each class.
-    classes : array (K,)
-    name : str
-        Of the parameter, for error messages.
+    `counts` are the weights of the rows of each class, `name` that of the parameter in error messages.
 
     Examples
     --------

@@ -295,9 +295,9 @@ class GaussianMixture(BaseGaussianMixture):
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> GaussianProblem:
         source, summary, standardizer = self._standardized(rows, fitted=fitted)
         return GaussianProblem(
-            source,
-            summary,
-            standardizer,
+            source=source,
+            summary=summary,
+            standardizer=standardizer,
             shape=self._shape(),
             floor=variance_floor(self.reg_covar, standardizer),
             prior=self._standardized_prior(standardizer),

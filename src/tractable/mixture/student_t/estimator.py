@@ -120,9 +120,9 @@ class StudentTMixture(EMMixture):
             total = summary.total
         standardizer = self._standardizer_ if fitted else median_standardizer(source, summary)
         return StudentTProblem(
-            source,
-            total,
-            standardizer,
+            data=source,
+            total=total,
+            standardizer=standardizer,
             shape=shape_of(self.covariance_type),
             n_components=self.n_components,
             dof=self.dof,
