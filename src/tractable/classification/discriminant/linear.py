@@ -128,8 +128,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         tol: float = 1e-12,
         max_iter: int = 1000,
     ) -> None:
-        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
         self.n_components = n_components
+        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
