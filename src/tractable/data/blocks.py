@@ -145,7 +145,8 @@ def sum_of_squares(x: np.ndarray) -> float:
 
     def of(start: int) -> float:
         part = flat[start : start + step].ravel()
-        return float(np.dot(part, part))  # which releases the interpreter lock
+        with np.errstate(all="ignore"):
+            return float(np.dot(part, part))  # which releases the interpreter lock
 
     with single_threaded_blas() if x.size > FEW_ENTRIES else nullcontext():
         return sum(ordered_map(of, range(0, len(flat), step)))
