@@ -140,16 +140,18 @@ def sum_of_squares(x: np.ndarray) -> float:
     >>> sum_of_squares(np.array([[3.0, 4.0], [0.0, np.inf]]))
     inf
     """
+    if x.size <= FEW_ENTRIES:
+        return _square(x)
     flat = x.ravel(order="K") if x.flags.forc else x
     step = 4 * block_rows(int(np.prod(flat.shape[1:])))
+    with single_threaded_blas():
+        return sum(ordered_map(lambda a: _square(flat[a : a + step]), range(0, len(flat), step)))
 
-    def of(start: int) -> float:
-        part = flat[start : start + step].ravel()
-        with np.errstate(all="ignore"):
-            return float(np.dot(part, part))  # which releases the interpreter lock
 
-    with single_threaded_blas() if x.size > FEW_ENTRIES else nullcontext():
-        return sum(ordered_map(of, range(0, len(flat), step)))
+def _square(x: np.ndarray) -> float:
+    flat = x.ravel()
+    with np.errstate(all="ignore"):
+        return float(np.dot(flat, flat))  # which releases the interpreter lock
 
 
 def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:
