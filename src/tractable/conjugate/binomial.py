@@ -110,19 +110,15 @@ class BernoulliModel(BetaModel):
         self._check_prior()
 
     def likelihood(self, parameter: Any) -> Bernoulli:
-        """See `ConjugateModel.likelihood`."""
         return Bernoulli(probability=parameter)
 
     def _summarize(self, X: Any, weights: Any) -> Totals:
-        """See `ConjugateModel.summarize`: how many rows, and how many successes; X of 0 and 1, (n,)."""
         return Totals.of(as_counts(X, 1.0), weights)
 
     def predictive(self) -> Bernoulli:
-        """See `ConjugateModel.predictive`."""
         return Bernoulli(probability=self.prior.mean)
 
     def maximum_likelihood(self, statistic: Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: s / n."""
         return self._added(statistic)[0] / some_weight(statistic)
 
     def _added(self, statistic: Totals) -> Array:
@@ -168,7 +164,6 @@ class BinomialModel(BetaModel):
         object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Binomial:
-        """See `ConjugateModel.likelihood`."""
         return Binomial(n_trials=self.n_trials, probability=parameter)
 
     def _summarize(self, X: Any, weights: Any) -> CountTotals:
@@ -178,11 +173,9 @@ class BinomialModel(BetaModel):
         return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> BetaBinomial:
-        """See `ConjugateModel.predictive`."""
         return BetaBinomial(n_trials=self.n_trials, alpha=self.prior.alpha, beta=self.prior.beta)
 
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: the relative frequency of success in all trials."""
         return self._added(statistic)[0] / (self.n_trials * some_weight(statistic))
 
     def _added(self, statistic: CountTotals | Totals) -> Array:

@@ -216,7 +216,6 @@ class AdditiveModel(ConjugateModel):
         """Return ∂²A/∂η², for many η at once."""
 
     def update(self, statistic: Any) -> Self:
-        """See `ConjugateModel.update`: η + t."""
         return self._with_hyperparameters(self._hyperparameters() + self._added(statistic))
 
     def log_evidence(self, statistic: Any) -> float:

@@ -127,19 +127,15 @@ class CategoricalModel(DirichletModel):
         self._check_prior()
 
     def likelihood(self, parameter: Any) -> Categorical:
-        """See `ConjugateModel.likelihood`."""
         return Categorical(probabilities=parameter)
 
     def _summarize(self, X: Any, weights: Any) -> Counts:
-        """See `ConjugateModel.summarize`: counts of labels 0, …, K - 1, X (n,)."""
         return Counts.of(as_counts(X, self.n_classes - 1), weights, n_classes=self.n_classes)
 
     def predictive(self) -> Categorical:
-        """See `ConjugateModel.predictive`."""
         return Categorical(probabilities=self.prior.mean)
 
     def maximum_likelihood(self, statistic: Counts) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: relative frequencies."""
         return self._added(statistic) / some_weight(statistic)
 
     def _added(self, statistic: Counts) -> Array:
@@ -184,7 +180,6 @@ class MultinomialModel(DirichletModel):
         object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
 
     def likelihood(self, parameter: Any) -> Multinomial:
-        """See `ConjugateModel.likelihood`."""
         return Multinomial(n_trials=self.n_trials, probabilities=parameter)
 
     def _summarize(self, X: Any, weights: Any) -> CountTotals:
@@ -199,11 +194,9 @@ class MultinomialModel(DirichletModel):
         return CountTotals.of(X, weights, log_best_probability(X))
 
     def predictive(self) -> DirichletMultinomial:
-        """See `ConjugateModel.predictive`."""
         return DirichletMultinomial(n_trials=self.n_trials, concentration=self.prior.concentration)
 
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: relative frequencies in all trials."""
         return self._added(statistic) / (self.n_trials * some_weight(statistic))
 
     def _added(self, statistic: CountTotals | Totals) -> Array:

@@ -86,11 +86,9 @@ class MultivariateNormalModel(ConjugateModel):
         return MultivariateNormal(mean=mean, covariance=Full.from_precision(precision))
 
     def _summarize(self, X: Any, weights: Any) -> Moments:
-        """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, self.dim), weights)
 
     def update(self, statistic: Moments) -> Self:
-        """See `ConjugateModel.update`."""
         strength, step, scatter = self._seen(statistic)
         scale, _ = seen_scale(self.prior.scale, scatter)
         return self._with_prior(
@@ -103,14 +101,12 @@ class MultivariateNormalModel(ConjugateModel):
         )
 
     def predictive(self) -> MultivariateStudentT:
-        """See `ConjugateModel.predictive`."""
         d = self.prior
         dof = d.dof + 1.0 - self.dim
         scale = Full.from_precision(d.scale * (dof * d.strength / (d.strength + 1.0)))
         return MultivariateStudentT(dof=dof, location=d.location, scale=scale)
 
     def log_evidence(self, statistic: Moments) -> float:
-        """See `ConjugateModel.log_evidence`."""
         _, _, scatter = self._seen(statistic)
         d, xp = self.prior, namespace_of(scatter)
         _, growth = seen_scale(d.scale, scatter)

@@ -75,11 +75,9 @@ class NormalModel(ConjugateModel):
         return Normal(mean=mean, variance=1.0 / as_float_array(precision))
 
     def _summarize(self, X: Any, weights: Any) -> Moments:
-        """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, 1), weights)
 
     def update(self, statistic: Moments) -> Self:
-        """See `ConjugateModel.update`."""
         strength, step, gain = self._seen(statistic)
         return self._with_prior(
             NormalGamma(
@@ -91,7 +89,6 @@ class NormalModel(ConjugateModel):
         )
 
     def predictive(self) -> StudentT:
-        """See `ConjugateModel.predictive`."""
         d = self.prior
         squared = d.rate * (d.strength + 1.0) / (d.shape * d.strength)
         scale = namespace_of(squared).sqrt(squared)

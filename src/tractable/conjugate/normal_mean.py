@@ -99,7 +99,6 @@ class NormalMeanModel(ConjugateModel):
         return MultivariateNormal(mean=parameter, covariance=self.noise)
 
     def _summarize(self, X: Any, weights: Any) -> Moments:
-        """See `ConjugateModel.summarize`: weight, mean and scatter."""
         return Moments.of(as_numbers(X, self.noise.dim), weights)
 
     def update(self, statistic: Moments) -> Self:
@@ -143,7 +142,6 @@ class NormalMeanModel(ConjugateModel):
         return statistic.mean[0] if isinstance(self.prior, Normal) else statistic.mean
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
-        """See `ConjugateModel.interval`: of each coordinate by itself."""
         return Normal(mean=self.prior.mean, variance=self.prior.variance).interval(coverage)
 
     def _search(self, statistics: Sequence[Moments]) -> Search:

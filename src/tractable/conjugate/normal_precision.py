@@ -167,7 +167,6 @@ class NormalPrecisionModel(AdditiveModel):
         return ScatterAbout.of(as_numbers(X, self.dim), weights, point)
 
     def update(self, statistic: Seen) -> Self:
-        """See `ConjugateModel.update`."""
         if isinstance(self.prior, Gamma):
             return super().update(statistic)
         scale, _ = seen_scale(self.prior.scale, self._scatter(statistic))
@@ -183,7 +182,6 @@ class NormalPrecisionModel(AdditiveModel):
         return MultivariateStudentT(dof=dof, location=self.known_mean, scale=scale)
 
     def log_evidence(self, statistic: Seen) -> float:
-        """See `ConjugateModel.log_evidence`."""
         if isinstance(self.prior, Gamma):
             return super().log_evidence(statistic)
         _, growth = seen_scale(self.prior.scale, self._scatter(statistic))

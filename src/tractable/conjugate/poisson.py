@@ -70,7 +70,6 @@ class PoissonModel(AdditiveModel):
         return cls(prior=Gamma(shape=expected * strength, rate=strength))
 
     def likelihood(self, parameter: Any) -> Poisson:
-        """See `ConjugateModel.likelihood`."""
         return Poisson(rate=parameter)
 
     def _summarize(self, X: Any, weights: Any) -> CountTotals:
@@ -79,11 +78,9 @@ class PoissonModel(AdditiveModel):
         return CountTotals.of(namespace_of(X).reshape(X, (-1, 1)), weights, -factorial_rest(X))
 
     def predictive(self) -> NegativeBinomial:
-        """See `ConjugateModel.predictive`."""
         return NegativeBinomial(shape=self.prior.shape, mean=self.prior.mean)
 
     def maximum_likelihood(self, statistic: CountTotals | Totals) -> Array:
-        """See `ConjugateModel.maximum_likelihood`: the mean of the rows."""
         return self._added(statistic)[0] / some_weight(statistic)
 
     def _hyperparameters(self) -> Array:

@@ -43,22 +43,18 @@ class Diagonal(Covariance):
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:
-        """See `Covariance.from_moments`."""
         return cls(variances=column_variances(moments, ddof))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Covariance.batch_shape`."""
         return tuple(self.variances.shape[:-1])
 
     @property
     def dim(self) -> int:
-        """See `Covariance.dim`."""
         return int(self.variances.shape[-1])
 
     @property
     def diagonal(self) -> Array:
-        """See `Covariance.diagonal`."""
         return self.variances
 
     @property
@@ -77,27 +73,21 @@ class Diagonal(Covariance):
         return namespace_of(self.variances).sqrt(self.variances)
 
     def dense(self) -> Array:
-        """See `Covariance.dense`."""
         return diagonal_matrix(self.variances)
 
     def whiten(self, z: Array) -> Array:
-        """See `Covariance.whiten`."""
         return z / self._scales
 
     def solve(self, z: Array) -> Array:
-        """See `Covariance.solve`."""
         return z / self.variances
 
     def multiply(self, z: Array) -> Array:
-        """See `Covariance.multiply`."""
         return z * self.variances
 
     def color(self, noise: Array) -> Array:
-        """See `Covariance.color`."""
         return noise * self._scales
 
     def marginal(self, dims: Any) -> Self:
-        """See `Covariance.marginal`."""
         return self._of(self._dims(dims))
 
     def condition(self, given: Any) -> tuple[Array, Self]:
@@ -107,11 +97,9 @@ class Diagonal(Covariance):
         return zero_gain(self.variances[..., 0], len(rest), len(known)), self._of(rest)
 
     def scaled(self, factor: Any) -> Self:
-        """See `Covariance.scaled`."""
         return type(self)(variances=self.variances * checked_factor(factor, self.variances, 1))
 
     def parallel(self, other: Covariance) -> Covariance:
-        """See `Covariance.parallel`."""
         if not isinstance(other, (Isotropic, Diagonal)):
             return super().parallel(other)
         self._check_dim(other)

@@ -53,17 +53,14 @@ class Isotropic(Covariance):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Covariance.batch_shape`."""
         return tuple(self.variance.shape)
 
     @cached_property
     def diagonal(self) -> Array:
-        """See `Covariance.diagonal`."""
         return freeze(self._repeated(self.dim))
 
     @property
     def log_det(self) -> Array:
-        """See `Covariance.log_det`: d log variance."""
         return self.dim * namespace_of(self.variance).log(self.variance)
 
     @property
@@ -76,27 +73,21 @@ class Isotropic(Covariance):
         return namespace_of(self.variance).sqrt(self.variance)[..., None]
 
     def dense(self) -> Array:
-        """See `Covariance.dense`."""
         return diagonal_matrix(self.diagonal)
 
     def whiten(self, z: Array) -> Array:
-        """See `Covariance.whiten`."""
         return z / self._scale
 
     def solve(self, z: Array) -> Array:
-        """See `Covariance.solve`."""
         return z / self.variance[..., None]
 
     def multiply(self, z: Array) -> Array:
-        """See `Covariance.multiply`."""
         return z * self.variance[..., None]
 
     def color(self, noise: Array) -> Array:
-        """See `Covariance.color`."""
         return noise * self._scale
 
     def marginal(self, dims: Any) -> Self:
-        """See `Covariance.marginal`."""
         return type(self)(variance=self.variance, dim=len(self._dims(dims)))
 
     def condition(self, given: Any) -> tuple[Array, Self]:
@@ -106,11 +97,9 @@ class Isotropic(Covariance):
         return zero_gain(self.variance, rest, len(known)), type(self)(variance=self.variance, dim=rest)
 
     def scaled(self, factor: Any) -> Self:
-        """See `Covariance.scaled`."""
         return type(self)(variance=self.variance * checked_factor(factor, self.variance, 0), dim=self.dim)
 
     def parallel(self, other: Covariance) -> Covariance:
-        """See `Covariance.parallel`."""
         if not isinstance(other, Isotropic):
             return other.parallel(self)
         self._check_dim(other)

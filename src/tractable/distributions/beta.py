@@ -89,12 +89,10 @@ class Beta(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: α / (α + β)."""
         return self.alpha / self.strength
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: αβ / ((α + β)² (α + β + 1))."""
         return self.mean * (self.beta / self.strength) / (self.strength + 1.0)
 
     @property
@@ -114,7 +112,6 @@ class Beta(ScalarFamily):
         return xp.where(inside, peak, xp.where(flat, 0.5 * one, end))
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         inside = (x > 0.0) & (x < 1.0)
@@ -127,23 +124,18 @@ class Beta(ScalarFamily):
         return xp.where(inside, found, outside)
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: the regularised incomplete beta function I_x(α, β)."""
         return betainc(self.alpha, self.beta, self._clipped(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return betaincc(self.alpha, self.beta, self._clipped(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         return betaincinv(self.alpha, self.beta, self._quantile(q))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: log B(α, β) - (α-1) ψ(α) - (β-1) ψ(β) + (α+β-2) ψ(α+β)."""
         return beta_entropy(self.alpha, self.beta)
 
     def kl_divergence(self, other: "Beta") -> Array:
-        """See `Distribution.kl_divergence`."""
         self._check_family(other)
         return beta_divergence(self.alpha, self.beta, other.alpha, other.beta)
 
@@ -163,7 +155,7 @@ _MOST_STEPS = 200
 
 
 def beta_entropy(alpha: Array, beta: Array) -> Array:
-    """Return the entropy of Beta(α, β)."""
+    """Return log B(α, β) - (α-1) ψ(α) - (β-1) ψ(β) + (α+β-2) ψ(α+β), the entropy of Beta(α, β)."""
     xp = namespace_of(alpha)
     n = alpha + beta
     logs = 0.5 * (xp.log(alpha) + xp.log(beta) + log(2.0 * pi)) - 1.5 * xp.log(n)

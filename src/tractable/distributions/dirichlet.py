@@ -105,7 +105,6 @@ class Dirichlet(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: α / Σ α."""
         return self.concentration / self.strength[..., None]
 
     @property
@@ -146,7 +145,6 @@ class Dirichlet(VectorDistribution):
         return excess / xp.sum(excess, axis=-1, keepdims=True)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         log_prob = dirichlet_log_density(x, self.concentration)

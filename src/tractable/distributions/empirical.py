@@ -74,7 +74,6 @@ class Empirical(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return tuple(self.values.shape[1:])
 
     @property
@@ -102,7 +101,6 @@ class Empirical(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._averaged(self.values)
 
     @property

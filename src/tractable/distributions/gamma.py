@@ -105,7 +105,6 @@ class Gamma(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: a / b."""
         return self.shape / self.rate
 
     @property
@@ -115,7 +114,6 @@ class Gamma(ScalarFamily):
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: a / b²."""
         return self.shape / self.rate / self.rate
 
     @property
@@ -125,7 +123,6 @@ class Gamma(ScalarFamily):
         return xp.where(self.shape > 1.0, self.shape - 1.0, xp.zeros_like(self.shape)) / self.rate
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         one = xp.ones_like(x)
@@ -143,23 +140,18 @@ class Gamma(ScalarFamily):
         return xp.where(x > 0.0, found, outside)
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: the regularised lower incomplete gamma function P(a, bx)."""
         return gammainc(self.shape, self._scaled(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return gammaincc(self.shape, self._scaled(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         return gammaincinv(self.shape, self._quantile(q)) / self.rate
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: a - log b + log Γ(a) + (1 - a) ψ(a)."""
         return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
 
     def kl_divergence(self, other: "Gamma") -> Array:
-        """See `Distribution.kl_divergence`."""
         self._check_family(other)
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
@@ -218,7 +210,6 @@ class InverseGamma(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: b / (a - 1) for a > 1, else infinite."""
         return self.scale * self._beyond(1.0)
 
     @property
@@ -232,11 +223,9 @@ class InverseGamma(ScalarFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: b / (a + 1)."""
         return self.scale / (self.shape + 1.0)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         one = xp.ones_like(x)
@@ -255,15 +244,12 @@ class InverseGamma(ScalarFamily):
         return xp.where(inside, found, xp.where(xp.isnan(x), x, -xp.inf * one))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Q(a, b/x)."""
         return gammaincc(self.shape, self._inverted(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return gammainc(self.shape, self._inverted(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         with np.errstate(divide="ignore"):
             return self.scale / gammainccinv(self.shape, self._quantile(q))
 

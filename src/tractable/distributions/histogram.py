@@ -130,12 +130,10 @@ class HistogramDensity(VectorDistribution):
 
     @property
     def parameter_ndims(self) -> Mapping[str, int]:  # type: ignore[override]
-        """See `Distribution.parameter_ndims`."""
         return {"counts": len(self._axes)}
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`: empty for numbers, (d,) for vectors."""
         return (len(self.edges),) if isinstance(self.edges, tuple) else ()
 
     @property
@@ -162,12 +160,11 @@ class HistogramDensity(VectorDistribution):
 
     @cached_property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._joined(self._means)
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: between the middles of bins, and within bins, width² / 12."""
+        """Variance between the middles of bins, and within bins, width² / 12."""
         return self._joined([self._spread(j) for j in range(len(self._axes))])
 
     @property
@@ -248,12 +245,10 @@ class HistogramDensity(VectorDistribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`."""
         return self._beyond(x, self._below, 0)
 
     @numbers_only
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits near the upper end."""
         return self._beyond(x, self._above, 1)
 
     @numbers_only

@@ -75,34 +75,27 @@ class Laplace(Univariate):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self.location
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: 2b²."""
         return 2.0 * self.scale * self.scale
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         xp = namespace_of(self.scale)
         return -xp.abs(self._standardized(x)) - (xp.log(self.scale) + log(2.0))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: all its digits in the lower tail."""
         return _lower(self._standardized(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return _lower(-self._standardized(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         q = self._quantile(q)
         xp = namespace_of(q)
         with np.errstate(divide="ignore"):
@@ -110,7 +103,6 @@ class Laplace(Univariate):
         return self.location + self.scale * xp.where(q < 0.5, tail, -tail)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: 1 + log 2b."""
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
 
     def kl_divergence(self, other: "Laplace") -> Array:
@@ -203,12 +195,10 @@ class MultivariateLaplace(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self.location
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     @property
@@ -223,11 +213,9 @@ class MultivariateLaplace(VectorDistribution):
         return diagonal_matrix(self.variance)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         return -_norm(self._event(x) - self.location, self.norm) / self.scale + self.log_peak
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: d + log Z."""
         return self.dim - self.log_peak
 
     def kl_divergence(self, other: "MultivariateLaplace") -> Array:

@@ -73,7 +73,6 @@ class MeanPrecisionDistribution(Distribution):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
         return tuple(self.strength.shape)
 
     @property
@@ -88,7 +87,6 @@ class MeanPrecisionDistribution(Distribution):
 
     @property
     def stddev(self) -> MeanPrecision:
-        """See `Distribution.stddev`."""
         xp = namespace_of(self.location)
         return MeanPrecision(*(xp.sqrt(part) for part in self.variance))
 
@@ -221,7 +219,6 @@ class NormalGamma(MeanPrecisionDistribution):
         return xp.where(xp.isnan(mean) | xp.isnan(precision), xp.full_like(found, xp.nan), found)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         xp = namespace_of(self.rate)
         mean_log = digamma(self.shape) - xp.log(self.rate)
         return self.precision_marginal().entropy() + 0.5 * (
@@ -390,7 +387,6 @@ class NormalWishart(MeanPrecisionDistribution):
         return outside_is_impossible(found, inside & near, precision)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         marginal = self.precision_marginal()
         normal = self.dim * (log(2.0 * pi * e) - namespace_of(self.strength).log(self.strength))
         return marginal.entropy() + 0.5 * (normal - marginal.mean_log_det)

@@ -91,7 +91,6 @@ class Mixture(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return self.components.event_shape
 
     @property
@@ -123,7 +122,6 @@ class Mixture(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: Σ_k π_k μ_k."""
         return self._averaged(self.components.mean, len(self.event_shape))
 
     @property
@@ -157,7 +155,6 @@ class Mixture(Distribution):
         return find_modes(self)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`: log Σ_k π_k p_k(x), summed in log space."""
         return self._in_blocks(lambda rows: log_sum_exp(self._joint_of(rows)), self._event(x))
 
     def log_joint(self, x: Any) -> Array:
@@ -225,12 +222,10 @@ class Mixture(Distribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
         return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
 
     @numbers_only
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: Σ_k π_k P_k(X > x)."""
         return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
 
     @numbers_only
@@ -276,7 +271,6 @@ class Mixture(Distribution):
         )
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
-        """See `Distribution.expand`."""
         whole = (*batch_shape, self.n_components)
         weights = namespace_of(self.weights).broadcast_to(self.weights, whole)
         return type(self)(weights=weights, components=self.components.expand(whole))

@@ -115,11 +115,9 @@ class MultivariateNormal(Elliptical):
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         return self._over_batch(self.structure.diagonal, 1)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: ½ (d (1 + log 2π) + log |Σ|)."""
         return self._over_batch(0.5 * (self.dim * (1.0 + LOG_2PI) + self.structure.log_det), 0)
 
     def kl_divergence(self, other: "MultivariateNormal") -> Array:

@@ -136,7 +136,6 @@ class MultivariateStudentT(Elliptical):
         return xp.where(on_diagonal, self.variance[..., None], finite)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         half = 0.5 * (self.dof + self.dim)
         return half * (digamma(half) - digamma(0.5 * self.dof)) - self.log_peak
 

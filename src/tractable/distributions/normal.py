@@ -72,11 +72,9 @@ class Normal(ScalarFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.mean
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         if is_numpy_array(x) and max(x.size, self.mean.size) > BLOCK_ENTRIES:
             return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
@@ -90,7 +88,6 @@ class Normal(ScalarFamily):
         return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`: μ + σ Φ⁻¹(q)."""
         return self.mean + self.stddev * ndtri(self._quantile(q))
 
     def survival(self, x: Any) -> Array:
@@ -105,7 +102,6 @@ class Normal(ScalarFamily):
         return flip * 0.5 * (erfc(flip * b / -sqrt(2.0)) - erfc(flip * a / -sqrt(2.0)))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: ½ log 2πeσ²."""
         return 0.5 * (namespace_of(self.variance).log(self.variance) + log(2.0 * pi * e))
 
     def kl_divergence(self, other: "Normal") -> Array:

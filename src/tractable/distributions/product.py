@@ -65,7 +65,6 @@ class Product(VectorDistribution):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
         return self.parts[0].batch_shape
 
     @property
@@ -88,17 +87,14 @@ class Product(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._columns(lambda part: part.mean)
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         return self._columns(lambda part: part.variance)
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the modes of the parts."""
         return self._columns(lambda part: part.mode)
 
     @property
@@ -118,7 +114,6 @@ class Product(VectorDistribution):
         return _total(_observed(part, x[..., a:b]) for part, a, b in self._placed())
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: the sum of the parts'."""
         return _total(part.entropy() for part in self.parts)
 
     def kl_divergence(self, other: "Product") -> Array:
@@ -170,7 +165,6 @@ class Product(VectorDistribution):
         return type(self)(parts=tuple(part[index] for part in self.parts), names=self.names)
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
-        """See `Distribution.expand`."""
         return type(self)(parts=tuple(part.expand(batch_shape) for part in self.parts), names=self.names)
 
     def _one_column(self) -> Any:

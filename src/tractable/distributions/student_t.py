@@ -121,25 +121,20 @@ class StudentT(Univariate):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         with np.errstate(over="ignore"):
             distance = namespace_of(self.dof).abs(self._standardized(x))
         return student_t_log_density(distance, self.dof) - namespace_of(self.scale).log(self.scale)
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: all its digits in the lower tail."""
         return stdtr(self.dof, self._standardized(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return stdtr(self.dof, -self._standardized(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         with np.errstate(over="ignore"):
             return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
 

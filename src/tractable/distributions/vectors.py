@@ -45,7 +45,6 @@ class VectorDistribution(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.dim,)
 
     def _resolved(self, dims: Any) -> tuple[int, ...]:
@@ -89,7 +88,6 @@ class Elliptical(VectorDistribution):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the center."""
         return self._center
 
     def log_prob(self, x: Any) -> Array:

@@ -66,7 +66,6 @@ class WishartFamily(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.dim, self.dim)
 
     @cached_property
@@ -121,7 +120,6 @@ class Wishart(WishartFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: ν W."""
         return self.dof[..., None, None] * self.scale
 
     @property
@@ -149,21 +147,18 @@ class Wishart(WishartFamily):
         return wishart_mean_log_det(self.dof, self.log_det, self.dim)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         lower, inside = factored(x)
         found = standard_wishart_log_prob(solve_triangular(self.cholesky, lower), self.dof)
         return outside_is_impossible(found - 0.5 * (self.dim + 1) * self.log_det, inside, x)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         d, half = self.dim, 0.5 * self.dof
         log_2_scale = self.log_det + d * log(2.0)
         spread = (half - 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * log_2_scale + multigammaln(half, d) - spread + half * d
 
     def kl_divergence(self, other: "Wishart") -> Array:
-        """See `Distribution.kl_divergence`."""
         self._check_family(other)
         root = solve_triangular(other.cholesky, self.cholesky)
         spread = namespace_of(root).sum(root * root, axis=(-2, -1))
@@ -235,11 +230,9 @@ class InverseWishart(WishartFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: Ψ / (ν + d + 1)."""
         return self.scale / (self.dof + (self.dim + 1.0))[..., None, None]
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         lower, inside = factored(x)
         # The density of M = LᵀΣ⁻¹L, with Ψ = L Lᵀ, and the volume that M takes up for a unit of Σ.
@@ -248,7 +241,6 @@ class InverseWishart(WishartFamily):
         return outside_is_impossible(found + volume, inside, x)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         d, half = self.dim, 0.5 * self.dof
         spread = (half + 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * (self.log_det - d * log(2.0)) + multigammaln(half, d) - spread + half * d

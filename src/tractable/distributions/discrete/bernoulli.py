@@ -87,12 +87,10 @@ class Bernoulli(Counting):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: μ."""
         return self.probability
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: μ (1 - μ)."""
         return self.probability * self._failure
 
     @property

@@ -84,17 +84,14 @@ class Binomial(Counting):
 
     @property
     def support(self) -> tuple[float, Array]:
-        """See `Distribution.support`."""
         return 0.0, self.n_trials
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n μ."""
         return self.n_trials * self.probability
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: n μ (1 - μ)."""
         return self.n_trials * self.probability * (1.0 - self.probability)
 
     @property

@@ -135,7 +135,6 @@ class Categorical(Counting):
 
     @property
     def support(self) -> tuple[float, float]:
-        """See `Distribution.support`: 0 to K - 1."""
         return 0.0, self.n_classes - 1.0
 
     @property

@@ -79,7 +79,6 @@ class Counting(Univariate):
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: a sum over the support."""
         return self._expected(lambda k: -self._log_mass(k))
 
     def _bracket(self, q: Array) -> tuple[Array, Array]:
@@ -295,7 +294,6 @@ class CountVectors(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.n_classes,)
 
     @property
@@ -305,12 +303,10 @@ class CountVectors(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n times the expected probabilities."""
         return self.n_trials[..., None] * self.expected_probabilities
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         return self.marginals.variance
 
     @property

@@ -90,17 +90,14 @@ class BetaBinomial(Counting):
 
     @property
     def support(self) -> tuple[float, Array]:
-        """See `Distribution.support`."""
         return 0.0, self.n_trials
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n α / (α + β)."""
         return self.n_trials * (self.alpha / self._strength)
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         m, A = self.alpha / self._strength, self._strength
         return self.n_trials * m * (self.beta / A) * ((A + self.n_trials) / (A + 1.0))
 
@@ -233,7 +230,6 @@ class DirichletMultinomial(CountVectors):
 
     @property
     def expected_probabilities(self) -> Array:
-        """See `CountVectors.expected_probabilities`: α / A."""
         return self.concentration / self._strength[..., None]
 
     @property
@@ -263,7 +259,6 @@ class DirichletMultinomial(CountVectors):
         return apportioned(self.n_trials, xp.where(most > 1.0, above, first))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: sums over the counts of each category."""
         return whole_term(self.n_trials, self._strength) - self._summed(self._terms)
 
     def kl_divergence(self, other: "DirichletMultinomial") -> Array:

@@ -83,7 +83,6 @@ class Multinomial(CountVectors):
 
     @property
     def expected_probabilities(self) -> Array:
-        """See `CountVectors.expected_probabilities`: μ."""
         return self.probabilities
 
     @property
@@ -93,7 +92,6 @@ class Multinomial(CountVectors):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: D'Hondt's rule for N seats."""
         return apportioned(self.n_trials, self.probabilities)
 
     def entropy(self) -> Array:

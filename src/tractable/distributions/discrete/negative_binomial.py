@@ -96,7 +96,6 @@ class NegativeBinomial(Counting):
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: m + m²/a."""
         return self.mean + self.mean * (self.mean / self.shape)
 
     @property

@@ -67,12 +67,10 @@ class Poisson(Counting):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: λ."""
         return self.rate
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: λ."""
         return self.rate
 
     @property

@@ -133,7 +133,6 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return tuple(self.points.shape[1:])
 
     @property
@@ -177,12 +176,10 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._as_given(self._moments[0])
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: that of the sample and that of the window."""
         return self._as_given(namespace_of(self.points).linalg.diagonal(self._moments[1]))
 
     @property
@@ -192,7 +189,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the highest that a search from the densest points finds."""
+        """The highest that a search from the densest points of the sample finds."""
         return self._as_given(_highest(self))
 
     def log_prob(self, x: Any) -> Array:
@@ -206,7 +203,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
+        """Return Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
         return self._of_known(partial(numbers.mass_below, self), x)
 
     @numbers_only
