@@ -2,14 +2,17 @@
 
 from typing import Any
 
-from tractable.conjugate.binomial import BernoulliModel, BinomialModel
+from tractable.conjugate.counts import (
+    BernoulliModel,
+    BinomialModel,
+    CategoricalModel,
+    MultinomialModel,
+    PoissonModel,
+)
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.multinomial import CategoricalModel, MultinomialModel
-from tractable.conjugate.multivariate_normal import MultivariateNormalModel
-from tractable.conjugate.normal import NormalModel
+from tractable.conjugate.normal import MultivariateNormalModel, NormalModel
 from tractable.conjugate.normal_mean import NormalMeanModel
 from tractable.conjugate.normal_precision import NormalPrecisionModel
-from tractable.conjugate.poisson import PoissonModel
 from tractable.distributions.distribution import Distribution
 
 __all__ = ["PAIRS", "conjugate_prior"]

@@ -154,6 +154,9 @@ class ConjugateModel(ABC):
             models.append(models[-1].update(statistic))
         return Updates(models=tuple(models))
 
+    def __post_init__(self) -> None:
+        self._check_prior()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **parameters(self)), ()
 
@@ -196,9 +199,9 @@ class AdditiveModel(ConjugateModel):
     def _added(self, statistic: Any) -> Array:
         """Return what data add to η, the statistic checked."""
 
-    @abstractmethod
     def _log_base(self, statistic: Any) -> Any:
-        """Return the log of the base measure, and what `_increment` left out."""
+        """Return the log of the base measure, and what `_increment` left out: 0 for rows of single events."""
+        return 0.0
 
     @staticmethod
     @abstractmethod

@@ -20,14 +20,14 @@ from tractable.distributions.normal import Normal
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.wishart import Wishart
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts
+from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
 from tractable.value import value
 
 __all__ = ["NormalPrecisionModel", "ScatterAbout"]
 
 
 @value
-class ScatterAbout:
+class ScatterAbout(Statistic):
     """Weight and Σ w (x - μ)(x - μ)ᵀ of rows about a known μ.
 
     The mean of the rows is not used: far from the origin it is rounded by more than its distance from μ.
@@ -39,6 +39,8 @@ class ScatterAbout:
         μ.
     scatter : array (d, d)
     """
+
+    _extensive: ClassVar = ("weight", "scatter")
 
     weight: Any
     point: Array
@@ -70,11 +72,6 @@ class ScatterAbout:
         return ScatterAbout(
             weight=self.weight + other.weight, point=self.point, scatter=self.scatter + other.scatter
         )
-
-    def discount(self, rate: float) -> "ScatterAbout":
-        """Forget: the same scatter a row, with `rate` times the weight."""
-        rate = check_rate(rate)
-        return ScatterAbout(weight=self.weight * rate, point=self.point, scatter=self.scatter * rate)
 
     def check_about(self, point: Array) -> None:
         """Refuse the scatter about another point."""

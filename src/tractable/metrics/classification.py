@@ -58,12 +58,8 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
 def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Return the mean of Σ_k (p(C_k | x) - t_k)², t one of K (Brier 1950): 0 is best, 2 is worst.
 
-    Half of it, for two classes, is the squared error of the probability of the second.
-
-    Parameters
-    ----------
-    y_true, probabilities, classes, sample_weight
-        As in `log_loss`.
+    Half of it, for two classes, is the squared error of the probability of the second. Arguments as of
+    `log_loss`.
 
     Examples
     --------
