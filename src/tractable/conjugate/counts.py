@@ -35,7 +35,7 @@ from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
 from tractable.statistics.counts import Counts, Totals
-from tractable.statistics.rows import as_weights, as_whole_numbers, counts, or_one
+from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts, or_one
 from tractable.value import value
 
 __all__ = [
@@ -50,7 +50,7 @@ __all__ = [
 
 
 @value
-class CountTotals:
+class CountTotals(Statistic):
     """Weight and sums of rows of counts, with the log probability of the rows at their most probable.
 
     A posterior needs the totals alone; the probability of the rows needs also how many orders of single
@@ -66,6 +66,8 @@ class CountTotals:
     log_base : float
         Σ w (log p(x | x) - D(x, x̄)): the log probability of the rows where their mean is expected.
     """
+
+    _extensive: ClassVar = ("totals", "log_base")
 
     totals: Totals
     log_base: Any
@@ -102,10 +104,6 @@ class CountTotals:
         totals = self.totals + other.totals
         parts = [part.log_base - part.weight * _distance(part.totals, totals) for part in (self, other)]
         return CountTotals(totals=totals, log_base=parts[0] + parts[1])
-
-    def discount(self, rate: float) -> "CountTotals":
-        """Forget: the same means, with `rate` times the weight."""
-        return CountTotals(totals=self.totals.discount(rate), log_base=self.log_base * rate)
 
 
 def _mean(totals: Totals) -> Array:

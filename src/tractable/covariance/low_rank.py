@@ -7,8 +7,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix, matvec, positions, zero_gain
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.covariance.diagonal import Diagonal
-from tractable.covariance.isotropic import Isotropic
+from tractable.covariance.diagonal import Uncorrelated
 from tractable.covariance.structure import Covariance, checked_factor, checked_vectors, other_dims
 from tractable.value import value
 
@@ -173,7 +172,7 @@ class LowRankPlusDiagonal(Covariance):
         return type(self)(factor=self.factor * root, variances=self.variances * c)
 
     def __add__(self, other: Any) -> Covariance:
-        if isinstance(other, (Isotropic, Diagonal)):
+        if isinstance(other, Uncorrelated):
             self._check_dim(other)
             return LowRankPlusDiagonal(factor=self.factor, variances=self.variances + other.diagonal)
         if not isinstance(other, LowRankPlusDiagonal):

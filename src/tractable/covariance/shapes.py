@@ -14,10 +14,9 @@ import numpy as np
 from tractable.arrays import cholesky, jittered_cholesky
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.diagonal import Diagonal
+from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.factor_analysis import fit_factors
 from tractable.covariance.full import Full
-from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 from tractable.covariance.structure import Covariance
 from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
@@ -89,9 +88,9 @@ class CovarianceShape(ABC):
     #: Whether all columns must have one scale.
     common_scale: ClassVar[bool] = False
 
-    @abstractmethod
     def compress(self, products: np.ndarray) -> np.ndarray:
         """Return products (K, d, d) in the form of which the shape needs the average."""
+        return products
 
     @abstractmethod
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
@@ -156,34 +155,26 @@ class FullShape(CovarianceShape):
     features = PRODUCTS
     structure = Full
 
-    def compress(self, products: np.ndarray) -> np.ndarray:
-        return products
-
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
         found = jittered_cholesky(average)
         return Full(cholesky=found.lower, jitter=found.jitter)
 
     def n_free(self, n_components: int, dim: int) -> int:
-        return n_components * dim * (dim + 1) // 2
+        return (1 if self.shared else n_components) * dim * (dim + 1) // 2
 
 
 @value
-class TiedShape(CovarianceShape):
+class TiedShape(FullShape):
     """All components have one matrix. The sum of all products is known, so E-steps sum no products."""
 
     features = LINEAR
-    structure = Full
     shared = True
 
     def compress(self, products: np.ndarray) -> np.ndarray:
         return products.sum(axis=0, keepdims=True)
 
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
-        found = jittered_cholesky(average[0])
-        return Full(cholesky=found.lower, jitter=found.jitter)
-
-    def n_free(self, n_components: int, dim: int) -> int:
-        return dim * (dim + 1) // 2
+        return super().fit(average[0], dim)
 
 
 @value
@@ -228,9 +219,6 @@ class LowRankShape(CovarianceShape):
     rank: int
     features = PRODUCTS
     structure = LowRankPlusDiagonal
-
-    def compress(self, products: np.ndarray) -> np.ndarray:
-        return products
 
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
         return fit_factors(average, self.rank, before)
@@ -298,14 +286,14 @@ def dense_matrices(structure: Covariance | None, dim: int) -> np.ndarray:
 
 def precision_diagonals(structure: Covariance) -> np.ndarray:
     """Return the diagonals of the inverses, (K, d) or (d,)."""
-    if isinstance(structure, Diagonal | Isotropic):
+    if isinstance(structure, Uncorrelated):
         return 1.0 / structure.diagonal
     return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
 
 
 def whiteners(structure: Covariance) -> np.ndarray:
     """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
-    if isinstance(structure, Diagonal | Isotropic):
+    if isinstance(structure, Uncorrelated):
         return 1.0 / np.sqrt(structure.diagonal)
     lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
     lower = lower.reshape(-1, *lower.shape[-2:])

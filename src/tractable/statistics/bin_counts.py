@@ -1,13 +1,13 @@
 """How many rows fell into each cell of a grid."""
 
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.bins import bin_counts
-from tractable.statistics.rows import as_rows, as_weights, check_rate
+from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import value
 
 __all__ = ["BinCounts", "Bins", "as_edges", "even_edges"]
@@ -102,7 +102,7 @@ class Bins:
 
 
 @value
-class BinCounts:
+class BinCounts(Statistic):
     """Weighted counts in the cells of a grid: everything a histogram needs to know about the data.
 
     Made by :meth:`Bins.of`. The rows can be discarded after counting.
@@ -122,6 +122,8 @@ class BinCounts:
     >>> s.counts, s.outside, s.discount(0.5).counts
     (array([0.75, 0.25]), 1.0, array([0.375, 0.125]))
     """
+
+    _extensive: ClassVar = ("counts", "outside")
 
     bins: Bins
     counts: Array
@@ -151,11 +153,6 @@ class BinCounts:
         return BinCounts(
             bins=self.bins, counts=self.counts + other.counts, outside=self.outside + other.outside
         )
-
-    def discount(self, rate: float) -> "BinCounts":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        rate = check_rate(rate)
-        return BinCounts(bins=self.bins, counts=self.counts * rate, outside=self.outside * rate)
 
     def canonical(self) -> dict[str, Any]:
         """Return the numbers it holds, by name."""

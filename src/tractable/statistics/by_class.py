@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import check_same_width
+from tractable.statistics.rows import Statistic, check_same_width
 from tractable.value import value
 
 __all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
@@ -124,7 +124,7 @@ def _code_type(n: int) -> Any:
 
 
 @value
-class ByClass:
+class ByClass(Statistic):
     """A statistic of the rows of each class: everything a generative classifier needs to know.
 
     Merging adds the statistics of equal labels and keeps those of the others, so the classes of a stream need
@@ -146,6 +146,8 @@ class ByClass:
     >>> both.labels.tolist(), both.weight.tolist(), [part.mean.tolist() for part in both.parts]
     (['a', 'b'], [2.0, 1.0], [[1.0], [5.0]])
     """
+
+    _extensive: ClassVar = ("parts",)
 
     labels: np.ndarray
     parts: tuple[Any, ...]
@@ -214,12 +216,6 @@ class ByClass:
             for k, part in zip(np.searchsorted(labels, each.labels), each.parts, strict=True):
                 parts[k] = part if parts[k] is None else parts[k] + part
         return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
-
-    def discount(self, rate: float) -> "ByClass":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return ByClass(
-            labels=self.labels, parts=tuple(part.discount(rate) for part in self.parts), dim=self.dim
-        )
 
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""

@@ -1,20 +1,20 @@
 """Moments of rows with missing entries, one for each pattern of what was observed."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_same_width, check_squares
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_same_width, check_squares
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
 
 
 @value
-class IncompleteMoments:
+class IncompleteMoments(Statistic):
     """Everything a Gaussian needs to know about rows in which entries may be missing (NaN).
 
     The observed-data likelihood depends on the rows only through the moments of the observed columns, pattern
@@ -34,6 +34,8 @@ class IncompleteMoments:
     >>> {observed: float(part.weight) for observed, part in s.parts.items()}
     {(0,): 1.0, (0, 1): 2.0}
     """
+
+    _extensive: ClassVar = ("parts",)
 
     dim: int
     parts: dict[tuple[int, ...], Moments]
@@ -57,11 +59,6 @@ class IncompleteMoments:
             raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
         with np.errstate(over="ignore"):
             return cls(dim=len(everything), parts=_parts(x, w))
-
-    @classmethod
-    def empty(cls, dim: int) -> "IncompleteMoments":
-        """Return the statistic of no rows."""
-        return cls(dim=dim, parts={})
 
     @property
     def complete(self) -> Moments | None:
@@ -90,12 +87,6 @@ class IncompleteMoments:
         for observed, part in other.parts.items():
             parts[observed] = parts[observed] + part if observed in parts else part
         return IncompleteMoments(dim=self.dim, parts=parts)
-
-    def discount(self, rate: float) -> "IncompleteMoments":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return IncompleteMoments(
-            dim=self.dim, parts={observed: part.discount(rate) for observed, part in self.parts.items()}
-        )
 
     def columns(self) -> tuple[Array, Array, Array]:
         """Return the weight, mean and scatter of the observed entries of each column."""

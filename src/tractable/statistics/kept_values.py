@@ -1,19 +1,19 @@
 """Stored rows, for models that no smaller statistic suffices for."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.statistics.rows import check_rate, check_same_width
+from tractable.statistics.rows import Statistic, check_same_width
 from tractable.value import value
 
 __all__ = ["KeptValues"]
 
 
 @value
-class KeptValues:
+class KeptValues(Statistic):
     """Rows and their weights: the sufficient statistic of a kernel density estimate.
 
     Merging concatenates the rows, so it is as large as the data.
@@ -29,6 +29,8 @@ class KeptValues:
     >>> both.values[:, 0].tolist(), both.weights.tolist(), both.weight
     ([3.0, 1.0, 2.0], [1.0, 1.0, 5.0], 7.0)
     """
+
+    _extensive: ClassVar = ("weights",)
 
     values: np.ndarray
     weights: np.ndarray
@@ -47,11 +49,6 @@ class KeptValues:
             return cls(values=x.copy(), weights=np.ones(len(x)))
         w = check_weights(weights, len(x), like=x)
         return cls(values=x[w > 0], weights=w[w > 0])
-
-    @classmethod
-    def empty(cls, dim: int) -> "KeptValues":
-        """Return the statistic of no rows."""
-        return cls(values=np.zeros((0, dim)), weights=np.zeros(0))
 
     @property
     def dim(self) -> int:
@@ -77,7 +74,3 @@ class KeptValues:
         """Return the different rows in order, and their weights: what two that hold the same agree in."""
         rows, codes = np.unique(self.values, axis=0, return_inverse=True)
         return rows, np.bincount(codes.ravel(), self.weights, len(rows))
-
-    def discount(self, rate: float) -> "KeptValues":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return KeptValues(values=self.values, weights=self.weights * check_rate(rate))

@@ -6,14 +6,14 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
-from tractable.statistics.rows import Statistic, as_rows, as_weights, counts, or_one, pairwise_update
+from tractable.statistics.rows import MeanStatistic, as_rows, as_weights, counts, or_one, pairwise_update
 from tractable.value import value
 
 __all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
 
 
 @value
-class LogMoments(Statistic):
+class LogMoments(MeanStatistic):
     """Weight, mean and log gap of positive columns: what Gamma and Dirichlet distributions need of the data.
 
     The mean logarithm is stored as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
@@ -47,11 +47,6 @@ class LogMoments(Statistic):
         x = _inside(as_rows(x), *cls._domain)
         w = as_weights(weights, x)
         return cls(**_summary(x, counts(w, x)))
-
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
 
     @property
     def mean_log(self) -> Array:
@@ -89,7 +84,7 @@ class ReciprocalLogMoments(LogMoments):
 
 
 @value
-class UnitLogMoments(Statistic):
+class UnitLogMoments(MeanStatistic):
     """Weight, mean, and the log gaps of x and of 1 - x, for columns between 0 and 1: what a Beta needs.
 
     Parameters
@@ -121,11 +116,6 @@ class UnitLogMoments(Statistic):
         part = _summary(x, one)
         gaps = _other_deviance(part["mean"], x)
         return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
-
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
 
     def __add__(self, other: "UnitLogMoments") -> "UnitLogMoments":
         """Merge: gaps add up with the deviances of the means from the common one."""

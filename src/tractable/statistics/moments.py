@@ -6,10 +6,10 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.statistics.rows import (
+    MeanStatistic,
     Statistic,
     as_rows,
     as_weights,
-    check_rate,
     check_same_width,
     check_squares,
     counts,
@@ -22,7 +22,7 @@ __all__ = ["DiagonalMoments", "FourthMoments", "Moments", "cross_covariance"]
 
 
 @value
-class Moments(Statistic):
+class Moments(MeanStatistic):
     """Weight, mean and scatter: everything a Gaussian needs to know about the data.
 
     Statistics form a commutative monoid: ``Moments.of(a) + Moments.of(b)`` is the statistic of both blocks,
@@ -75,11 +75,6 @@ class Moments(Statistic):
             scatter=root.T @ root - total * remainder[:, None] * remainder[None, :],
         )
 
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
     def __add__(self, other: "Moments") -> "Moments":
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         if not isinstance(other, Moments):
@@ -114,7 +109,7 @@ def _column(weight: Any, xp: Any) -> Array:
 
 
 @value
-class DiagonalMoments(Statistic):
+class DiagonalMoments(MeanStatistic):
     """Weight, mean and scatter of each column: what a diagonal or isotropic Gaussian needs, in linear cost.
 
     A missing entry (NaN) counts for its column alone, so columns carry their own weights and the statistic
@@ -199,11 +194,6 @@ class DiagonalMoments(Statistic):
             unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
         )
 
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
     def __add__(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""
         if not isinstance(other, DiagonalMoments):
@@ -241,6 +231,8 @@ class FourthMoments(Statistic):
     >>> float(both.weight), (both.fourth * both.unit**4).tolist()
     (3.0, [[32.0]])
     """
+
+    _extensive: ClassVar = ("moments", "third", "fourth")
 
     moments: Moments
     unit: Array
@@ -294,16 +286,6 @@ class FourthMoments(Statistic):
         """Return what two statistics of the same rows share: the same sums, of standardised columns."""
         third, fourth = _about(self, self.moments.mean, _deviations(self.moments))
         return {"moments": self.moments, "third": third, "fourth": fourth}
-
-    def discount(self, rate: float) -> "FourthMoments":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        rate = check_rate(rate)
-        return FourthMoments(
-            moments=self.moments.discount(rate),
-            unit=self.unit,
-            third=self.third * rate,
-            fourth=self.fourth * rate,
-        )
 
 
 def _about(part: FourthMoments, mean: Array, unit: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from tractable.arrays.weights import check_weights
 from tractable.value import replace
 
 __all__ = [
+    "MeanStatistic",
     "Statistic",
     "as_rows",
     "as_weights",
@@ -33,7 +34,8 @@ class Statistic:
     """A sufficient statistic: ``of(rows, weights)`` summarises a block, and ``+`` merges two.
 
     Statistics form a commutative monoid whose neutral element is the statistic of no rows. A class names in
-    `_extensive` the fields that are proportional to the weights; `discount` scales these.
+    `_extensive` the fields that are proportional to the weights, or are such statistics themselves;
+    `discount` scales these.
     """
 
     _extensive: ClassVar[tuple[str, ...]] = ("weight",)
@@ -47,7 +49,29 @@ class Statistic:
     def discount(self, rate: float) -> Self:
         """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""
         rate = check_rate(rate)
-        return replace(self, **{name: getattr(self, name) * rate for name in self._extensive})
+        return replace(self, **{name: _discounted(getattr(self, name), rate) for name in self._extensive})
+
+
+class MeanStatistic(Statistic):
+    """A statistic that has a mean of each column, (..., d)."""
+
+    mean: Array
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.mean.shape[-1])
+
+
+def _discounted(x: Any, rate: float) -> Any:
+    """Return a number or an array times the rate, and a statistic, or several, discounted."""
+    if hasattr(x, "discount"):
+        return x.discount(rate)
+    if isinstance(x, tuple):
+        return tuple(_discounted(part, rate) for part in x)
+    if isinstance(x, dict):
+        return {key: _discounted(part, rate) for key, part in x.items()}
+    return None if x is None else x * rate
 
 
 def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:

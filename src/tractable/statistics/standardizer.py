@@ -1,6 +1,6 @@
 """Standardized columns: one shift, one scale and one rule for what is constant, for every model."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -137,6 +137,8 @@ class ColumnSummary(Statistic):
         Smallest and largest observed entries; ±inf in a column without any.
     """
 
+    _extensive: ClassVar = ("moments",)
+
     moments: DiagonalMoments
     low: np.ndarray
     high: np.ndarray
@@ -159,10 +161,6 @@ class ColumnSummary(Statistic):
             low=np.minimum(self.low, other.low),
             high=np.maximum(self.high, other.high),
         )
-
-    def discount(self, rate: float) -> "ColumnSummary":
-        """Return the same moments and extremes with `rate` times the weight."""
-        return replace(self, moments=self.moments.discount(rate))
 
     @property
     def dim(self) -> int:
