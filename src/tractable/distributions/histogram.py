@@ -303,11 +303,7 @@ class HistogramDensity(VectorDistribution):
     def condition(self, dims: Any, values: Any = None) -> "HistogramDensity":
         """Return p(x_rest | x_dims = values): the counts beside the bins that hold the values.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed, in bins that hold counts; leading axes become batch axes.
+        Arguments as of `MultivariateNormal.condition`; the values lie in bins that hold counts.
         """
         self._check_columns(dims)
         given, rest, values = self._given(dims, values, self.mean)

@@ -54,14 +54,7 @@ class Laplace(Univariate):
         """Return the maximum likelihood estimate: the median, and the mean distance from it.
 
         Where half the weight lies on either side of a gap every point of it is likeliest, as between the
-        middle two of an even number of observations; its middle is given.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
+        middle two of an even number of observations; its middle is given. Arguments as of `Normal.fit`.
         """
         X, columns, weights = as_columns(X, sample_weight)
         xp = namespace_of(X)

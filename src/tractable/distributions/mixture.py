@@ -202,11 +202,7 @@ class Mixture(Distribution):
     def condition(self, dims: Any, values: Any = None) -> "Mixture":
         """Return p(x_rest | x_dims = values): conditioned components, weighted by how they explain values.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes.
+        Arguments as of `MultivariateNormal.condition`.
         """
         if isinstance(dims, Mapping):
             dims, values = split_mapping(dims, values, self.components.mean)

@@ -57,6 +57,7 @@ class MultivariateNormal(Elliptical):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 1}
+    _center_name: ClassVar[str] = "mean"
     _structure_name: ClassVar[str] = "covariance"
 
     mean: Array
@@ -131,26 +132,6 @@ class MultivariateNormal(Elliptical):
         divergence = 0.5 * (spread - self.dim + shift + ratio)
         return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
 
-    def marginal(self, dims: Any) -> "MultivariateNormal":
-        """Return p(x_dims): positions, names or a slice, in the order given."""
-        keep = self._resolved(dims)
-        covariance = self.structure.marginal(keep)
-        return MultivariateNormal(mean=taken(self.mean, keep), covariance=covariance, names=self._named(keep))
-
-    def condition(self, dims: Any, values: Any = None) -> "MultivariateNormal":
-        """Return p(x_rest | x_dims = values): μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g), Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
-
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes, and share one covariance.
-        """
-        given, rest, values = self._given(dims, values, self.mean)
-        gain, structure = self.structure.condition(given)
-        mean = taken(self.mean, rest) + matvec(gain, values - taken(self.mean, given))
-        return MultivariateNormal(mean=mean, covariance=structure, names=self._named(rest))
-
     def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
         """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
         A = as_reals("A", A, self.mean)
@@ -220,10 +201,6 @@ class MultivariateNormal(Elliptical):
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
         return self.mean + self.structure.color(noise)
-
-    @property
-    def _center(self) -> Array:
-        return self.mean
 
     def _incomplete(self, x: Array, measure: str) -> Array:
         """One factor a pattern of what is there for many rows (n, d), or (n, 1, d) of a batch of K."""

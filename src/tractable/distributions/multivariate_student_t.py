@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self
 
-from tractable.arrays.batched import as_reals, diagonal_matrix, matvec
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.linalg import cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
@@ -18,7 +18,6 @@ from tractable.distributions.vectors import (
     as_location,
     as_names,
     as_scale,
-    taken,
 )
 from tractable.value import value
 
@@ -63,6 +62,7 @@ class MultivariateStudentT(Elliptical):
     """
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"dof": 0, "location": 1}
+    _center_name: ClassVar[str] = "location"
     _structure_name: ClassVar[str] = "scale"
 
     dof: Array
@@ -94,18 +94,9 @@ class MultivariateStudentT(Elliptical):
         dof: float | None = None,
         names: Iterable[str] | None = None,
     ) -> Self:
-        """Return the maximum likelihood estimate from rows, by expectation-maximisation.
+        """Return the maximum likelihood estimate from rows X (n, d), by expectation-maximisation.
 
-        Parameters
-        ----------
-        X : array (n, d)
-        sample_weight : array (n,), optional
-            How often each row counts.
-        dof : float, optional
-            Degrees of freedom, if they are known; by default they are estimated too, between 0.01 and 1e6:
-            at the upper end the tails are no heavier than a normal's.
-        names : sequence of str, optional
-            What the columns are called.
+        The degrees of freedom, where `dof` is not given, are estimated too: see `StudentT.fit`.
         """
         dof, location, scale = fit_student_t(X, sample_weight, dof)
         return cls(dof=dof, location=location, scale=scale, names=names)
@@ -144,40 +135,14 @@ class MultivariateStudentT(Elliptical):
         self._check_family(other)
         return in_double_precision(student_t_divergence, self, other)
 
-    def marginal(self, dims: Any) -> "MultivariateStudentT":
-        """Return p(x_dims): positions, names or a slice, in the order given; the same dof."""
-        keep = self._resolved(dims)
-        return MultivariateStudentT(
-            dof=self.dof,
-            location=taken(self.location, keep),
-            scale=self.structure.marginal(keep),
-            names=self._named(keep),
-        )
+    def _updated(self, given: tuple[int, ...], step: Array, structure: Covariance) -> dict[str, Any]:
+        """Return ν + d_g degrees of freedom, and the scale of the normal times (ν + Δ_g²) / (ν + d_g).
 
-    def condition(self, dims: Any, values: Any = None) -> "MultivariateStudentT":
-        """Return p(x_rest | x_dims = values), with ν + d_g degrees of freedom.
-
-        The location is that of the conditional normal, and the scale its covariance times
-        (ν + Δ_g²) / (ν + d_g): values far from what was expected leave more doubt about the rest.
-
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes.
+        Values far from what was expected leave more doubt about the rest.
         """
-        given, rest, values = self._given(dims, values, self.location)
-        gain, structure = self.structure.condition(given)
-        step = values - taken(self.location, given)
-        dof, distance = self.dof + len(given), 0.0 * self.dof
-        if given:
-            distance = self.structure.marginal(given).mahalanobis(step)
-        return MultivariateStudentT(
-            dof=dof,
-            location=taken(self.location, rest) + matvec(gain, step),
-            scale=structure.scaled((self.dof + distance) / dof),
-            names=self._named(rest),
-        )
+        dof = self.dof + len(given)
+        distance = self.structure.marginal(given).mahalanobis(step) if given else 0.0 * self.dof
+        return {"dof": dof, "scale": structure.scaled((self.dof + distance) / dof)}
 
     def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
@@ -213,10 +178,6 @@ class MultivariateStudentT(Elliptical):
         precision = standard_gamma(rng, 0.5 * self.dof, n) / (0.5 * self.dof)
         spread = namespace_of(precision).sqrt(precision)[..., None]
         return self.location + self.structure.color(noise) / spread
-
-    @property
-    def _center(self) -> Array:
-        return self.location
 
     def _log_density(self, x: Array) -> Array:
         xp = namespace_of(x)

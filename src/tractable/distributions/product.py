@@ -141,13 +141,9 @@ class Product(VectorDistribution):
         return Product(parts=parts, names=self._named(keep))
 
     def condition(self, dims: Any, values: Any = None) -> "Product":
-        """Return p(x_rest | x_dims = values): parts are independent.
+        """Return p(x_rest | x_dims = values), of independent parts; NaN where nothing was observed.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes. NaN, of columns by themselves: nothing was.
+        Arguments as of `MultivariateNormal.condition`.
         """
         given, rest, values = self._given(dims, values, self.mean, missing=True)
         if not rest:

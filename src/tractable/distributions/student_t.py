@@ -82,16 +82,8 @@ class StudentT(Univariate):
 
         A likelihood in μ and the scale can have several maxima; this is the one reached from the mean. With
         fewer than 1/(n-1) degrees of freedom it is unbounded, and no such are looked for.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        dof : float, optional
-            Degrees of freedom, if they are known; by default they are estimated too, between 0.01 and 1e6:
-            at the upper end the tails are no heavier than a normal's.
+        The degrees of freedom, where `dof` is not given, are estimated too, between 0.01 and 1e6: at the
+        upper end the tails are no heavier than a normal's. Other arguments as of `Normal.fit`.
         """
         X, columns, weights = as_columns(X, sample_weight)
         fitted = [_fitted(columns[:, j], weights, dof) for j in range(columns.shape[1])]

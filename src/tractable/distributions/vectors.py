@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals, batch_index, positions
+from tractable.arrays.batched import as_reals, batch_index, matvec, positions
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
@@ -15,7 +15,7 @@ from tractable.covariance import Covariance, as_structure, other_dims, resolve_d
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.value import parameters
+from tractable.value import parameters, replace
 
 __all__ = [
     "Elliptical",
@@ -69,13 +69,14 @@ class Elliptical(VectorDistribution):
 
     structure: Covariance
 
-    #: The parameter that the structure is given as.
+    #: The parameters that the center and the structure are given as.
+    _center_name: ClassVar[str]
     _structure_name: ClassVar[str]
 
     @property
-    @abstractmethod
     def _center(self) -> Array:
         """The center, (*batch, d)."""
+        return getattr(self, self._center_name)
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:
@@ -98,6 +99,36 @@ class Elliptical(VectorDistribution):
         """
         return self._observed(self._event(x), "_log_density", -np.inf)
 
+    def marginal(self, dims: Any) -> Self:
+        """Return p(x_dims): positions, names or a slice, in the order given."""
+        keep = self._resolved(dims)
+        return self._of(keep, taken(self._center, keep), self.structure.marginal(keep))
+
+    def condition(self, dims: Any, values: Any = None) -> Self:
+        """Return p(x_rest | x_dims = values), with center μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g).
+
+        Its matrix is Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+            What was observed; leading axes become batch axes, and share one covariance.
+        """
+        given, rest, values = self._given(dims, values, self._center)
+        gain, structure = self.structure.condition(given)
+        step = values - taken(self._center, given)
+        center = taken(self._center, rest) + matvec(gain, step)
+        return self._of(rest, center, structure, **self._updated(given, step, structure))
+
+    def _updated(self, given: tuple[int, ...], step: Array, structure: Covariance) -> dict[str, Any]:
+        """Return the other parameters that change where the given coordinates are observed."""
+        return {}
+
+    def _of(self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any) -> Self:
+        named = {self._center_name: center, self._structure_name: structure, "names": self._named(dims)}
+        return replace(self, **{**named, **changes})
+
     def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
         """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
         distance = self._observed(self._event(x), "_squared", np.inf)
@@ -119,8 +150,7 @@ class Elliptical(VectorDistribution):
 
     def _incomplete(self, x: Array, measure: str) -> Array:
         """Measure rows by the marginals of the entries that are observed."""
-        marginal: Any = self.marginal  # type: ignore[attr-defined]
-        return over_observed(lambda d, rows: marginal(d)._in_blocks(measure, rows), x, self.batch_shape)  # noqa: SLF001
+        return over_observed(lambda d, rows: self.marginal(d)._in_blocks(measure, rows), x, self.batch_shape)  # noqa: SLF001
 
     def _in_blocks(self, measure: str, x: Array) -> Array:
         """Measure many rows of one distribution in cache-sized blocks, on all cores."""

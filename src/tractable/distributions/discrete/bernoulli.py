@@ -62,15 +62,7 @@ class Bernoulli(Counting):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate, the relative frequency of ones.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Zeros and ones.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        """
+        """Return the maximum likelihood estimate, the relative frequency of ones in X (n, *batch)."""
         statistic = Totals.of(X, sample_weight)
         xp = namespace_of(X)
         if not bool(xp.all(xp.asarray(X) <= 1)):

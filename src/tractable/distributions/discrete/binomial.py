@@ -52,16 +52,9 @@ class Binomial(Counting):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
-        """Return the maximum likelihood estimate of μ for a known number of trials: Σ x / Σ n.
+        """Return the maximum likelihood estimate of μ from successes X (n, *batch): Σ x / Σ n.
 
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Numbers of successes.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int or array (*batch,)
-            Trials behind each entry of a row.
+        The number of trials behind each entry of a row, `n_trials` (*batch,), is known.
         """
         statistic = Totals.of(X, sample_weight)
         xp = namespace_of(X)

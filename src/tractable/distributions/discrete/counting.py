@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -146,6 +146,23 @@ class Counting(Univariate):
         start = xp.where(k > self.mean, k, self.mean + 0.0 * k)
         reach = xp.ceil(start + 40.0 * (self.stddev + xp.sqrt(start - self.mean)) + 100.0)
         return xp.where(reach < self._end, reach, self._end + 0.0 * reach)
+
+
+class FittedCounting(Counting):
+    """A family of counts that is fitted from a statistic: `from_statistic`."""
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[Any]
+
+    @classmethod
+    @abstractmethod
+    def from_statistic(cls, statistic: Any) -> Self:
+        """Return the maximum likelihood estimate."""
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate from whole numbers X (n, *batch); see `from_statistic`."""
+        return cls.from_statistic(cls.statistic.of(X, sample_weight))
 
 
 def only_where(possible: Array, found: Array, otherwise: Any, missing: Array) -> Array:

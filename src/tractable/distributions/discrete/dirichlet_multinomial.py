@@ -67,16 +67,8 @@ class BetaBinomial(Counting):
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
         """Return the maximum likelihood estimate of α and β, by Newton's method on their logarithms.
 
-        There is none where X is no more spread out than binomial counts, or never between 0 and n.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Numbers of successes.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int or array (*batch,)
-            Trials behind each entry of a row.
+        There is none where X is no more spread out than binomial counts, or never between 0 and n. Arguments
+        as of `Binomial.fit`.
         """
         X = as_whole_numbers(X)
         xp = namespace_of(X)
@@ -212,16 +204,7 @@ class DirichletMultinomial(CountVectors):
         """Return the maximum likelihood estimate of α, by Newton's method on its logarithm.
 
         There is none where X is no more spread out than multinomial counts, or has one category alone in
-        every row.
-
-        Parameters
-        ----------
-        X : array (n, *batch, K)
-            Rows of counts that add up to the same N.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int, optional
-            N; what rows add up to when not given.
+        every row. Arguments as of `Multinomial.fit`.
         """
         n = one_total(Totals.of(X, sample_weight), n_trials)
         X = as_whole_numbers(X)

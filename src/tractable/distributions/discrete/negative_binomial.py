@@ -12,7 +12,7 @@ from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_positive, check_probability, exactly_one
-from tractable.distributions.discrete.counting import Counting, as_counts
+from tractable.distributions.discrete.counting import FittedCounting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.statistics.counts import Counts
 from tractable.value import value
@@ -21,7 +21,7 @@ __all__ = ["NegativeBinomial", "fitted_shape"]
 
 
 @value
-class NegativeBinomial(Counting):
+class NegativeBinomial(FittedCounting):
     """NB(k | a, m) = Γ(k + a) / (k! Γ(a)) pᵃ (1 - p)ᵏ with p = a / (a + m).
 
     A Poisson count whose rate is Gamma with shape a and mean m; for whole a the number of failures before the
@@ -64,19 +64,6 @@ class NegativeBinomial(Counting):
         object.__setattr__(self, "shape", given["shape"])
         object.__setattr__(self, "mean", given["mean"])
         self._settle(shape=check_positive, mean=check_positive)
-
-    @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate: the mean count, and the shape by search.
-
-        Parameters
-        ----------
-        X : array (n,)
-            Whole numbers from 0 on, not all of them 0.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        """
-        return cls.from_statistic(Counts.of(X, sample_weight))
 
     @classmethod
     def from_statistic(cls, statistic: Counts) -> Self:

@@ -10,7 +10,7 @@ from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import gammainc, gammaincc
 from tractable.distributions.checks import check_nonnegative
-from tractable.distributions.discrete.counting import Counting, as_counts
+from tractable.distributions.discrete.counting import FittedCounting, as_counts
 from tractable.statistics.counts import Totals
 from tractable.value import value
 
@@ -18,7 +18,7 @@ __all__ = ["Poisson"]
 
 
 @value
-class Poisson(Counting):
+class Poisson(FittedCounting):
     """Poisson(k | λ) = λᵏ e^-λ / k!: how many events there are where λ are expected.
 
     Mean and variance are λ. Where λ is a whole number there are two modes, λ - 1 and λ, and the smaller is
@@ -46,19 +46,6 @@ class Poisson(Counting):
 
     def __post_init__(self) -> None:
         self._settle(rate=check_nonnegative)
-
-    @classmethod
-    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the maximum likelihood estimate, the mean count.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Whole numbers from 0 on.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        """
-        return cls.from_statistic(Totals.of(X, sample_weight))
 
     @classmethod
     def from_statistic(cls, statistic: Totals) -> Self:

@@ -258,12 +258,7 @@ class SmoothedEmpirical(VectorDistribution):
         """Return p(x_rest | x_dims = values): points weighted by how they explain the values.
 
         With a Gaussian window. Several values at once give a batch of mixtures of normals, which are the same
-        distributions.
-
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
+        distributions. Arguments as of `MultivariateNormal.condition`.
         """
         given, rest, values = self._given(dims, values, self.points[0, ...])
         if not given and values.ndim == 1:
