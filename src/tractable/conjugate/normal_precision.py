@@ -23,7 +23,7 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
 from tractable.value import value
 
-__all__ = ["NormalPrecisionModel", "ScatterAbout"]
+__all__ = ["NormalPrecisionModel"]
 
 
 @value

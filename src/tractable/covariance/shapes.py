@@ -30,7 +30,6 @@ __all__ = [
     "collapsed_components",
     "compact_form",
     "constant_columns",
-    "dense_matrices",
     "precision_diagonals",
     "regular",
     "scale_columns",

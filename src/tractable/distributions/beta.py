@@ -17,7 +17,7 @@ from tractable.distributions.gamma import log_gamma_bregman
 from tractable.statistics.log_moments import UnitLogMoments
 from tractable.value import value
 
-__all__ = ["Beta", "beta_divergence", "beta_entropy", "fitted_beta"]
+__all__ = ["Beta"]
 
 
 @value

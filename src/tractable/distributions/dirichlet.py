@@ -18,7 +18,7 @@ from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments
 from tractable.value import value
 
-__all__ = ["Dirichlet", "dirichlet_log_density", "fitted_concentration"]
+__all__ = ["Dirichlet"]
 
 if TYPE_CHECKING:
     from tractable.distributions.beta import Beta

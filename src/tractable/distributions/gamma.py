@@ -19,15 +19,7 @@ from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
 from tractable.value import value
 
-__all__ = [
-    "Gamma",
-    "InverseGamma",
-    "gamma_divergence",
-    "gamma_entropy",
-    "gamma_shape",
-    "log_gamma_bregman",
-    "reciprocal",
-]
+__all__ = ["Gamma", "InverseGamma", "log_gamma_bregman", "reciprocal"]
 
 
 @value

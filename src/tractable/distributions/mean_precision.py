@@ -31,7 +31,7 @@ from tractable.distributions.wishart import (
 )
 from tractable.value import value
 
-__all__ = ["MeanPrecision", "MeanPrecisionDistribution", "NormalGamma", "NormalWishart", "as_pairs"]
+__all__ = ["MeanPrecision", "NormalGamma", "NormalWishart"]
 
 
 class MeanPrecision(NamedTuple):

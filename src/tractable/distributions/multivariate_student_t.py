@@ -21,7 +21,7 @@ from tractable.distributions.vectors import (
 )
 from tractable.value import value
 
-__all__ = ["MultivariateStudentT", "expected_distance", "student_t_divergence"]
+__all__ = ["MultivariateStudentT", "expected_distance"]
 
 
 @value

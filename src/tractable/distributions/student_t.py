@@ -26,7 +26,7 @@ from tractable.distributions.vectors import as_vectors
 from tractable.engines.em import em
 from tractable.value import parameters, value
 
-__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "in_double_precision"]
+__all__ = ["StudentT", "fit_student_t", "in_double_precision"]
 
 
 @value

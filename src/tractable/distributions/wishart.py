@@ -36,13 +36,10 @@ __all__ = [
     "check_definite",
     "check_dof",
     "factored",
-    "fitted_dof",
-    "mean_and_log_det",
     "multidigamma",
     "outside_is_impossible",
     "standard_wishart_log_prob",
     "wishart_divergence",
-    "wishart_mean_log_det",
 ]
 
 

@@ -13,10 +13,6 @@ __all__ = [
     "ClassCalibration",
     "ConfusionMatrix",
     "accuracy_score",
-    "as_classes",
-    "as_codes",
-    "as_labels",
-    "as_probabilities",
     "brier_score",
     "check_class_loss",
     "class_calibration",
@@ -24,7 +20,6 @@ __all__ = [
     "expected_loss",
     "least_loss",
     "log_loss",
-    "row_weights",
 ]
 
 

@@ -18,15 +18,11 @@ from tractable.value import value
 
 __all__ = [
     "ClusterReport",
-    "Clusters",
-    "Summary",
-    "as_clusters",
     "calinski_harabasz_score",
     "cluster_report",
     "davies_bouldin_score",
     "silhouette_samples",
     "silhouette_score",
-    "summarise",
 ]
 
 

@@ -10,7 +10,7 @@ from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS, Window, check_window
 from tractable.value import replace, value
 
-__all__ = ["Criterion", "loo_nll", "lscv", "prepared"]
+__all__ = ["loo_nll", "lscv", "prepared"]
 
 
 @value

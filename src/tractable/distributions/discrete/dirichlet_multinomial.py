@@ -26,7 +26,7 @@ from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
-__all__ = ["BetaBinomial", "DirichletMultinomial", "category_term", "fitted_concentrations", "whole_term"]
+__all__ = ["BetaBinomial", "DirichletMultinomial", "fitted_concentrations"]
 
 _LARGEST_TABLE = 2**20
 

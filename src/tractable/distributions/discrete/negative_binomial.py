@@ -17,7 +17,7 @@ from tractable.distributions.distribution import as_parameters
 from tractable.statistics.counts import Counts
 from tractable.value import value
 
-__all__ = ["NegativeBinomial", "fitted_shape"]
+__all__ = ["NegativeBinomial"]
 
 
 @value
