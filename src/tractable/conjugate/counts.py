@@ -36,7 +36,7 @@ from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
 from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts, or_one
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = [
     "BernoulliModel",
@@ -150,7 +150,7 @@ class TrialsModel(OrderlessModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "n_trials", check_whole_number("n_trials", self.n_trials))
+        set_fields(self, n_trials=check_whole_number("n_trials", self.n_trials))
 
     def _of_categories(self, X: Array, weights: Any) -> CountTotals:
         """Summarise counts (n, K), log p(x | x) = log n! / Π x_k! Π (x_k / n)^x_k."""

@@ -17,7 +17,7 @@ from tractable.distributions.distribution import Distribution
 from tractable.distributions.multivariate_normal import MultivariateNormal
 from tractable.distributions.normal import Normal
 from tractable.statistics.moments import Moments
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["NormalMeanModel"]
 
@@ -57,7 +57,7 @@ class NormalMeanModel(ConjugateModel):
     noise: Covariance
 
     def __init__(self, *, prior: Any, variance: Any = None, covariance: Any = None) -> None:
-        object.__setattr__(self, "prior", prior)
+        set_fields(self, prior=prior)
         self._check_prior()
         name, noise = exactly_one(variance=variance, covariance=covariance)
         if (name == "variance") != isinstance(prior, Normal):
@@ -66,7 +66,7 @@ class NormalMeanModel(ConjugateModel):
         dim = 1 if isinstance(prior, Normal) else prior.dim
         if structure.batch_shape or structure.dim != dim:
             raise ValueError(f"{name} must be of one distribution of {dim} coordinates")
-        object.__setattr__(self, "noise", structure)
+        set_fields(self, noise=structure)
 
     def _parameters(self) -> dict[str, Any]:
         if isinstance(self.prior, Normal):

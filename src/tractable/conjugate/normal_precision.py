@@ -21,7 +21,7 @@ from tractable.distributions.student_t import StudentT
 from tractable.distributions.wishart import Wishart
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["NormalPrecisionModel"]
 
@@ -41,14 +41,11 @@ class ScatterAbout(Statistic):
     """
 
     _extensive: ClassVar = ("weight", "scatter")
+    _frozen: ClassVar = ("point", "scatter")
 
     weight: Any
     point: Array
     scatter: Array
-
-    def __post_init__(self) -> None:
-        for name in ("point", "scatter"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, X: Any, weights: Any, point: Array) -> "ScatterAbout":
@@ -124,7 +121,7 @@ class NormalPrecisionModel(AdditiveModel):
             raise ValueError(
                 f"known_mean must have shape {self.prior.event_shape[:1]}, got {tuple(known.shape)}"
             )
-        object.__setattr__(self, "known_mean", freeze(known))
+        set_fields(self, known_mean=freeze(known))
 
     @classmethod
     def from_mean_strength(cls, precision: Any, strength: float, *, known_mean: Any) -> Self:

@@ -15,7 +15,7 @@ from tractable.covariance.structure import (
     column_variances,
     other_dims,
 )
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Diagonal", "Isotropic", "Uncorrelated"]
 
@@ -104,8 +104,7 @@ class Isotropic(Uncorrelated):
     def __post_init__(self) -> None:
         if isinstance(self.dim, bool) or not isinstance(self.dim, Integral) or self.dim < 1:
             raise ValueError(f"dim must be a positive integer, got {self.dim!r}")
-        object.__setattr__(self, "dim", int(self.dim))
-        object.__setattr__(self, "variance", checked_variances("variance", self.variance))
+        set_fields(self, dim=int(self.dim), variance=checked_variances("variance", self.variance))
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:
@@ -159,7 +158,7 @@ class Diagonal(Uncorrelated):
     variances: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variances", checked_vectors("variances", self.variances))
+        set_fields(self, variances=checked_vectors("variances", self.variances))
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:

@@ -8,7 +8,7 @@ from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesk
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Full"]
 
@@ -49,10 +49,9 @@ class Full(Covariance):
         if self.cholesky is None:
             matrix = as_reals("matrix", self.matrix)
             _check_square("matrix", matrix)
-            object.__setattr__(self, "cholesky", freeze(cholesky(matrix)))
-            object.__setattr__(self, "matrix", freeze(_symmetric(matrix)))
+            set_fields(self, cholesky=freeze(cholesky(matrix)), matrix=freeze(_symmetric(matrix)))
         else:
-            object.__setattr__(self, "cholesky", freeze(_checked_lower(self.cholesky)))
+            set_fields(self, cholesky=freeze(_checked_lower(self.cholesky)))
             check_jitter(self.jitter, self.cholesky)
 
     def _parameters(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tractable.arrays.batched import as_reals, diagonal_matrix, matvec, position
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.covariance.diagonal import Uncorrelated
 from tractable.covariance.structure import Covariance, checked_factor, checked_vectors, other_dims
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["LowRankPlusDiagonal"]
 
@@ -66,8 +66,7 @@ class LowRankPlusDiagonal(Covariance):
                 f"factor and variances must have batches that broadcast, got shapes {tuple(factor.shape)} "
                 f"and {tuple(variances.shape)}"
             ) from None
-        object.__setattr__(self, "factor", freeze(factor))
-        object.__setattr__(self, "variances", variances)
+        set_fields(self, factor=freeze(factor), variances=variances)
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0, *, rank: int = 1) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["LabelCoding", "from_one_hot", "one_hot"]
 
@@ -55,7 +55,7 @@ class LabelCoding:
             raise ValueError("classes must have at least one label")
         if len(set(classes.tolist())) < len(classes):
             raise ValueError(f"classes must be distinct, got {classes.tolist()!r}")
-        object.__setattr__(self, "classes", freeze(classes))
+        set_fields(self, classes=freeze(classes))
 
     @classmethod
     def of(cls, y: Any) -> "LabelCoding":

@@ -18,7 +18,7 @@ from tractable.distributions.checks import (
     check_probability,
     check_sample_weight,
 )
-from tractable.value import parameters
+from tractable.value import parameters, set_fields
 
 __all__ = [
     "Distribution",
@@ -169,8 +169,7 @@ class Distribution(ABC):
         arrays = as_parameters(self.parameter_ndims, **self._arrays())
         for name, check in checks.items():
             check(name, arrays[name])
-        for name, x in arrays.items():
-            object.__setattr__(self, name, x)
+        set_fields(self, **arrays)
 
     def _event(self, x: Any, name: str = "x", *, like: Array = None, shape: Any = None) -> Array:
         """Return an argument as a float array of the parameters' library, its event axes checked."""

@@ -13,7 +13,7 @@ from tractable.distributions.checks import as_point_weights, check_finite, check
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only
 from tractable.distributions.probabilities import entropy_term, log_or_minus_inf
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Empirical"]
 
@@ -55,8 +55,7 @@ class Empirical(Distribution):
         if x.ndim < 1 or 0 in x.shape:
             raise ValueError(f"values must have points on its first axis, got shape {tuple(x.shape)}")
         check_finite("values", x)
-        object.__setattr__(self, "values", x)
-        object.__setattr__(self, "weights", freeze(as_point_weights(weights, x)))
+        set_fields(self, values=x, weights=freeze(as_point_weights(weights, x)))
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:

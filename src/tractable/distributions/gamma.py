@@ -17,7 +17,7 @@ from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
 from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Gamma", "InverseGamma", "log_gamma_bregman", "reciprocal"]
 
@@ -59,8 +59,9 @@ class Gamma(ScalarFamily):
         name, second = exactly_one(rate=rate, scale=scale)
         given = as_parameters({"shape": 0, name: 0}, **{"shape": shape, name: second})
         check_positive(name, given[name])
-        object.__setattr__(self, "shape", given["shape"])
-        object.__setattr__(self, "rate", given[name] if name == "rate" else reciprocal(name, given[name]))
+        set_fields(
+            self, shape=given["shape"], rate=given[name] if name == "rate" else reciprocal(name, given[name])
+        )
         self._settle(shape=check_positive)
 
     @classmethod

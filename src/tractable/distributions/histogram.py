@@ -29,7 +29,7 @@ from tractable.distributions.vectors import (
 )
 from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["HistogramDensity"]
 
@@ -88,9 +88,12 @@ class HistogramDensity(VectorDistribution):
             raise ValueError("counts must have a positive entry")
         dtype = xp.result_type(counts, *axes)
         axes = tuple(freeze(xp.astype(a, dtype)) for a in axes)
-        object.__setattr__(self, "edges", axes[0] if is_axis(edges) else axes)
-        object.__setattr__(self, "counts", freeze(xp.astype(counts, dtype)))
-        object.__setattr__(self, "names", as_names(names, d))
+        set_fields(
+            self,
+            edges=axes[0] if is_axis(edges) else axes,
+            counts=freeze(xp.astype(counts, dtype)),
+            names=as_names(names, d),
+        )
 
     def _parameters(self) -> dict[str, Any]:
         given = {"edges": self.edges, "counts": self.counts}

@@ -27,7 +27,7 @@ from tractable.distributions.probabilities import as_component_weights, log_or_m
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import increasing_root, least_whole
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Mixture", "log_ratio", "normal_modes"]
 
@@ -86,8 +86,7 @@ class Mixture(Distribution):
         weights = as_component_weights(weights, components)
         batch = broadcast_batches(weights=tuple(weights.shape), components=components.batch_shape)
         components = components if components.batch_shape == batch else components.expand(batch)
-        object.__setattr__(self, "weights", namespace_of(weights).broadcast_to(weights, batch))
-        object.__setattr__(self, "components", components)
+        set_fields(self, weights=namespace_of(weights).broadcast_to(weights, batch), components=components)
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from tractable.distributions.vectors import (
 )
 from tractable.primitives.em import scores_by_pattern
 from tractable.statistics.moments import Moments
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["MultivariateNormal", "condition_precision", "gaussian_from_quadratic"]
 
@@ -69,9 +69,12 @@ class MultivariateNormal(Elliptical):
             structure = as_structure(covariance, like=mean)
         except ValueError as error:
             raise ValueError(str(error).replace("matrix", "covariance", 1)) from None
-        object.__setattr__(self, "mean", as_location("mean", mean, structure))
-        object.__setattr__(self, "structure", structure)
-        object.__setattr__(self, "names", as_names(names, structure.dim))
+        set_fields(
+            self,
+            mean=as_location("mean", mean, structure),
+            structure=structure,
+            names=as_names(names, structure.dim),
+        )
 
     def _parameters(self) -> dict[str, Any]:
         return {"mean": self.mean, "covariance": self.structure, "names": self.names}
@@ -194,6 +197,11 @@ class MultivariateNormal(Elliptical):
         from scipy.special import gammaincinv
 
         return float(np.sqrt(2.0 * gammaincinv(0.5 * self.dim, check_coverage(coverage))))
+
+    def _of(
+        self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any
+    ) -> "MultivariateNormal":
+        return MultivariateNormal(mean=center, covariance=structure, names=self._named(dims))
 
     def _one_column(self) -> Normal:
         return Normal(mean=self.mean[..., 0], variance=self.variance[..., 0])

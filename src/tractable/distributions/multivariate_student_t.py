@@ -19,7 +19,7 @@ from tractable.distributions.vectors import (
     as_names,
     as_scale,
 )
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["MultivariateStudentT", "expected_distance"]
 
@@ -77,10 +77,13 @@ class MultivariateStudentT(Elliptical):
         check_positive("dof", dof)
         xp = namespace_of(location)
         batch = broadcast_batches(dof=tuple(dof.shape), location=tuple(location.shape[:-1]))
-        object.__setattr__(self, "dof", xp.broadcast_to(freeze(xp.astype(dof, location.dtype)), batch))
-        object.__setattr__(self, "location", xp.broadcast_to(location, (*batch, structure.dim)))
-        object.__setattr__(self, "structure", structure)
-        object.__setattr__(self, "names", as_names(names, structure.dim))
+        set_fields(
+            self,
+            dof=xp.broadcast_to(freeze(xp.astype(dof, location.dtype)), batch),
+            location=xp.broadcast_to(location, (*batch, structure.dim)),
+            structure=structure,
+            names=as_names(names, structure.dim),
+        )
 
     def _parameters(self) -> dict[str, Any]:
         return {"dof": self.dof, "location": self.location, "scale": self.structure, "names": self.names}
@@ -168,6 +171,12 @@ class MultivariateStudentT(Elliptical):
         ratio = gammaln(half_dim) - betaln(0.5 * self.dof, half_dim)
         log_volume = self.dim * (namespace_of(self.dof).log(self.dof) + log(pi)) + self.structure.log_det
         return ratio - 0.5 * log_volume
+
+    def _of(
+        self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any
+    ) -> "MultivariateStudentT":
+        given = {"dof": self.dof, "scale": structure, **changes}
+        return MultivariateStudentT(location=center, names=self._named(dims), **given)
 
     def _one_column(self) -> StudentT:
         scale = self.structure.diagonal[..., 0] ** 0.5

@@ -15,7 +15,7 @@ from tractable.data.blocks import BLOCK_ENTRIES, map_entries
 from tractable.distributions.checks import check_finite, check_positive, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.statistics.moments import DiagonalMoments
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Normal"]
 
@@ -55,8 +55,9 @@ class Normal(ScalarFamily):
         name, scale = exactly_one(variance=variance, stddev=stddev)
         given = as_parameters({"mean": 0, name: 0}, **{"mean": mean, name: scale})
         check_positive(name, given[name])
-        object.__setattr__(self, "mean", given["mean"])
-        object.__setattr__(self, "variance", given[name] if name == "variance" else _squared(given[name]))
+        set_fields(
+            self, mean=given["mean"], variance=given[name] if name == "variance" else _squared(given[name])
+        )
         self._settle(mean=check_finite)
 
     @classmethod

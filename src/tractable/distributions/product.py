@@ -9,7 +9,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.vectors import VectorDistribution, as_names, taken
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Product"]
 
@@ -60,8 +60,7 @@ class Product(VectorDistribution):
             raise ValueError("parts must be distributions of one array library, at least one")
         batch = broadcast_batches(**{f"parts[{i}]": part.batch_shape for i, part in enumerate(parts)})
         whole = tuple(part if part.batch_shape == batch else part.expand(batch) for part in parts)
-        object.__setattr__(self, "parts", whole)
-        object.__setattr__(self, "names", as_names(names, sum(map(_width, whole))))
+        set_fields(self, parts=whole, names=as_names(names, sum(map(_width, whole))))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

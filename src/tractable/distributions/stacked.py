@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches, numbers_only
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Stacked"]
 
@@ -57,8 +57,7 @@ class Stacked(Distribution):
         shape = (len(members),) if shape is None else tuple(int(n) for n in shape)
         if int(np.prod(shape)) not in (len(members), 0):
             raise ValueError(f"shape {shape} does not fit {len(members)} members")
-        object.__setattr__(self, "members", members)
-        object.__setattr__(self, "shape", shape)
+        set_fields(self, members=members, shape=shape)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

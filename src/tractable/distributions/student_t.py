@@ -24,7 +24,7 @@ from tractable.distributions.distribution import Univariate, as_columns, as_para
 from tractable.distributions.gamma import reciprocal
 from tractable.distributions.vectors import as_vectors
 from tractable.engines.em import em
-from tractable.value import parameters, value
+from tractable.value import parameters, set_fields, value
 
 __all__ = ["StudentT", "fit_student_t", "in_double_precision"]
 
@@ -72,8 +72,7 @@ class StudentT(Univariate):
         width = (
             given[name] if name == "scale" else namespace_of(given[name]).sqrt(reciprocal(name, given[name]))
         )
-        for field, x in {"dof": given["dof"], "location": given["location"], "scale": width}.items():
-            object.__setattr__(self, field, x)
+        set_fields(self, dof=given["dof"], location=given["location"], scale=width)
         self._settle(dof=check_positive, location=check_finite)
 
     @classmethod

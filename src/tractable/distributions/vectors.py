@@ -15,7 +15,7 @@ from tractable.covariance import Covariance, as_structure, other_dims, resolve_d
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution, broadcast_batches
-from tractable.value import parameters, replace
+from tractable.value import parameters
 
 __all__ = [
     "Elliptical",
@@ -99,12 +99,12 @@ class Elliptical(VectorDistribution):
         """
         return self._observed(self._event(x), "_log_density", -np.inf)
 
-    def marginal(self, dims: Any) -> Self:
+    def marginal(self, dims: Any) -> Any:
         """Return p(x_dims): positions, names or a slice, in the order given."""
         keep = self._resolved(dims)
         return self._of(keep, taken(self._center, keep), self.structure.marginal(keep))
 
-    def condition(self, dims: Any, values: Any = None) -> Self:
+    def condition(self, dims: Any, values: Any = None) -> Any:
         """Return p(x_rest | x_dims = values), with center μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g).
 
         Its matrix is Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
@@ -125,9 +125,9 @@ class Elliptical(VectorDistribution):
         """Return the other parameters that change where the given coordinates are observed."""
         return {}
 
-    def _of(self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any) -> Self:
-        named = {self._center_name: center, self._structure_name: structure, "names": self._named(dims)}
-        return replace(self, **{**named, **changes})
+    @abstractmethod
+    def _of(self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any) -> Any:
+        """Return the distribution of some coordinates, with their center and structure."""
 
     def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
         """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""

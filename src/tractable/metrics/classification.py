@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = [
     "ClassCalibration",
@@ -227,9 +227,7 @@ class ConfusionMatrix:
         rejected = np.array(given, dtype=np.float64)
         if rejected.shape != classes.shape or not np.all(rejected >= 0.0):
             raise ValueError(f"rejected must be {len(counts)} numbers, none negative, got {self.rejected!r}")
-        object.__setattr__(self, "rejected", freeze(rejected))
-        object.__setattr__(self, "counts", freeze(counts))
-        object.__setattr__(self, "classes", freeze(classes))
+        set_fields(self, rejected=freeze(rejected), counts=freeze(counts), classes=freeze(classes))
 
     @property
     def total(self) -> float:

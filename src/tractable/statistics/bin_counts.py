@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.bins import bin_counts
 from tractable.statistics.rows import Statistic, as_rows, as_weights
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["BinCounts", "Bins", "as_edges", "even_edges"]
 
@@ -49,7 +49,7 @@ class Bins:
         edges = tuple(as_edges("edges", axis) for axis in self.edges)
         if not edges:
             raise ValueError("edges must have an array for each column, at least one")
-        object.__setattr__(self, "edges", edges)
+        set_fields(self, edges=edges)
         if self.n_cells > MOST_CELLS:
             raise ValueError(
                 f"edges make {self.n_cells} cells, more than {MOST_CELLS}: take fewer bins, or fewer columns"

@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, check_same_width
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
 
@@ -154,7 +154,7 @@ class ByClass(Statistic):
     dim: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", freeze(np.asarray(self.labels)))
+        set_fields(self, labels=freeze(np.asarray(self.labels)))
 
     @classmethod
     def of(

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.rows import (
     MeanStatistic,
     Statistic,
@@ -46,14 +46,11 @@ class Moments(MeanStatistic):
     """
 
     _extensive: ClassVar = ("weight", "scatter")
+    _frozen: ClassVar = ("mean", "scatter")
 
     weight: Any
     mean: Array
     scatter: Array
-
-    def __post_init__(self) -> None:
-        for name in ("mean", "scatter"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":
@@ -133,16 +130,13 @@ class DiagonalMoments(MeanStatistic):
     """
 
     _extensive: ClassVar = ("weight", "scatter", "total", "unseen")
+    _frozen: ClassVar = ("weight", "mean", "scatter")
 
     weight: Array
     mean: Array
     scatter: Array
     total: Any
     unseen: Any
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "mean", "scatter"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
@@ -233,15 +227,12 @@ class FourthMoments(Statistic):
     """
 
     _extensive: ClassVar = ("moments", "third", "fourth")
+    _frozen: ClassVar = ("unit", "third", "fourth")
 
     moments: Moments
     unit: Array
     third: Array
     fourth: Array
-
-    def __post_init__(self) -> None:
-        for name in ("unit", "third", "fourth"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "FourthMoments":

@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.value import replace
+from tractable.value import replace, set_fields
 
 __all__ = [
     "MeanStatistic",
@@ -39,7 +39,13 @@ class Statistic:
     """
 
     _extensive: ClassVar[tuple[str, ...]] = ("weight",)
+
+    #: Fields that are arrays to be made immutable.
+    _frozen: ClassVar[tuple[str, ...]] = ()
     of: ClassVar[Any]
+
+    def __post_init__(self) -> None:
+        set_fields(self, **{name: freeze(getattr(self, name)) for name in self._frozen})
 
     @classmethod
     def empty(cls, dim: int) -> Self:

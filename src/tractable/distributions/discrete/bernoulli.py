@@ -11,7 +11,7 @@ from tractable.distributions.discrete.counting import Counting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
 from tractable.statistics.counts import Totals
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Bernoulli"]
 
@@ -50,7 +50,7 @@ class Bernoulli(Counting):
         name, x = exactly_one(probability=probability, logit=logit)
         x = as_parameters({name: 0}, **{name: x})[name]
         (check_probability if name == "probability" else check_finite)(name, x)
-        object.__setattr__(self, "given", name)
+        set_fields(self, given=name)
         for other, function in {"probability": sigmoid, "logit": log_odds}.items():
             object.__setattr__(self, other, x if other == name else freeze(function(x)))
 

@@ -17,7 +17,7 @@ from tractable.distributions.probabilities import (
     log_or_minus_inf,
 )
 from tractable.statistics.counts import Counts
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Categorical"]
 
@@ -58,7 +58,7 @@ class Categorical(Counting):
         x = as_parameters({name: 1}, **{name: x})[name]
         if not x.shape[-1]:
             raise ValueError(f"{name} must have at least one category")
-        object.__setattr__(self, "given", name)
+        set_fields(self, given=name)
         if name == "probabilities":
             check_probabilities(name, x)
             x = freeze(as_probabilities(x))
@@ -66,8 +66,7 @@ class Categorical(Counting):
         else:
             check_finite(name, x)
             both = {"probabilities": freeze(softmax(x)), "logits": x}
-        for attribute, array in both.items():
-            object.__setattr__(self, attribute, array)
+        set_fields(self, **both)
 
     def _parameters(self) -> dict[str, Array]:
         return self._arrays()

@@ -18,7 +18,7 @@ from tractable.distributions.discrete.counting import (
 )
 from tractable.distributions.probabilities import as_probabilities
 from tractable.statistics.counts import Totals
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Multinomial", "apportioned"]
 
@@ -55,7 +55,7 @@ class Multinomial(CountVectors):
 
     def __post_init__(self) -> None:
         self._settle(n_trials=check_whole, probabilities=check_probabilities)
-        object.__setattr__(self, "probabilities", freeze(as_probabilities(self.probabilities)))
+        set_fields(self, probabilities=freeze(as_probabilities(self.probabilities)))
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any = None) -> Self:

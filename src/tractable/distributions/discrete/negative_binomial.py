@@ -15,7 +15,7 @@ from tractable.distributions.checks import check_positive, check_probability, ex
 from tractable.distributions.discrete.counting import FittedCounting, as_counts
 from tractable.distributions.distribution import as_parameters
 from tractable.statistics.counts import Counts
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["NegativeBinomial"]
 
@@ -61,8 +61,7 @@ class NegativeBinomial(FittedCounting):
             check_positive("probability", given[name])
             given["mean"] = given["shape"] * (1.0 - given[name]) / given[name]
             check_positive("1 - probability", 1.0 - given[name])
-        object.__setattr__(self, "shape", given["shape"])
-        object.__setattr__(self, "mean", given["mean"])
+        set_fields(self, shape=given["shape"], mean=given["mean"])
         self._settle(shape=check_positive, mean=check_positive)
 
     @classmethod

@@ -34,7 +34,7 @@ from tractable.distributions.smoothed.domain import (
 from tractable.distributions.vectors import VectorDistribution, as_names, over_observed, taken
 from tractable.engines.mode_search import pattern_modes
 from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
-from tractable.value import replace, value
+from tractable.value import replace, set_fields, value
 
 __all__ = ["SmoothedEmpirical"]
 
@@ -126,8 +126,7 @@ class SmoothedEmpirical(VectorDistribution):
             "period": as_ends("period", period, dim),
             "names": None if dim is None else as_names(names, dim),
         }
-        for name, given in found.items():
-            object.__setattr__(self, name, given)
+        set_fields(self, **found)
         check_window(window)
         self._check_domain()
 
