@@ -135,8 +135,7 @@ class Beta(ScalarFamily):
     def entropy(self) -> Array:
         return beta_entropy(self.alpha, self.beta)
 
-    def kl_divergence(self, other: "Beta") -> Array:
-        self._check_family(other)
+    def _divergence(self, other: "Beta") -> Array:
         return beta_divergence(self.alpha, self.beta, other.alpha, other.beta)
 
     def _sample(self, n: int, rng: Any) -> Array:

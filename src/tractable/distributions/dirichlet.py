@@ -162,13 +162,11 @@ class Dirichlet(VectorDistribution):
         xp = namespace_of(self.concentration)
         return _log_beta(self.concentration) - xp.sum((self.concentration - 1.0) * self.mean_log, axis=-1)
 
-    def kl_divergence(self, other: "Dirichlet") -> Array:
-        """See `Distribution.kl_divergence`: log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
-        self._check_family(other)
+    def _divergence(self, other: "Dirichlet") -> Array:
+        """Return log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
         xp = namespace_of(self.concentration)
         spread = xp.sum((self.concentration - other.concentration) * self.mean_log, axis=-1)
-        divergence = _log_beta(other.concentration) - _log_beta(self.concentration) + spread
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return _log_beta(other.concentration) - _log_beta(self.concentration) + spread
 
     def marginal(self, dims: Any) -> "Beta | Dirichlet":
         """Return the distribution of one entry, a Beta, or of several and the rest, a Dirichlet.

@@ -45,7 +45,7 @@ class Distribution(ABC):
 
     Arguments and results have shape ``(*sample, *batch_shape, *event_shape)`` and broadcast. A family gives
     its parameters as fields, in `parameter_ndims` how many of their axes belong to one event, calls
-    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `kl_divergence` and the
+    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `_divergence` and the
     properties `mean`, `variance` and `mode`; where they exist also `cdf`, `icdf` and `interval`.
     """
 
@@ -113,9 +113,16 @@ class Distribution(ABC):
     def entropy(self) -> Array:
         """Return -E[log p(x)] in nats, (*batch,)."""
 
-    @abstractmethod
     def kl_divergence(self, other: Any) -> Array:
         """Return E[log p(x) - log q(x)] under p, this distribution, with q the other of its family."""
+        self._check_family(other)
+        found = self._divergence(other)
+        xp = namespace_of(found)
+        return xp.where(found < 0, xp.zeros_like(found), found)  # by rounding
+
+    def _divergence(self, other: Any) -> Array:
+        """Return the divergence from another of the family; see `kl_divergence`."""
+        raise NotImplementedError(f"{type(self).__name__} has no divergence")
 
     @abstractmethod
     def _sample(self, n: int, rng: Any) -> Array:

@@ -165,9 +165,8 @@ class Empirical(Distribution):
         xp = namespace_of(self.masses)
         return xp.sum(entropy_term(self.masses, log_or_minus_inf(self.masses)))
 
-    def kl_divergence(self, other: "Empirical") -> Array:
-        """See `Distribution.kl_divergence`: infinite where the other sample lacks one of these points."""
-        self._check_family(other)
+    def _divergence(self, other: "Empirical") -> Array:
+        """Return Σ p log p/q over the atoms: infinite where the other sample lacks one of these points."""
         xp = namespace_of(self.masses)
         ratio = log_or_minus_inf(self.masses) - other.log_prob(self.atoms)
         return xp.sum(self.masses * ratio)

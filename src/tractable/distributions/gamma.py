@@ -144,8 +144,7 @@ class Gamma(ScalarFamily):
     def entropy(self) -> Array:
         return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
 
-    def kl_divergence(self, other: "Gamma") -> Array:
-        self._check_family(other)
+    def _divergence(self, other: "Gamma") -> Array:
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
     def _sample(self, n: int, rng: Any) -> Array:
@@ -252,9 +251,8 @@ class InverseGamma(ScalarFamily):
         rest = stirling_error(self.shape) + (self.shape + 1.0) * log_minus_digamma(self.shape)
         return xp.log(self.scale) - 1.5 * xp.log(self.shape) + 0.5 * log(2.0 * pi) + rest
 
-    def kl_divergence(self, other: "InverseGamma") -> Array:
-        """See `Distribution.kl_divergence`: that of the Gammas of 1/x."""
-        self._check_family(other)
+    def _divergence(self, other: "InverseGamma") -> Array:
+        """Return the divergence of the Gammas of 1/x."""
         return gamma_divergence(self.shape, other.shape, other.scale / self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:

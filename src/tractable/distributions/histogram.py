@@ -283,9 +283,8 @@ class HistogramDensity(VectorDistribution):
         xp = namespace_of(self.counts)
         return xp.sum(self._flat(entropy_term(self.probabilities, self.log_heights)), axis=-1)
 
-    def kl_divergence(self, other: "HistogramDensity") -> Array:
-        """See `Distribution.kl_divergence`: Σ p_i log(p_i / q_i), over the same bins."""
-        self._check_family(other)
+    def _divergence(self, other: "HistogramDensity") -> Array:
+        """Return Σ p_i log(p_i / q_i), over the same bins."""
         if not Bins(edges=self._axes).same_as(Bins(edges=other._axes)):  # noqa: SLF001
             raise ValueError("other must be a histogram over the same edges")
         (p, log_p), (q, log_q) = ((s, log_or_minus_inf(s)) for s in (self.probabilities, other.probabilities))

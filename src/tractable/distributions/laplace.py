@@ -98,12 +98,8 @@ class Laplace(Univariate):
     def entropy(self) -> Array:
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
 
-    def kl_divergence(self, other: "Laplace") -> Array:
-        """See `Distribution.kl_divergence`.
-
-        It is r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁.
-        """
-        self._check_family(other)
+    def _divergence(self, other: "Laplace") -> Array:
+        """Return r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁."""
         xp = namespace_of(self.scale)
         ratio = self.scale / other.scale
         shift = xp.abs(self.location - other.location) / self.scale
@@ -211,9 +207,8 @@ class MultivariateLaplace(VectorDistribution):
     def entropy(self) -> Array:
         return self.dim - self.log_peak
 
-    def kl_divergence(self, other: "MultivariateLaplace") -> Array:
+    def _divergence(self, other: "MultivariateLaplace") -> Array:
         """See `Distribution.kl_divergence`, for the same norm; with L2 and d > 1 by quadrature, to 1e-12."""
-        self._check_family(other)
         if other.norm != self.norm and self.dim > 1:
             raise ValueError(f"other must have the norm {self.norm!r}, got {other.norm!r}")
         xp = namespace_of(self.location)
@@ -221,8 +216,7 @@ class MultivariateLaplace(VectorDistribution):
         by_coordinates = self.norm == "l1" or self.dim == 1
         scale = self.scale + xp.zeros_like(offset[..., 0])
         distance = _mean_sum(offset, scale) if by_coordinates else expected_distance(offset, scale)
-        divergence = distance / other.scale - other.log_peak - self.entropy()
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return distance / other.scale - other.log_peak - self.entropy()
 
     @property
     def log_peak(self) -> Array:

@@ -124,16 +124,14 @@ class MultivariateNormal(Elliptical):
     def entropy(self) -> Array:
         return self._over_batch(0.5 * (self.dim * (1.0 + LOG_2PI) + self.structure.log_det), 0)
 
-    def kl_divergence(self, other: "MultivariateNormal") -> Array:
-        """See `Distribution.kl_divergence`: ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
-        self._check_family(other)
+    def _divergence(self, other: "MultivariateNormal") -> Array:
+        """Return ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
         xp = namespace_of(self.mean)
         root = self.structure.root(len(other.structure.batch_shape))
         spread = xp.sum(other.structure.whiten(root) ** 2, axis=(0, -1))
         shift = other.structure.mahalanobis(self.mean, other.mean)
         ratio = other.structure.log_det - self.structure.log_det
-        divergence = 0.5 * (spread - self.dim + shift + ratio)
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return 0.5 * (spread - self.dim + shift + ratio)
 
     def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
         """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""

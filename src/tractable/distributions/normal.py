@@ -105,9 +105,8 @@ class Normal(ScalarFamily):
     def entropy(self) -> Array:
         return 0.5 * (namespace_of(self.variance).log(self.variance) + log(2.0 * pi * e))
 
-    def kl_divergence(self, other: "Normal") -> Array:
-        """See `Distribution.kl_divergence`: ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
-        self._check_family(other)
+    def _divergence(self, other: "Normal") -> Array:
+        """Return ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
         xp = namespace_of(self.mean)
         with np.errstate(over="ignore", invalid="ignore"):
             excess = (self.variance - other.variance) / other.variance

@@ -115,9 +115,8 @@ class Product(VectorDistribution):
     def entropy(self) -> Array:
         return _total(part.entropy() for part in self.parts)
 
-    def kl_divergence(self, other: "Product") -> Array:
-        """See `Distribution.kl_divergence`: the sum of the parts', of which the families must agree."""
-        self._check_family(other)
+    def _divergence(self, other: "Product") -> Array:
+        """Return the sum of the parts' divergences, of which the families must agree."""
         if list(map(_width, self.parts)) != list(map(_width, other.parts)):
             raise ValueError("other must have parts for the same columns")
         return _total(p.kl_divergence(q) for p, q in zip(self.parts, other.parts, strict=True))

@@ -92,9 +92,8 @@ class Uniform(ScalarFamily):
     def entropy(self) -> Array:
         return namespace_of(self.low).log(self._half) + log(2.0)
 
-    def kl_divergence(self, other: "Uniform") -> Array:
-        """See `Distribution.kl_divergence`: the log ratio of the widths, if the other holds this one."""
-        self._check_family(other)
+    def _divergence(self, other: "Uniform") -> Array:
+        """Return the log ratio of the widths, if the other holds this one."""
         xp = namespace_of(self.low)
         held = (other.low <= self.low) & (self.high <= other.high)
         divergence = other.entropy() - self.entropy()

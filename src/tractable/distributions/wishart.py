@@ -155,8 +155,7 @@ class Wishart(WishartFamily):
         spread = (half - 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * log_2_scale + multigammaln(half, d) - spread + half * d
 
-    def kl_divergence(self, other: "Wishart") -> Array:
-        self._check_family(other)
+    def _divergence(self, other: "Wishart") -> Array:
         root = solve_triangular(other.cholesky, self.cholesky)
         spread = namespace_of(root).sum(root * root, axis=(-2, -1))
         return wishart_divergence(self.dof, other.dof, spread, other.log_det - self.log_det, self.dim)
@@ -242,9 +241,8 @@ class InverseWishart(WishartFamily):
         spread = (half + 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * (self.log_det - d * log(2.0)) + multigammaln(half, d) - spread + half * d
 
-    def kl_divergence(self, other: "InverseWishart") -> Array:
-        """See `Distribution.kl_divergence`: that of the two Wisharts of the inverses."""
-        self._check_family(other)
+    def _divergence(self, other: "InverseWishart") -> Array:
+        """Return the divergence of the two Wisharts of the inverses."""
         root = solve_triangular(self.cholesky, other.cholesky)
         spread = namespace_of(root).sum(root * root, axis=(-2, -1))
         return wishart_divergence(self.dof, other.dof, spread, self.log_det - other.log_det, self.dim)
@@ -371,7 +369,6 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
 
 def wishart_divergence(dof: Array, other: Array, spread: Array, log_ratio: Array, dim: int) -> Array:
     """Return KL between Wisharts, with spread = tr W₂⁻¹W₁ and log_ratio = log |W₂|/|W₁|."""
-    xp = namespace_of(dof)
     half, half_other = 0.5 * dof, 0.5 * other
     divergence = (
         half * (spread - dim)
@@ -380,7 +377,7 @@ def wishart_divergence(dof: Array, other: Array, spread: Array, log_ratio: Array
         - multigammaln(half, dim)
         + (half - half_other) * multidigamma(half, dim)
     )
-    return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+    return namespace_of(dof).where(divergence > 0, divergence, 0.0 * divergence)
 
 
 def bartlett(rng: Any, n: int, dof: Array, dim: int) -> Array:

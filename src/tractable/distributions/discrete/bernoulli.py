@@ -96,9 +96,8 @@ class Bernoulli(Counting):
         ones, zeros = (entropy_term(*p) for p in self._probabilities())
         return ones + zeros
 
-    def kl_divergence(self, other: "Bernoulli") -> Array:
-        """See `Distribution.kl_divergence`: μ log μ/μ' + (1 - μ) log (1 - μ)/(1 - μ')."""
-        self._check_family(other)
+    def _divergence(self, other: "Bernoulli") -> Array:
+        """Return μ log μ/μ' + (1 - μ) log (1 - μ)/(1 - μ')."""
         pairs = zip(self._probabilities(), other._probabilities(), strict=True)  # noqa: SLF001
         ones, zeros = (divergence_term(*own, *its) for own, its in pairs)
         return ones + zeros

@@ -94,12 +94,11 @@ class Binomial(Counting):
         mode = xp.ceil((self.n_trials + 1.0) * self.probability) - 1.0
         return xp.where(mode > 0, mode, xp.zeros_like(mode))
 
-    def kl_divergence(self, other: "Binomial") -> Array:
-        """See `Distribution.kl_divergence`: n times that of one trial where both have n trials.
+    def _divergence(self, other: "Binomial") -> Array:
+        """Return n times the divergence of one trial where both have n trials.
 
         Of more trials from fewer it is infinite, and of fewer from more a sum.
         """
-        self._check_family(other)
         xp = namespace_of(self.probability)
         one = Bernoulli(probability=self.probability).kl_divergence(Bernoulli(probability=other.probability))
         n, m = xp.broadcast_arrays(self.n_trials + 0.0 * one, other.n_trials + 0.0 * one)

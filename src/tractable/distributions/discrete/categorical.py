@@ -166,9 +166,8 @@ class Categorical(Counting):
             entropy_term(self.probabilities, self._log_probabilities), axis=-1
         )
 
-    def kl_divergence(self, other: "Categorical") -> Array:
-        """See `Distribution.kl_divergence`: Σ μ_k log μ_k/μ'_k."""
-        self._check_family(other)
+    def _divergence(self, other: "Categorical") -> Array:
+        """Return Σ μ_k log μ_k/μ'_k."""
         if other.n_classes != self.n_classes:
             raise ValueError(f"other must have {self.n_classes} categories, got {other.n_classes}")
         theirs = other._log_probabilities  # noqa: SLF001

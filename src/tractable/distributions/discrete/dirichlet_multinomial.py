@@ -107,9 +107,8 @@ class BetaBinomial(Counting):
         ends = xp.where(self.alpha > self.beta, n, xp.zeros_like(n))
         return xp.where(bend > 0, inner, ends)
 
-    def kl_divergence(self, other: "BetaBinomial") -> Array:
-        """See `Distribution.kl_divergence`: a sum over the support, infinite from fewer trials."""
-        self._check_family(other)
+    def _divergence(self, other: "BetaBinomial") -> Array:
+        """Return the divergence as a sum over the support, infinite from fewer trials."""
         xp = namespace_of(self.alpha)
         more = self.n_trials > other.n_trials
         n = xp.where(more, xp.zeros_like(self.n_trials), self.n_trials + 0.0 * other.n_trials)
@@ -244,9 +243,8 @@ class DirichletMultinomial(CountVectors):
     def entropy(self) -> Array:
         return whole_term(self.n_trials, self._strength) - self._summed(self._terms)
 
-    def kl_divergence(self, other: "DirichletMultinomial") -> Array:
-        """See `Distribution.kl_divergence`: sums over the counts, and infinite where N differs."""
-        self._check_family(other)
+    def _divergence(self, other: "DirichletMultinomial") -> Array:
+        """Return the divergence by sums over the counts, infinite where N differs."""
         xp = namespace_of(self.concentration)
         zero = 0.0 * (self.n_trials + other.n_trials)
         own = DirichletMultinomial(
@@ -256,8 +254,7 @@ class DirichletMultinomial(CountVectors):
         there = DirichletMultinomial(n_trials=own.n_trials, concentration=other.concentration)
         each = own._summed(lambda x: own._terms(x) - there._terms(x))
         whole = whole_term(own.n_trials, own._strength) - whole_term(own.n_trials, there._strength)
-        found = each - whole
-        return xp.where(alike, xp.where(found > 0, found, 0.0 * found), xp.full_like(found, xp.inf))
+        return xp.where(alike, each - whole, xp.full_like(whole, xp.inf))
 
     @property
     def _strength(self) -> Array:

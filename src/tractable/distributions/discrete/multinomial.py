@@ -99,9 +99,8 @@ class Multinomial(CountVectors):
         each = self._summed(lambda x: factorial_rest(x) + count_deviance(x, self.mean))
         return each - factorial_rest(self.n_trials)
 
-    def kl_divergence(self, other: "Multinomial") -> Array:
-        """See `Distribution.kl_divergence`: N Σ μ_k log μ_k/μ'_k, and infinite where N differs."""
-        self._check_family(other)
+    def _divergence(self, other: "Multinomial") -> Array:
+        """Return N Σ μ_k log μ_k/μ'_k, and infinite where N differs."""
         one = Categorical(probabilities=self.probabilities).kl_divergence(
             Categorical(probabilities=other.probabilities)
         )

@@ -91,14 +91,11 @@ class NegativeBinomial(FittedCounting):
         mode = xp.ceil(self.mean * ((self.shape - 1.0) / self.shape)) - 1.0
         return xp.where(mode > 0, mode, xp.zeros_like(mode))
 
-    def kl_divergence(self, other: "NegativeBinomial") -> Array:
-        """See `Distribution.kl_divergence`: a sum over the counts."""
-        self._check_family(other)
-        xp = namespace_of(self.mean)
+    def _divergence(self, other: "NegativeBinomial") -> Array:
+        """Return the divergence as a sum over the counts."""
         zero = 0.0 * (other.mean + self.mean)
         wide = NegativeBinomial(shape=self.shape + zero, mean=self.mean + zero)
-        divergence = wide._expected(lambda k: wide._log_mass(k) - other._log_mass(k))  # noqa: SLF001
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return wide._expected(lambda k: wide._log_mass(k) - other._log_mass(k))  # noqa: SLF001
 
     def _log_mass(self, k: Array) -> Array:
         """Stirling's formula for all three factorials, their large terms cancelled on paper."""

@@ -67,9 +67,8 @@ class Poisson(FittedCounting):
         mode = xp.ceil(self.rate) - 1.0
         return xp.where(mode > 0, mode, xp.zeros_like(mode))
 
-    def kl_divergence(self, other: "Poisson") -> Array:
-        """See `Distribution.kl_divergence`: λ log λ/λ' + λ' - λ."""
-        self._check_family(other)
+    def _divergence(self, other: "Poisson") -> Array:
+        """Return λ log λ/λ' + λ' - λ."""
         return count_deviance(self.rate, other.rate)
 
     def __add__(self, other: Any) -> "Poisson":
