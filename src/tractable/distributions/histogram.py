@@ -22,11 +22,7 @@ from tractable.distributions.dirichlet import Dirichlet
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Univariate, numbers_only
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
-from tractable.distributions.vectors import (
-    VectorDistribution,
-    as_names,
-    over_observed,
-)
+from tractable.distributions.vectors import VectorDistribution, as_names, over_observed
 from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import set_fields, value

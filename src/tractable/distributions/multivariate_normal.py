@@ -13,14 +13,7 @@ from tractable.arrays.random import standard_normal
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.distributions.checks import check_coverage, check_sample_weight
 from tractable.distributions.normal import Normal
-from tractable.distributions.vectors import (
-    Elliptical,
-    as_location,
-    as_names,
-    as_values,
-    as_vectors,
-    taken,
-)
+from tractable.distributions.vectors import Elliptical, as_location, as_names, as_values, as_vectors, taken
 from tractable.primitives.em import scores_by_pattern
 from tractable.statistics.moments import Moments
 from tractable.value import set_fields, value

@@ -13,12 +13,7 @@ from tractable.covariance import Covariance
 from tractable.distributions.checks import check_coverage, check_positive
 from tractable.distributions.distribution import broadcast_batches
 from tractable.distributions.student_t import StudentT, fit_student_t, in_double_precision
-from tractable.distributions.vectors import (
-    Elliptical,
-    as_location,
-    as_names,
-    as_scale,
-)
+from tractable.distributions.vectors import Elliptical, as_location, as_names, as_scale
 from tractable.value import set_fields, value
 
 __all__ = ["MultivariateStudentT", "expected_distance"]

@@ -14,12 +14,7 @@ from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
 from tractable.arrays.special import betaln, stdtr, stdtrit
 from tractable.data.source import Whole
-from tractable.distributions.checks import (
-    check_finite,
-    check_positive,
-    exactly_one,
-    row_weights,
-)
+from tractable.distributions.checks import check_finite, check_positive, exactly_one, row_weights
 from tractable.distributions.distribution import Univariate, as_columns, as_parameters, like_columns
 from tractable.distributions.gamma import reciprocal
 from tractable.distributions.vectors import as_vectors

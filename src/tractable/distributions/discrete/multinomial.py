@@ -10,12 +10,7 @@ from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.distributions.checks import check_probabilities
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.categorical import Categorical
-from tractable.distributions.discrete.counting import (
-    CountVectors,
-    as_counts,
-    check_whole,
-    one_total,
-)
+from tractable.distributions.discrete.counting import CountVectors, as_counts, check_whole, one_total
 from tractable.distributions.probabilities import as_probabilities
 from tractable.statistics.counts import Totals
 from tractable.value import set_fields, value
