@@ -260,10 +260,7 @@ def expected_distance(offset: Array, scale: Array) -> Array:
     shape = xp.full_like(shifts[..., 0], 0.5 * (dim + 1))
     log_scales, weights = _log_gamma_nodes(shape)
     spread = Spread(
-        eigenvalues=xp.ones_like(shifts),
-        shifts=shifts,
-        log_scales=log_scales + log(dim + 1),
-        weights=weights,
+        eigenvalues=xp.ones_like(shifts), shifts=shifts, log_scales=log_scales + log(dim + 1), weights=weights
     )
     size = xp.log(spread.typical * (dim + 1))
     low, high = -2.0 * _DECAY - size, 2.0 * _DECAY - 0.0 * size

@@ -69,13 +69,7 @@ class Standardizer:
 
     @classmethod
     def from_stddev(
-        cls,
-        mean: Array,
-        stddev: Array,
-        *,
-        common: bool = False,
-        exact: bool = False,
-        centered: bool = True,
+        cls, mean: Array, stddev: Array, *, common: bool = False, exact: bool = False, centered: bool = True
     ) -> "Standardizer":
         """Return the standardizer of columns with these means and standard deviations, (d,).
 

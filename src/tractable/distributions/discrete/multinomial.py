@@ -115,8 +115,7 @@ class Multinomial(CountVectors):
         among_rest = p / np.where(rest > 0, rest, 1.0)
         trials = np.broadcast_to(to_numpy(self.n_trials).astype(np.int64), (n, *self.batch_shape))
         return as_counts(
-            drawn_in_turn(rng, trials, lambda k: among_rest[..., k], self.n_classes),
-            self.probabilities,
+            drawn_in_turn(rng, trials, lambda k: among_rest[..., k], self.n_classes), self.probabilities
         )
 
 
