@@ -23,15 +23,11 @@ from tractable.conjugate.increments import (
     gamma_increment_from_best,
 )
 from tractable.conjugate.model import AdditiveModel
-from tractable.distributions.beta import Beta
-from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.binomial import Binomial
-from tractable.distributions.discrete.categorical import Categorical
+from tractable.distributions.dirichlet import Beta, Dirichlet
+from tractable.distributions.discrete.binomial import Bernoulli, Binomial
+from tractable.distributions.discrete.categorical import Categorical, Multinomial
 from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial, DirichletMultinomial
-from tractable.distributions.discrete.multinomial import Multinomial
-from tractable.distributions.discrete.negative_binomial import NegativeBinomial
-from tractable.distributions.discrete.poisson import Poisson
+from tractable.distributions.discrete.poisson import NegativeBinomial, Poisson
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.gamma import Gamma
 from tractable.statistics.counts import Counts, Totals

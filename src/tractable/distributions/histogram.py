@@ -11,14 +11,13 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.distributions.beta import Beta
 from tractable.distributions.checks import (
     check_coverage,
     check_nonnegative,
     check_positive,
     check_sample_weight,
 )
-from tractable.distributions.dirichlet import Dirichlet
+from tractable.distributions.dirichlet import Beta, Dirichlet
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Univariate, numbers_only
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.distributions.discrete.bernoulli import Bernoulli
+from tractable.distributions.discrete.binomial import Bernoulli
 from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.normal import Normal

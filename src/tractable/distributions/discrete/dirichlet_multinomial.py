@@ -11,6 +11,7 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import digamma
 from tractable.distributions.checks import check_positive, row_weights
+from tractable.distributions.discrete.categorical import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.discrete.counting import (
     Counting,
     CountVectors,
@@ -19,7 +20,6 @@ from tractable.distributions.discrete.counting import (
     looked_up,
     one_total,
 )
-from tractable.distributions.discrete.multinomial import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.distribution import as_parameters
 from tractable.engines.newton import newton
 from tractable.statistics.counts import Totals
