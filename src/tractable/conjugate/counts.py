@@ -93,10 +93,8 @@ class CountTotals(Statistic):
         """Number of columns."""
         return self.totals.dim
 
-    def __add__(self, other: "CountTotals") -> "CountTotals":
+    def _merged(self, other: "CountTotals") -> "CountTotals":
         """Merge: sums add up, and each part is as much less probable as its mean is from the common one."""
-        if not isinstance(other, CountTotals):
-            return NotImplemented
         totals = self.totals + other.totals
         parts = [part.log_base - part.weight * _distance(part.totals, totals) for part in (self, other)]
         return CountTotals(totals=totals, log_base=parts[0] + parts[1])

@@ -61,10 +61,8 @@ class ScatterAbout(Statistic):
         """Number of columns."""
         return int(self.scatter.shape[-1])
 
-    def __add__(self, other: "ScatterAbout") -> "ScatterAbout":
+    def _merged(self, other: "ScatterAbout") -> "ScatterAbout":
         """Merge: everything adds up."""
-        if not isinstance(other, ScatterAbout):
-            return NotImplemented
         other.check_about(self.point)
         return ScatterAbout(
             weight=self.weight + other.weight, point=self.point, scatter=self.scatter + other.scatter

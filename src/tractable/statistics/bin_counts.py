@@ -144,10 +144,8 @@ class BinCounts(Statistic):
         """Weight of all rows, those outside too."""
         return self.weight + self.outside
 
-    def __add__(self, other: "BinCounts") -> "BinCounts":
+    def _merged(self, other: "BinCounts") -> "BinCounts":
         """Merge: counts add up, in the same bins."""
-        if not isinstance(other, BinCounts):
-            return NotImplemented
         if self.bins is not other.bins and not self.bins.same_as(other.bins):
             raise ValueError("cannot merge counts in different bins: the edges or the weighting are others")
         return BinCounts(

@@ -10,7 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, check_same_width
+from tractable.statistics.rows import Statistic
 from tractable.value import set_fields, value
 
 __all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
@@ -197,11 +197,8 @@ class ByClass(Statistic):
         """Iterate over labels and their statistics."""
         return iter(zip(self.labels.tolist(), self.parts, strict=True))
 
-    def __add__(self, other: "ByClass") -> "ByClass":
+    def _merged(self, other: "ByClass") -> "ByClass":
         """Add the statistics of equal labels, and keep the others."""
-        if not isinstance(other, ByClass):
-            return NotImplemented
-        check_same_width(self, other)
         if not (len(self.parts) and len(other.parts)):
             return self if len(self.parts) else other
         if np.array_equal(self.labels, other.labels):

@@ -90,10 +90,8 @@ class Counts(Statistic):
         none = xp.zeros(shape, dtype=self.counts.dtype, device=device(self.counts))
         return Counts(counts=xp.concat([self.counts, none], axis=-1))
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def _merged(self, other: "Counts") -> "Counts":
         """Merge: counts add up."""
-        if not isinstance(other, Counts):
-            return NotImplemented
         if self.counts.shape[:-1] != other.counts.shape[:-1]:
             raise ValueError(
                 f"cannot merge counts of columns {tuple(self.counts.shape[:-1])} "
@@ -160,10 +158,8 @@ class Totals(Statistic):
             raise ValueError("a mean needs rows of positive weight, and there are none")
         return self.total / self.weight
 
-    def __add__(self, other: "Totals") -> "Totals":
+    def _merged(self, other: "Totals") -> "Totals":
         """Merge: weights and sums add up."""
-        if not isinstance(other, Totals):
-            return NotImplemented
         if self.total.shape != other.total.shape:
             raise ValueError(
                 f"cannot merge totals of columns {tuple(self.total.shape)} "

@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, as_rows, as_weights, check_same_width, check_squares
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
@@ -78,11 +78,8 @@ class IncompleteMoments(Statistic):
         """Weight of the rows in which nothing was observed."""
         return float(self.parts[()].weight) if () in self.parts else 0.0
 
-    def __add__(self, other: "IncompleteMoments") -> "IncompleteMoments":
+    def _merged(self, other: "IncompleteMoments") -> "IncompleteMoments":
         """Merge pattern by pattern."""
-        if not isinstance(other, IncompleteMoments):
-            return NotImplemented
-        check_same_width(self, other)
         parts = dict(self.parts)
         for observed, part in other.parts.items():
             parts[observed] = parts[observed] + part if observed in parts else part

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.statistics.rows import Statistic, check_same_width
+from tractable.statistics.rows import Statistic
 from tractable.value import value
 
 __all__ = ["KeptValues"]
@@ -60,11 +60,8 @@ class KeptValues(Statistic):
         """Weight of the rows."""
         return float(self.weights.sum())
 
-    def __add__(self, other: "KeptValues") -> "KeptValues":
+    def _merged(self, other: "KeptValues") -> "KeptValues":
         """Keep the rows of both."""
-        if not isinstance(other, KeptValues):
-            return NotImplemented
-        check_same_width(self, other)
         return KeptValues(
             values=np.concatenate([self.values, other.values]),
             weights=np.concatenate([self.weights, other.weights]),

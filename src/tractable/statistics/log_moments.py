@@ -53,11 +53,11 @@ class LogMoments(MeanStatistic):
         """Mean of log x, (d,)."""
         return namespace_of(self.mean).log(self.mean) - self.gap
 
-    def __add__(self, other: Self) -> Self:
+    def _merged(self, other: Self) -> Self:
         """Merge: gaps add up with the deviance of the means from the common one."""
         if type(other) is not type(self):
             return NotImplemented
-        fractions, weight, mean = _merged(self, other)
+        fractions, weight, mean = _joint_mean(self, other)
         gap = sum(
             fraction * (part.gap + _deviance(mean, part.mean))
             for fraction, part in zip(fractions, (self, other), strict=True)
@@ -117,11 +117,9 @@ class UnitLogMoments(MeanStatistic):
         gaps = _other_deviance(part["mean"], x)
         return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
 
-    def __add__(self, other: "UnitLogMoments") -> "UnitLogMoments":
+    def _merged(self, other: "UnitLogMoments") -> "UnitLogMoments":
         """Merge: gaps add up with the deviances of the means from the common one."""
-        if not isinstance(other, UnitLogMoments):
-            return NotImplemented
-        fractions, weight, mean = _merged(self, other)
+        fractions, weight, mean = _joint_mean(self, other)
         parts = list(zip(fractions, (self, other), strict=True))
         gap = sum(f * (part.gap + _deviance(mean, part.mean)) for f, part in parts)
         other_gap = sum(f * (part.other_gap + _other_deviance(mean, part.mean)) for f, part in parts)
@@ -166,7 +164,7 @@ def _other_deviance(mean: Array, x: Array) -> Array:
     return xp.where(known, found, xp.zeros_like(found))
 
 
-def _merged(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
+def _joint_mean(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
     """Return the fractions of the weight of two statistics, their joint weight and mean."""
     weight, fraction, step = pairwise_update(a, b)
     return (1.0 - fraction, fraction), weight, a.mean + fraction * step

@@ -10,7 +10,6 @@ from tractable.statistics.rows import (
     Statistic,
     as_rows,
     as_weights,
-    check_same_width,
     check_squares,
     counts,
     or_one,
@@ -72,10 +71,8 @@ class Moments(MeanStatistic):
             scatter=root.T @ root - total * remainder[:, None] * remainder[None, :],
         )
 
-    def __add__(self, other: "Moments") -> "Moments":
+    def _merged(self, other: "Moments") -> "Moments":
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
-        if not isinstance(other, Moments):
-            return NotImplemented
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
         between = _column(self.weight * fraction, xp) * step
@@ -188,10 +185,8 @@ class DiagonalMoments(MeanStatistic):
             unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
         )
 
-    def __add__(self, other: "DiagonalMoments") -> "DiagonalMoments":
+    def _merged(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""
-        if not isinstance(other, DiagonalMoments):
-            return NotImplemented
         weight, fraction, step = pairwise_update(self, other)
         return DiagonalMoments(
             weight=weight,
@@ -260,11 +255,8 @@ class FourthMoments(Statistic):
         """Number of columns."""
         return self.moments.dim
 
-    def __add__(self, other: "FourthMoments") -> "FourthMoments":
+    def _merged(self, other: "FourthMoments") -> "FourthMoments":
         """Merge: the powers of both about the common mean, by the binomial theorem."""
-        if not isinstance(other, FourthMoments):
-            return NotImplemented
-        check_same_width(self, other)
         moments = self.moments + other.moments
         step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
         counted = self.weight > 0 and other.weight > 0

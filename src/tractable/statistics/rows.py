@@ -52,6 +52,17 @@ class Statistic:
         """Return the statistic of no rows of `dim` columns."""
         return cls.of(np.zeros((0, dim)))
 
+    def __add__(self, other: Self) -> Self:
+        """Merge: return the statistic of both sets of rows."""
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
+            return NotImplemented
+        check_same_width(self, other)
+        return self._merged(other)
+
+    def _merged(self, other: Any) -> Any:
+        """Return the statistic of both sets of rows, of the same kind and columns."""
+        raise NotImplementedError
+
     def discount(self, rate: float) -> Self:
         """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""
         rate = check_rate(rate)
@@ -86,7 +97,6 @@ def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
     The mean of both is a.mean + fraction · step; their scatter is larger than the sum of the scatters by
     a.weight · fraction · step stepᵀ (Chan, Golub and LeVeque, 1983).
     """
-    check_same_width(a, b)
     weight = a.weight + b.weight
     return weight, b.weight / or_one(weight, namespace_of(a.mean)), b.mean - a.mean
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from tractable.statistics.rows import Statistic, check_same_width
+from tractable.statistics.rows import Statistic
 from tractable.value import value
 
 __all__ = ["SideBySide"]
@@ -41,11 +41,8 @@ class SideBySide(Statistic):
     dim: int
     about: Any = None
 
-    def __add__(self, other: "SideBySide") -> "SideBySide":
+    def _merged(self, other: "SideBySide") -> "SideBySide":
         """Add the statistics of equal columns."""
-        if not isinstance(other, SideBySide):
-            return NotImplemented
-        check_same_width(self, other)
         about = _both(self.about, other.about)
         mine, theirs = (
             each if about is each.about or each.about is None else about.recoded(each)

@@ -148,7 +148,7 @@ class ColumnSummary(Statistic):
         high = np.fmax.reduce(counted, axis=0, initial=-np.inf)
         return cls(moments=DiagonalMoments.of(x, weights), low=low, high=high)
 
-    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
+    def _merged(self, other: "ColumnSummary") -> "ColumnSummary":
         return replace(
             self,
             moments=self.moments + other.moments,
