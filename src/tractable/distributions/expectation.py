@@ -17,7 +17,7 @@ from tractable.value import value
 
 __all__ = ["Estimate", "expectation"]
 
-#: How many draws to average over, unless told.
+#: How many draws to average over, by default.
 N_DRAWS = 10_000
 
 #: The largest number of terms to sum at once.

@@ -31,7 +31,7 @@ from tractable.value import set_fields, value
 
 __all__ = ["Mixture", "log_ratio", "normal_modes"]
 
-#: How many draws the entropy and the divergence average over, unless told.
+#: How many draws the entropy and the divergence average over, by default.
 N_DRAWS = 65_536
 
 #: Levels of the quantiles in the tails of each component on the grid that modes are searched on; between them

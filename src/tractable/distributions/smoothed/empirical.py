@@ -38,7 +38,7 @@ from tractable.value import replace, set_fields, value
 
 __all__ = ["SmoothedEmpirical"]
 
-#: How many draws the entropy and the divergence of vectors average over, unless told.
+#: How many draws the entropy and the divergence of vectors average over, by default.
 N_DRAWS = 65_536
 
 #: The points whose median is taken for that of all.
@@ -230,7 +230,7 @@ class SmoothedEmpirical(VectorDistribution):
         return xp.asarray(found, dtype=self.points.dtype, device=device(self.points))
 
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
-        """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 unless told)."""
+        """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 by default)."""
         double = self._double
         return self._as_scalar(double._expected(lambda x: -double.log_prob(x), n_samples, rng))
 

@@ -9,11 +9,11 @@ from tractable.arrays.weights import check_weights
 from tractable.statistics.rows import Statistic
 from tractable.value import value
 
-__all__ = ["KeptValues"]
+__all__ = ["StoredRows"]
 
 
 @value
-class KeptValues(Statistic):
+class StoredRows(Statistic):
     """Rows and their weights: the sufficient statistic of a kernel density estimate.
 
     Merging concatenates the rows, so it is as large as the data.
@@ -40,7 +40,7 @@ class KeptValues(Statistic):
             object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=np.float64)))
 
     @classmethod
-    def of(cls, x: Any, weights: Any = None) -> "KeptValues":
+    def of(cls, x: Any, weights: Any = None) -> "StoredRows":
         """Keep a block of rows; those of weight zero are not."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim != 2:
@@ -60,9 +60,9 @@ class KeptValues(Statistic):
         """Weight of the rows."""
         return float(self.weights.sum())
 
-    def _merged(self, other: "KeptValues") -> "KeptValues":
+    def _merged(self, other: "StoredRows") -> "StoredRows":
         """Keep the rows of both."""
-        return KeptValues(
+        return StoredRows(
             values=np.concatenate([self.values, other.values]),
             weights=np.concatenate([self.weights, other.weights]),
         )
