@@ -20,7 +20,7 @@ from tractable.distributions.normal import Normal
 from tractable.distributions.student_t import StudentT
 from tractable.distributions.wishart import Wishart
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
+from tractable.statistics.rows import Statistic, weighted_rows
 from tractable.value import set_fields, value
 
 __all__ = ["NormalPrecisionModel"]
@@ -50,11 +50,9 @@ class ScatterAbout(Statistic):
     @classmethod
     def of(cls, X: Any, weights: Any, point: Array) -> "ScatterAbout":
         """Summarise a block of rows."""
-        X = as_rows(X)
-        xp = namespace_of(X)
-        w = as_weights(weights, X)
-        root = X - point if w is None else (X - point) * xp.sqrt(w)[:, None]
-        return cls(weight=xp.sum(counts(w, X)), point=point, scatter=root.T @ root)
+        X, w, _, total = weighted_rows(X, weights)
+        root = X - point if w is None else (X - point) * namespace_of(X).sqrt(w)[:, None]
+        return cls(weight=total, point=point, scatter=root.T @ root)
 
     @property
     def dim(self) -> int:

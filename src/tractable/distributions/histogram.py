@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
 from tractable.distributions.checks import (
     check_coverage,
@@ -18,7 +18,7 @@ from tractable.distributions.checks import (
     check_sample_weight,
 )
 from tractable.distributions.dirichlet import Beta, Dirichlet
-from tractable.distributions.discrete.counting import only_where
+from tractable.distributions.discrete.counting import looked_up, only_where
 from tractable.distributions.distribution import Univariate, numbers_only
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
 from tractable.distributions.vectors import VectorDistribution, as_names, over_observed
@@ -256,7 +256,7 @@ class HistogramDensity(VectorDistribution):
         xp, n_batch = namespace_of(q), len(self.batch_shape)
         level = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
         cell = self._first_to_reach(level)
-        mass, below = (looked_up_cells(t, cell, n_batch) for t in (self.probabilities, self._below))
+        mass, below = (looked_up(t, cell, n_batch) for t in (self.probabilities, self._below))
         fraction = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
         fraction = xp.clip(fraction, 0.0, 1.0)
         low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
@@ -313,7 +313,7 @@ class HistogramDensity(VectorDistribution):
         table = self._summed(self.counts, (*given, *rest))
         n_batch = len(self.batch_shape)
         shape = tuple(table.shape[n_batch + len(given) :])
-        counts = looked_up_cells(xp.reshape(table, (*self.batch_shape, -1, *shape)), flat, n_batch)
+        counts = looked_up(xp.reshape(table, (*self.batch_shape, -1, *shape)), flat, n_batch)
         some = xp.any(counts > 0, axis=tuple(range(-len(rest), 0))) & inside
         if not bool(xp.all(some)):
             raise ValueError("values must lie in bins that hold counts: elsewhere the density is zero")
@@ -425,7 +425,7 @@ class HistogramDensity(VectorDistribution):
         low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
         gap = 0.5 * here - 0.5 * low if end == 0 else 0.5 * high - 0.5 * here
         part = gap / (0.5 * high - 0.5 * low)
-        beside, mass = (looked_up_cells(t, cell, n_batch) for t in (whole, self.probabilities))
+        beside, mass = (looked_up(t, cell, n_batch) for t in (whole, self.probabilities))
         found = beside + part * mass
         past = xp.where((x > self.edges[-1]) == (end == 0), xp.ones_like(found), xp.zeros_like(found))
         found = xp.where(inside, xp.where(found < 1.0, found, xp.ones_like(found)), past)
@@ -447,7 +447,7 @@ class HistogramDensity(VectorDistribution):
     def _density_at(self, x: Array) -> Array:
         columns = [x[..., j] for j in range(self.dim)] if self.event_shape else [x]
         flat, inside = find_flat(columns, self._axes)
-        found = looked_up_cells(self._flat(self.log_heights), flat, len(self.batch_shape))
+        found = looked_up(self._flat(self.log_heights), flat, len(self.batch_shape))
         missing = namespace_of(found).isnan(columns[0])
         return only_where(inside, found, -np.inf, missing)
 
@@ -491,16 +491,6 @@ def find_flat(columns: Sequence[Array], axes: Sequence[Array]) -> tuple[Array, A
     for (cell, _), axis in zip(found, axes, strict=True):
         flat = flat * (int(axis.shape[0]) - 1) + cell
     return flat, reduce(and_, (inside for _, inside in found))
-
-
-def looked_up_cells(table: Array, flat: Array, n_batch: int) -> Array:
-    """Return entries (*sample, *batch, *rest) of tables (*batch, cells, *rest) at cells (*sample, *batch)."""
-    xp = namespace_of(table)
-    batch, n_cells, rest = table.shape[:n_batch], table.shape[n_batch], table.shape[n_batch + 1 :]
-    members = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), tuple(batch))
-    index = flat + n_cells * members
-    rows = xp.reshape(table, (prod(batch) * n_cells, *rest))
-    return xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, *rest))
 
 
 def draw_in_cells(

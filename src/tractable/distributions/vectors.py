@@ -273,11 +273,11 @@ def _grouped(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     missing = to_numpy(xp.isnan(rows)).reshape(prod(samples), rest[-1])
     groups = by_pattern(missing)
     parts = [
-        _measured(measure, pattern, xp.take(rows, _index(group, x), axis=0), batch_shape)
+        _measured(measure, pattern, xp.take(rows, positions(group, x), axis=0), batch_shape)
         for pattern, group in groups
     ]
     order = np.concatenate([group for _, group in groups])
-    measured = xp.take(xp.concat(parts, axis=0), _index(np.argsort(order), x), axis=0)
+    measured = xp.take(xp.concat(parts, axis=0), positions(np.argsort(order), x), axis=0)
     return xp.reshape(measured, samples + batch_shape)
 
 
@@ -298,12 +298,7 @@ def _measured(measure: Measure, pattern: np.ndarray, rows: Array, batch_shape: t
     if not len(observed):
         shape = np.broadcast_shapes(tuple(rows.shape[:-1]), batch_shape)
         return xp.zeros(shape, dtype=rows.dtype, device=device(rows))
-    return measure(tuple(observed.tolist()), xp.take(rows, _index(observed, rows), axis=-1))
-
-
-def _index(positions: np.ndarray, like: Array) -> Array:
-    xp = namespace_of(like)
-    return xp.asarray(positions, dtype=xp.int64, device=device(like))
+    return measure(tuple(observed.tolist()), xp.take(rows, positions(observed, rows), axis=-1))
 
 
 def coordinate_intervals(d: Any, coverage: float = 0.9) -> tuple[Array, Array]:

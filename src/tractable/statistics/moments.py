@@ -11,9 +11,9 @@ from tractable.statistics.rows import (
     as_rows,
     as_weights,
     check_squares,
-    counts,
     or_one,
     pairwise_update,
+    weighted_rows,
 )
 from tractable.value import value
 
@@ -54,11 +54,8 @@ class Moments(MeanStatistic):
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":
         """Summarise a block of rows: the corrected two-pass algorithm, stable far from the origin."""
-        x = as_rows(x)
-        w = as_weights(weights, x)
+        x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
-        one = counts(w, x)
-        total = xp.sum(one)
         safe = or_one(total, xp)
         mean = one @ x / safe
         centred = x - mean
@@ -138,11 +135,8 @@ class DiagonalMoments(MeanStatistic):
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
         """Summarise a block of rows; NaN entries count for nothing."""
-        x = as_rows(x)
-        w = as_weights(weights, x)
+        x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
-        one = counts(w, x)
-        total = xp.sum(one)
         with np.errstate(invalid="ignore", over="ignore"):
             mean = one @ x / or_one(total, xp)
             # A missing entry makes its mean NaN, so complete blocks need no look at the entries.

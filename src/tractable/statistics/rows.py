@@ -21,6 +21,7 @@ __all__ = [
     "counts",
     "or_one",
     "pairwise_update",
+    "weighted_rows",
 ]
 
 #: Squares of larger numbers overflow, or are near it.
@@ -115,6 +116,14 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     if weights is None:
         return None
     return check_weights(weights, x.shape[0], like=x)
+
+
+def weighted_rows(x: Any, weights: Any) -> tuple[Array, Array | None, Array, Array]:
+    """Return rows, their weights or None where every row counts once, the weights (n,), and their sum."""
+    x = as_rows(x)
+    w = as_weights(weights, x)
+    one = counts(w, x)
+    return x, w, one, namespace_of(x).sum(one)
 
 
 def check_same_width(a: Any, b: Any) -> None:

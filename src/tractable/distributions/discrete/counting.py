@@ -163,14 +163,18 @@ def only_where(possible: Array, found: Array, otherwise: Any, missing: Array) ->
     return xp.where(missing, xp.full_like(found, xp.nan), xp.where(possible, found, other))
 
 
-def looked_up(table: Array, k: Array) -> Array:
-    """Return table[..., k] of tables (*batch, m) for whole numbers k (..., *batch)."""
+def looked_up(table: Array, k: Array, n_batch: int | None = None) -> Array:
+    """Return entries (*sample, *batch, *rest) of tables (*batch, m, *rest) at whole k (*sample, *batch).
+
+    The tables have `n_batch` batch axes; all but the last when not given.
+    """
     xp = namespace_of(table)
-    batch = tuple(table.shape[:-1])
-    where = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), batch)
-    positions = where * table.shape[-1] + xp.astype(k, xp.int64)
-    found = xp.take(xp.reshape(table, (-1,)), xp.reshape(positions, (-1,)))
-    return xp.reshape(found, tuple(positions.shape))
+    n_batch = table.ndim - 1 if n_batch is None else n_batch
+    batch, n, rest = tuple(table.shape[:n_batch]), table.shape[n_batch], tuple(table.shape[n_batch + 1 :])
+    members = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), batch)
+    index = n * members + xp.astype(k, xp.int64)
+    rows = xp.reshape(table, (prod(batch) * n, *rest))
+    return xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, *rest))
 
 
 def check_whole(name: str, x: Array) -> None:
