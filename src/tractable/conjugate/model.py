@@ -115,14 +115,8 @@ class ConjugateModel(ABC):
     def summarize(self, X: Any, sample_weight: Any = None, *, weights: Any = None) -> Any:
         """Return all that the model needs to know about rows, as a statistic.
 
-        Parameters
-        ----------
-        X : array
-            Rows, as `likelihood` draws them.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        weights : array (n,), optional
-            The same by the name that ``tractable.fold`` calls it.
+        Rows are as `likelihood` draws them; `sample_weight` (n,) counts them, by the name `weights` for
+        ``tractable.fold``.
         """
         if sample_weight is not None and weights is not None:
             raise ValueError("sample_weight and weights are two names of one thing: give one of them")

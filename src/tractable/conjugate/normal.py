@@ -176,15 +176,8 @@ class MultivariateNormalModel(MeanPrecisionModel):
     ) -> Self:
         """Return the model that expects a mean and the precision Σ⁻¹ as if after `strength` rows.
 
-        Parameters
-        ----------
-        mean : array (d,)
-        strength : float
-            Rows behind the mean.
-        covariance : array (d, d) or Covariance
-            Σ, whose inverse is the expected precision.
-        dof : float, optional
-            Rows behind the precision, above d - 1; strength + d - 1 by default.
+        `strength` rows are behind the mean, and `dof` behind the precision: above d - 1, by default
+        strength + d - 1. The expected precision is the inverse of Σ.
         """
         strength = check_strength(strength)
         known = hasattr(covariance, "precision")

@@ -83,11 +83,7 @@ class LabelCoding:
     def encode(self, y: Any, coding: str = "index") -> np.ndarray:
         """Return the codes of labels: (n,), or (n, K) for "one_hot".
 
-        Parameters
-        ----------
-        y : sequence of n labels
-            Each one of the classes.
-        coding : {"index", "binary", "sign", "one_hot", "rank"}
+        The coding is one of "index", "binary", "sign", "one_hot" and "rank".
         """
         self._check(coding)
         y = _as_labels("y", y)

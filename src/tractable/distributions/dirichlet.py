@@ -68,12 +68,7 @@ class Beta(ScalarFamily):
     def from_mean_strength(cls, mean: Any, strength: Any) -> Self:
         """Return the distribution with a mean α / (α + β) and a strength α + β.
 
-        Parameters
-        ----------
-        mean : array (*batch,)
-            Above 0 and below 1.
-        strength : array (*batch,)
-            Positive: how many observations the mean is worth.
+        The mean is above 0 and below 1; the strength is how many observations it is worth.
         """
         given = as_parameters({"mean": 0, "strength": 0}, mean=mean, strength=strength)
         check_probability("mean", given["mean"])
@@ -365,11 +360,8 @@ class Dirichlet(VectorDistribution):
     def marginal(self, dims: Any) -> "Beta | Dirichlet":
         """Return the distribution of one entry, a Beta, or of several and the rest, a Dirichlet.
 
-        Parameters
-        ----------
-        dims : int, slice or sequence of int
-            Which entries, in the order given. Of several that are not all of them the rest are added up in
-            one more, the last.
+        Entries come in the order given; of several that are not all of them the rest are added up in one
+        more, the last.
         """
         keep = self._resolved(dims)
         if not keep:
@@ -383,10 +375,7 @@ class Dirichlet(VectorDistribution):
     def aggregate(self, groups: Sequence[Sequence[int]]) -> "Dirichlet":
         """Return the distribution of the sums of groups of probabilities: their α add up.
 
-        Parameters
-        ----------
-        groups : sequence of sequences of int
-            Every entry in exactly one group.
+        Every entry is in exactly one group.
         """
         xp = namespace_of(self.concentration)
         parts = [self._resolved(group) for group in groups]

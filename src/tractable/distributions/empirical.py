@@ -59,14 +59,7 @@ class Empirical(Distribution):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the distribution of the sample: of all distributions, the one that makes it most probable.
-
-        Parameters
-        ----------
-        X : array (n, *event)
-        sample_weight : array (n,), optional
-            How often each point counts.
-        """
+        """Return the distribution of the sample: of all, the one that makes it most probable."""
         X = as_reals("X", X)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0], X)
         return cls(values=X, weights=weights)

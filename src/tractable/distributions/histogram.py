@@ -98,15 +98,8 @@ class HistogramDensity(VectorDistribution):
     def fit(cls, X: Any, sample_weight: Any = None, *, edges: Any, weighting: str = "plain") -> Self:
         """Return relative frequencies in bins: the maximum likelihood estimate of densities constant in them.
 
-        Parameters
-        ----------
-        X : array (n,) or (n, d)
-            Rows beyond the bins are left out.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        edges : array (b + 1,), or sequence of d such arrays
-        weighting : {"plain", "linear"}
-            See :class:`tractable.statistics.Bins`.
+        X is (n,) for one array of edges, else (n, d); rows beyond the bins are left out. With the "linear"
+        `weighting` rows are shared between bins, see :class:`tractable.statistics.Bins`.
         """
         X = as_reals("X", X)
         if X.ndim != (1 if is_axis(edges) else 2):

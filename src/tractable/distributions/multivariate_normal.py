@@ -84,17 +84,7 @@ class MultivariateNormal(Elliptical):
     ) -> Self:
         """Return the maximum likelihood estimate from rows: their mean and their scatter / (n - ddof).
 
-        Parameters
-        ----------
-        X : array (n, d)
-        sample_weight : array (n,), optional
-            How often each row counts.
-        ddof : float
-            1 makes the covariance unbiased (Bessel); 0 is maximum likelihood.
-        structure : type of Covariance
-            Which covariance to fit.
-        names : sequence of str, optional
-            What the columns are called.
+        `structure` is the type of covariance to fit; ddof=1 makes it unbiased (Bessel).
         """
         X = as_vectors(X)
         moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))

@@ -78,14 +78,7 @@ def over_batch(
 ) -> Array:
     """Return a function of each member of a batch, stacked: (*batch, *shape).
 
-    Parameters
-    ----------
-    function : callable
-        ``function(*members)`` of one member of each distribution.
-    batch_shape : tuple
-    *distributions : Distribution
-    shape : tuple
-        The shape of one value, for an empty batch.
+    Distributions of other batch shapes are expanded; `shape` is that of one value, for an empty batch.
 
     Examples
     --------

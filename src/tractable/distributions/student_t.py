@@ -185,11 +185,7 @@ Density = Callable[[Array, Array], Array]
 def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
     """Return E_p[log p - log q] for distributions with a `dof`, a `location` and a `scale`.
 
-    Parameters
-    ----------
-    p, q : distributions
-    log_density : callable
-        ``log_density(distance, dof)``: of the standard distribution, at a distance from its centre.
+    ``log_density(distance, dof)`` is that of the standard distribution, at a distance from its centre.
     """
     xp = namespace_of(p.location)
     apart = xp.abs(p.location - q.location) / p.scale

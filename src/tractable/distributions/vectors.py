@@ -247,14 +247,7 @@ Measure = Callable[[tuple[int, ...], Array], Array]
 def over_observed(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     """Measure rows (*samples, *batch, d) by their observed coordinates; a row of nothing but NaN measures 0.
 
-    Parameters
-    ----------
-    measure : callable
-        ``measure(dims, rows)`` takes the positions of the observed coordinates and rows of only those.
-    x : array
-        Rows with NaN where an entry is missing.
-    batch_shape : tuple of int
-        Batch axes that rows broadcast with.
+    ``measure(dims, rows)`` takes the positions of the observed coordinates and rows of only those.
     """
     n_batch = len(batch_shape)
     xp = namespace_of(x)

@@ -24,10 +24,6 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Small codes are counted and objects hashed, in linear time; others are sorted.
 
-    Parameters
-    ----------
-    labels : array (n,)
-
     Examples
     --------
     >>> found, codes = label_codes(np.array(["b", "a", "b"], dtype=object))

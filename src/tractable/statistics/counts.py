@@ -39,13 +39,7 @@ class Counts(Statistic):
     def of(cls, x: Any, weights: Any = None, *, n_classes: int | None = None) -> "Counts":
         """Summarise a block of labels, (n,) or (n, ...).
 
-        Parameters
-        ----------
-        x : array of whole numbers
-        weights : array (n,), optional
-            How often each row counts.
-        n_classes : int, optional
-            K; a label that is not below it is an error.
+        A label that is not below `n_classes`, where that is given, is an error.
         """
         x = as_whole_numbers(x)
         w = as_weights(weights, x)

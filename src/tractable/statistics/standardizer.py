@@ -56,11 +56,7 @@ class Standardizer:
     ) -> "Standardizer":
         """Return the standardizer of columns with these moments.
 
-        Parameters
-        ----------
-        moments : DiagonalMoments or Moments
-        common, exact, centered : bool
-            See `from_stddev`.
+        The options are those of `from_stddev`.
         """
         xp = namespace_of(moments.mean)
         scatter = moments.scatter if moments.scatter.ndim == 1 else xp.linalg.diagonal(moments.scatter)

@@ -273,14 +273,7 @@ class Multinomial(CountVectors):
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any = None) -> Self:
         """Return the maximum likelihood estimate: relative frequencies, Σ n_k / Σ N.
 
-        Parameters
-        ----------
-        X : array (n, *batch, K)
-            Rows of counts that add up to the same N.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int, optional
-            N; what rows add up to when not given.
+        Rows of counts X (n, *batch, K) add up to the same N, which need not be given as `n_trials`.
         """
         statistic = Totals.of(X, sample_weight)
         check_row_totals(X, one_total(statistic, n_trials))
@@ -361,11 +354,7 @@ def apportioned(n: Array, weights: Array) -> Array:
     Every next seat goes to the greatest w_k / (n_k + 1), of equals to the first; all but a few are given at
     once, since the most probable count of a category is above n p_k - 1.
 
-    Parameters
-    ----------
-    n : array (*batch,) of whole numbers
-    weights : array (*batch, K)
-        Not negative, with one above 0.
+    The weights (*batch, K) are not negative, with one above 0.
 
     Examples
     --------

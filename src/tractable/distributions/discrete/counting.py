@@ -208,14 +208,7 @@ def sum_over_counts(f: Summand, low: Array, high: Array, center: Array, spread: 
     `spread` wide about the centre. What is left out is of the order of f''''/f at `_EDGE` terms from the end,
     below rounding.
 
-    Parameters
-    ----------
-    f : callable
-        ``f(k)`` takes an array (m, *shape), also of numbers that are not whole, and returns one like it.
-    low, high : array (*shape)
-        Whole numbers; the sum over an empty range is 0.
-    center, spread : array (*shape)
-        Where f has its bulk and how wide that is.
+    ``f(k)`` takes arrays (m, *shape), also of numbers that are not whole; the sum over an empty range is 0.
     """
     xp = namespace_of(low)
     longest = float(xp.max(high - low)) + 1.0 if prod(low.shape) else 0.0

@@ -156,11 +156,7 @@ def _in_period(x: Array, low: float, high: float) -> Array:
 def in_first_period(x: Array, period: Any) -> Array:
     """Return rows (n, d), or numbers (n,), with the coordinates of a period brought into the first.
 
-    Parameters
-    ----------
-    x : array (n, d) or (n,)
-    period : number or pair, or one (or None) a coordinate, or None
-        As `SmoothedEmpirical` takes it.
+    A period is given as `SmoothedEmpirical` takes it.
 
     Examples
     --------
