@@ -102,9 +102,10 @@ class Isotropic(Uncorrelated):
     dim: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.dim, bool) or not isinstance(self.dim, Integral) or self.dim < 1:
-            raise ValueError(f"dim must be a positive integer, got {self.dim!r}")
-        set_fields(self, dim=int(self.dim), variance=checked_variances("variance", self.variance))
+        dim: Any = self.dim
+        if isinstance(dim, bool) or not isinstance(dim, Integral) or dim < 1:
+            raise ValueError(f"dim must be a positive integer, got {dim!r}")
+        set_fields(self, dim=int(dim), variance=checked_variances("variance", self.variance))
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:

@@ -114,8 +114,8 @@ class CovarianceShape(ABC):
     ) -> Covariance:
         """Return the M-step of the covariances, Σ_k = (S_k + N_k diag(floor) + Ψ) / (N_k + ν + d + 1).
 
-        `scatter` is S_k = Σ_n r_nk (x_n - μ_k)(x_n - μ_k)ᵀ, compressed, and `weight` N_k = Σ_n r_nk. A component
-        without rows keeps the structure it had `before`; an iterative fit begins there.
+        `scatter` is S_k = Σ_n r_nk (x_n - μ_k)(x_n - μ_k)ᵀ, compressed, and `weight` N_k = Σ_n r_nk. A
+        component without rows keeps the structure it had `before`; an iterative fit begins there.
         """
         dim = len(floor)
         n = weight.sum(keepdims=True) if self.shared else weight
