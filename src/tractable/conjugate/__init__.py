@@ -8,11 +8,13 @@ from tractable.conjugate.counts import (
     MultinomialModel,
     PoissonModel,
 )
-from tractable.conjugate.empirical_bayes import empirical_bayes
-from tractable.conjugate.model import ConjugateModel, Updates
-from tractable.conjugate.normal import MultivariateNormalModel, NormalModel
-from tractable.conjugate.normal_mean import NormalMeanModel
-from tractable.conjugate.normal_precision import NormalPrecisionModel
+from tractable.conjugate.model import ConjugateModel, Updates, empirical_bayes
+from tractable.conjugate.normal import (
+    MultivariateNormalModel,
+    NormalMeanModel,
+    NormalModel,
+    NormalPrecisionModel,
+)
 
 __all__ = [
     "PAIRS",

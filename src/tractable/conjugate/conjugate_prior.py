@@ -10,9 +10,12 @@ from tractable.conjugate.counts import (
     PoissonModel,
 )
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.normal import MultivariateNormalModel, NormalModel
-from tractable.conjugate.normal_mean import NormalMeanModel
-from tractable.conjugate.normal_precision import NormalPrecisionModel
+from tractable.conjugate.normal import (
+    MultivariateNormalModel,
+    NormalMeanModel,
+    NormalModel,
+    NormalPrecisionModel,
+)
 from tractable.distributions.distribution import Distribution
 
 __all__ = ["PAIRS", "conjugate_prior"]

@@ -18,17 +18,16 @@ from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.laplace import Laplace, MultivariateLaplace
 from tractable.distributions.mean_precision import MeanPrecision, NormalGamma, NormalWishart
 from tractable.distributions.mixture import Mixture
-from tractable.distributions.multivariate_normal import (
+from tractable.distributions.normal import (
     MultivariateNormal,
+    Normal,
     condition_precision,
     gaussian_from_quadratic,
 )
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.normal import Normal
 from tractable.distributions.product import Product
 from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
-from tractable.distributions.student_t import StudentT
+from tractable.distributions.student_t import MultivariateStudentT, StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.wishart import InverseWishart, Wishart
 

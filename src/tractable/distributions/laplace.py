@@ -13,7 +13,7 @@ from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_finite, check_positive, row_weights
 from tractable.distributions.distribution import Univariate, as_columns, like_columns
-from tractable.distributions.multivariate_student_t import expected_distance
+from tractable.distributions.student_t import expected_distance
 from tractable.distributions.vectors import VectorDistribution, as_vectors
 from tractable.engines.newton import newton
 from tractable.value import value

@@ -17,8 +17,7 @@ from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution, as_parameters
 from tractable.distributions.gamma import Gamma
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.student_t import StudentT
+from tractable.distributions.student_t import MultivariateStudentT, StudentT
 from tractable.distributions.wishart import (
     Wishart,
     as_matrices,

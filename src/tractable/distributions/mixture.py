@@ -20,10 +20,9 @@ from tractable.distributions.distribution import (
     numbers_only,
 )
 from tractable.distributions.expectation import expectation
-from tractable.distributions.multivariate_normal import MultivariateNormal
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.normal import Normal
+from tractable.distributions.normal import MultivariateNormal, Normal
 from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
+from tractable.distributions.student_t import MultivariateStudentT
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import increasing_root, least_whole

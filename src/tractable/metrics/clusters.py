@@ -28,31 +28,15 @@ __all__ = [
 
 @value
 class Clusters:
-    """Rows grouped by cluster.
+    """Rows in their order and sorted by cluster: cluster k is ``rows[starts[k] : starts[k + 1]]``."""
 
-    Parameters
-    ----------
-    names : array (K,)
-        The labels, in order.
-    all_rows : array (n, d)
-        The rows in their order.
-    all_weights : array (n,)
-    codes : array (n,)
-        The position of each row's cluster among `names`; -1 for labels that only rows of weight zero have.
-    rows : array (m, d)
-        Rows of positive weight, sorted by cluster.
-    weights : array (m,)
-    starts : tuple of K + 1 int
-        Cluster k is ``rows[starts[k] : starts[k + 1]]``.
-    """
-
-    names: Any
-    all_rows: Array
-    all_weights: Array
-    codes: Array
-    rows: Array
-    weights: Array
-    starts: tuple[int, ...]
+    names: Any  # (K,), the labels in order
+    all_rows: Array  # (n, d)
+    all_weights: Array  # (n,)
+    codes: Array  # (n,), positions among the names; -1 for labels that only rows of weight zero have
+    rows: Array  # (m, d), those of positive weight, sorted by cluster
+    weights: Array  # (m,)
+    starts: tuple[int, ...]  # K + 1 of them
 
     @property
     def n_clusters(self) -> int:

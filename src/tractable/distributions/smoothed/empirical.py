@@ -19,7 +19,7 @@ from tractable.distributions.checks import as_point_weights, check_finite, check
 from tractable.distributions.distribution import Distribution, Univariate, as_count, numbers_only
 from tractable.distributions.expectation import expectation
 from tractable.distributions.mixture import Mixture, log_ratio, normal_modes
-from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.normal import MultivariateNormal
 from tractable.distributions.probabilities import as_probabilities
 from tractable.distributions.smoothed import numbers
 from tractable.distributions.smoothed.domain import (
