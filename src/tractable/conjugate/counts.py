@@ -54,19 +54,14 @@ class CountTotals(Statistic):
     one order are extreme where counts are large; their product is stored. With
     D(x, m) = Σ_k x_k log(x_k / m_k) + m_k - x_k the log probability of rows given their expected counts m is
     Σ w log p(x | x) - Σ w D(x, x̄) - W D(x̄, m), a sum of negative terms.
-
-    Parameters
-    ----------
-    totals : Totals
-        Of every category: of a binomial, successes and failures.
-    log_base : float
-        Σ w (log p(x | x) - D(x, x̄)): the log probability of the rows where their mean is expected.
     """
 
     _extensive: ClassVar = ("totals", "log_base")
 
-    totals: Totals
-    log_base: Any
+    totals: Totals  # of every category: of a binomial, successes and failures
+    log_base: (
+        Any  # Σ w (log p(x | x) - D(x, x̄)), the log probability of the rows where their mean is expected
+    )
 
     @classmethod
     def of(cls, X: Array, weights: Any, log_best: Array) -> "CountTotals":

@@ -19,20 +19,13 @@ __all__ = ["AdditiveModel", "ConjugateModel", "Search", "Updates", "empirical_ba
 
 @value
 class Search:
-    """The evidence as a function of free hyper-parameters, for empirical Bayes.
+    """The evidence as a function of free hyper-parameters, for empirical Bayes."""
 
-    Parameters
-    ----------
-    start : array (p,)
-        The model's own hyper-parameters as free numbers of order one; a positive one by its logarithm.
-    objective : callable
-        Minus the summed log evidence at such numbers, with its gradient and Hessian.
-    model : callable
-        The model with those hyper-parameters.
-    """
-
+    #: The model's own hyper-parameters as free numbers of order one; a positive one by its logarithm.
     start: np.ndarray
+    #: Minus the summed log evidence at such numbers, with its gradient and Hessian.
     objective: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+    #: The model with those hyper-parameters.
     model: Callable[[np.ndarray], Any]
 
 

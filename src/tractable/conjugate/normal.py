@@ -211,21 +211,14 @@ class ScatterAbout(Statistic):
     """Weight and Σ w (x - μ)(x - μ)ᵀ of rows about a known μ.
 
     The mean of the rows is not used: far from the origin it is rounded by more than its distance from μ.
-
-    Parameters
-    ----------
-    weight : float
-    point : array (d,)
-        μ.
-    scatter : array (d, d)
     """
 
     _extensive: ClassVar = ("weight", "scatter")
     _frozen: ClassVar = ("point", "scatter")
 
     weight: Any
-    point: Array
-    scatter: Array
+    point: Array  # (d,), μ
+    scatter: Array  # (d, d)
 
     @classmethod
     def of(cls, X: Any, weights: Any, point: Array) -> "ScatterAbout":

@@ -50,17 +50,10 @@ class CovariancePrior:
     """An inverse Wishart prior IW(Σ | Ψ, ν) on every covariance matrix, as pseudo-observations.
 
     Its mode is that of ν + d + 1 rows with scatter Ψ.
-
-    Parameters
-    ----------
-    scatter : array (d, d)
-        Ψ.
-    weight : float
-        ν + d + 1; zero without a prior.
     """
 
-    scatter: np.ndarray
-    weight: float
+    scatter: np.ndarray  # (d, d), Ψ
+    weight: float  # ν + d + 1; zero without a prior
 
     @classmethod
     def none(cls, dim: int) -> "CovariancePrior":
@@ -233,13 +226,7 @@ SHAPES: dict[str, Any] = {
 
 
 def shape_of(covariance_type: str, rank: int = 1) -> CovarianceShape:
-    """Return the shape of a `covariance_type`.
-
-    Examples
-    --------
-    >>> shape_of("tied").n_free(3, 2), shape_of("low_rank", rank=1).n_free(1, 4)
-    (3, 8)
-    """
+    """Return the shape of a `covariance_type`."""
     return LowRankShape(rank=rank) if covariance_type == "low_rank" else SHAPES[covariance_type]()
 
 
@@ -319,12 +306,6 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
     A constant column is given a variance by the rounding of its values; columns that follow from others get
     the least jitter that gives the matrix a factor, which leaves no digit of what is solved for. Where
     variances to be `added` are given, they are taken for both. Nothing is added where nothing is needed.
-
-    Examples
-    --------
-    >>> structure, jitter = regular(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([0.0, 1.0]))
-    >>> jitter > 0
-    array([False,  True])
     """
     xp = namespace_of(matrix)
     identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=device(matrix))

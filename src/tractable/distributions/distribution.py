@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import prod
+from operator import attrgetter
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
@@ -30,6 +31,7 @@ __all__ = [
     "broadcast_batches",
     "like_columns",
     "numbers_only",
+    "of_each",
 ]
 
 F = TypeVar("F")
@@ -303,14 +305,13 @@ def numbers_only(member: F) -> F:
 
     Elsewhere it raises an AttributeError, which `hasattr` sees: a mixture of numbers has a `cdf`, and one of
     vectors has none.
-
-    Examples
-    --------
-    >>> from tractable import Empirical
-    >>> hasattr(Empirical(values=[1.0, 2.0]), "cdf"), hasattr(Empirical(values=[[1.0, 2.0]]), "cdf")
-    (True, False)
     """
     return cast("F", _NumbersOnly(member))
+
+
+def of_each(name: str) -> Any:
+    """Return a property of a compound distribution: that of each of its members, which `_each` joins."""
+    return property(lambda d: d._each(attrgetter(name)))  # noqa: SLF001
 
 
 def _as_float(name: str, x: float) -> float:
@@ -324,13 +325,6 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     """Return parameters as frozen arrays of one library, one floating dtype and one batch shape.
 
     Numbers take the dtype of the arrays beside them, so float32 stays float32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> both = as_parameters({"mean": 0, "variance": 0}, mean=np.zeros(3, dtype="float32"), variance=2)
-    >>> both["variance"].shape, both["variance"].dtype.name
-    ((3,), 'float32')
     """
     xp = namespace_of(*given.values())
     arrays = {k: as_reals(k, x) for k, x in given.items() if not isinstance(x, (int, float))}

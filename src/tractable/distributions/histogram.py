@@ -201,16 +201,8 @@ class HistogramDensity(VectorDistribution):
         band begins at 0 where nothing was counted, and ends at 1 / V_i where everything was. Counts that were
         shared between bins (linear weighting) have about 2/3 of that variance: bands of 90 % then hold 96 %.
 
-        Parameters
-        ----------
-        coverage : float
-            Probability that the band holds a height; of each by itself, not of all at once.
-        pseudocount : float
-            c, the prior: 1/2 (Jeffreys), whose bands also hold the truth about so often in repeated samples.
-
-        Returns
-        -------
-        low, high : arrays (*batch, b_1, …, b_d)
+        `coverage` is that of each height by itself, not of all at once; c is the `pseudocount` of the prior,
+        1/2 (Jeffreys), whose bands also hold the truth about so often in repeated samples.
         """
         check_coverage(coverage)
         check_positive("pseudocount", as_reals("pseudocount", pseudocount))

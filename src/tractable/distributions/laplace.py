@@ -243,14 +243,7 @@ def _lower(z: Array) -> Array:
 
 
 def coordinate_medians(X: Array, weights: Array) -> Array:
-    """Return a weighted median of each column, (d,): the middle of the interval where there is a choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coordinate_medians(np.array([[0.0, 5.0], [1.0, 6.0], [9.0, 7.0]]), np.array([1.0, 1.0, 2.0]))
-    array([5. , 6.5])
-    """
+    """Return a weighted median of each column, (d,): the middle of the interval where there is a choice."""
     xp = namespace_of(X)
     half = 0.5 * xp.sum(weights)
     middles = []
@@ -271,13 +264,6 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     Weiszfeld's steps, mended by Vardi and Zhang (2000) for points that coincide with a row, lead near it;
     then Newton's method finds its digits, unless it is a row: one is the median where the sum of the unit
     vectors to the other rows is no longer than its own weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    >>> geometric_median(corners, np.ones(4)).round(9)
-    array([1., 1.])
     """
     xp = namespace_of(X)
     weights = weights / xp.sum(weights)

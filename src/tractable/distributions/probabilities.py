@@ -79,12 +79,6 @@ def over_batch(
     """Return a function of each member of a batch, stacked: (*batch, *shape).
 
     Distributions of other batch shapes are expanded; `shape` is that of one value, for an empty batch.
-
-    Examples
-    --------
-    >>> from tractable import Normal
-    >>> over_batch(lambda d: d.mean, (2,), Normal(mean=[1.0, 2.0], variance=1.0))
-    array([1., 2.])
     """
     if not batch_shape:
         return function(*distributions)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.distributions.distribution import Distribution, broadcast_batches
+from tractable.distributions.distribution import Distribution, broadcast_batches, of_each
 from tractable.distributions.vectors import VectorDistribution, as_names, taken
 from tractable.value import set_fields, value
 
@@ -81,20 +81,10 @@ class Product(VectorDistribution):
         """See `Distribution.support`: a bound for each column, (*batch, d)."""
         if any(part.support is None for part in self.parts):
             return None
-        low, high = (self._columns(lambda part, end=end: part.support[end]) for end in (0, 1))  # type: ignore[misc]
+        low, high = (self._each(lambda part, end=end: part.support[end]) for end in (0, 1))  # type: ignore[misc]
         return low, high
 
-    @property
-    def mean(self) -> Array:
-        return self._columns(lambda part: part.mean)
-
-    @property
-    def variance(self) -> Array:
-        return self._columns(lambda part: part.variance)
-
-    @property
-    def mode(self) -> Array:
-        return self._columns(lambda part: part.mode)
+    mean, variance, mode = map(of_each, ("mean", "variance", "mode"))
 
     @property
     def covariance(self) -> Array:
@@ -165,9 +155,9 @@ class Product(VectorDistribution):
         return self.parts[0].as_univariate()
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return self._columns(lambda part: part._sample(n, rng), n)  # noqa: SLF001
+        return self._each(lambda part: part._sample(n, rng), n)  # noqa: SLF001
 
-    def _columns(self, of: Callable[[Distribution], Any], *samples: int) -> Array:
+    def _each(self, of: Callable[[Distribution], Any], *samples: int) -> Array:
         """Return a property of every part, the columns side by side: (*samples, *batch, d)."""
         xp = namespace_of(self.parts[0].mean)
         found = []

@@ -7,7 +7,13 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches, numbers_only
+from tractable.distributions.distribution import (
+    Distribution,
+    Univariate,
+    broadcast_batches,
+    numbers_only,
+    of_each,
+)
 from tractable.value import set_fields, value
 
 __all__ = ["Stacked"]
@@ -84,17 +90,7 @@ class Stacked(Distribution):
         low, high = (self._each(lambda m, end=end: self._filled(m.support[end])) for end in (0, 1))  # type: ignore[misc]
         return low, high
 
-    @property
-    def mean(self) -> Array:
-        return self._each(lambda member: member.mean)
-
-    @property
-    def variance(self) -> Array:
-        return self._each(lambda member: member.variance)
-
-    @property
-    def mode(self) -> Array:
-        return self._each(lambda member: member.mode)
+    mean, variance, mode = map(of_each, ("mean", "variance", "mode"))
 
     @property
     def covariance(self) -> Array:

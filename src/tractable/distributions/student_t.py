@@ -113,11 +113,7 @@ class StudentT(Univariate):
     @property
     def variance(self) -> Array:
         """scale² ν / (ν - 2) for ν > 2; infinite for 1 < ν ≤ 2, NaN where there is no mean."""
-        xp = namespace_of(self.dof)
-        known = self.dof > 2.0
-        ratio = self.dof / xp.where(known, self.dof - 2.0, xp.ones_like(self.dof))
-        ratio = xp.where(known, ratio, xp.full_like(ratio, xp.inf))
-        return self.scale * self.scale * xp.where(self.dof > 1.0, ratio, xp.full_like(ratio, xp.nan))
+        return self.scale * self.scale * _inflation(self.dof)
 
     @property
     def mode(self) -> Array:
@@ -159,6 +155,14 @@ class StudentT(Univariate):
     def _standardized(self, x: Any) -> Array:
         with np.errstate(over="ignore"):
             return (self._event(x) - self.location) / self.scale
+
+
+def _inflation(dof: Array) -> Array:
+    """Return ν/(ν - 2), how much larger variances are than squared scales: infinite, or NaN without a mean."""
+    xp = namespace_of(dof)
+    left = dof - 2.0
+    found = xp.where(left > 0, dof / xp.where(left > 0, left, xp.ones_like(left)), xp.inf + left)
+    return xp.where(dof > 1, found, xp.full_like(found, xp.nan))
 
 
 def student_t_log_density(distance: Array, dof: Array) -> Array:
@@ -375,15 +379,7 @@ def in_double_precision(divergence: Callable[[T, T], Array], p: T, q: T) -> Arra
 
 
 def as_double(x: Any) -> Any:
-    """Return the same value with arrays of float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tractable import Normal
-    >>> as_double(Normal(mean=np.float32(1.0), variance=np.ones(2, dtype="float32"))).mean.dtype.name
-    'float64'
-    """
+    """Return the same value with arrays of float64."""
     if hasattr(x, "__dataclass_fields__"):
         return type(x)(**{name: as_double(part) for name, part in parameters(x).items()})
     if not hasattr(x, "dtype"):
@@ -486,13 +482,13 @@ class MultivariateStudentT(Elliptical):
     @property
     def variance(self) -> Array:
         """ν/(ν-2) Σ_ii for ν > 2; infinite for 1 < ν ≤ 2, NaN where there is no mean."""
-        return self._inflation[..., None] * self._over_batch(self.structure.diagonal, 1)
+        return _inflation(self.dof)[..., None] * self._over_batch(self.structure.diagonal, 1)
 
     @property
     def covariance(self) -> Array:
         """ν/(ν-2) Σ for ν > 2, (*batch, d, d); below it is NaN but for the infinite variances."""
         xp = namespace_of(self.location)
-        inflation = self._inflation[..., None, None]
+        inflation = _inflation(self.dof)[..., None, None]
         finite = xp.where(xp.isfinite(inflation), inflation, xp.full_like(inflation, xp.nan)) * self.scale
         on_diagonal = diagonal_matrix(xp.ones_like(self.location)) > 0
         return xp.where(on_diagonal, self.variance[..., None], finite)
@@ -521,14 +517,6 @@ class MultivariateStudentT(Elliptical):
         xp = namespace_of(self.location)
         half = high[..., None] * xp.sqrt(self._over_batch(self.structure.diagonal, 1))
         return self.location - half, self.location + half
-
-    @property
-    def _inflation(self) -> Array:
-        """How much larger variances are than the diagonal of Σ."""
-        xp = namespace_of(self.dof)
-        left = self.dof - 2.0
-        found = xp.where(left > 0, self.dof / xp.where(left > 0, left, xp.ones_like(left)), xp.inf + left)
-        return xp.where(self.dof > 1, found, xp.full_like(found, xp.nan))
 
     @property
     def log_peak(self) -> Array:

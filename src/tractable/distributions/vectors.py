@@ -295,16 +295,7 @@ def _measured(measure: Measure, pattern: np.ndarray, rows: Array, batch_shape: t
 
 
 def coordinate_intervals(d: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-    """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both.
-
-    Examples
-    --------
-    >>> from tractable import Mixture, MultivariateNormal
-    >>> halves = MultivariateNormal(mean=[[-1.0, 0.0], [1.0, 0.0]], covariance=[[1e-6, 0.0], [0.0, 1.0]])
-    >>> low, high = coordinate_intervals(Mixture(components=halves), coverage=0.9)
-    >>> low.round(2), high.round(2)
-    (array([-1.  , -1.64]), array([1.  , 1.64]))
-    """
+    """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
     ends = [d.marginal([j]).as_univariate().interval(coverage) for j in range(d.event_shape[0])]
     lows, highs = zip(*ends, strict=True)
     xp = namespace_of(*lows)

@@ -259,25 +259,23 @@ class InverseWishart(WishartFamily):
         return xp.matrix_transpose(root) @ root
 
 
-def as_matrices(X: Any, sample_weight: Any, name: str = "X") -> tuple[Array, Array]:
+def as_matrices(X: Any, sample_weight: Any) -> tuple[Array, Array]:
     """Return matrices (n, d, d) and weights (n,) that add up to one."""
     X = as_reals("X", X)
     xp = namespace_of(X)
     if X.ndim != 3 or not X.shape[0] or X.shape[1] != X.shape[2]:
-        raise ValueError(
-            f"{name} must be matrices of shape (n, d, d) with n at least 1, got {tuple(X.shape)}"
-        )
-    check_finite(name, X)
+        raise ValueError(f"X must be matrices of shape (n, d, d) with n at least 1, got {tuple(X.shape)}")
+    check_finite("X", X)
     weights = row_weights(sample_weight, X)
     return X, weights / xp.sum(weights)
 
 
-def mean_and_log_det(X: Array, weights: Array, name: str = "X") -> tuple[Array, Array]:
+def mean_and_log_det(X: Array, weights: Array) -> tuple[Array, Array]:
     """Return the mean matrix and the mean log-determinant."""
     xp = namespace_of(X)
     lower, inside = factored(X)
     if not bool(xp.all(inside)):
-        raise ValueError(f"{name} must be symmetric positive definite matrices")
+        raise ValueError("X must be symmetric positive definite matrices")
     log_dets = 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
     return xp.sum(weights[:, None, None] * X, axis=0), xp.sum(weights * log_dets)
 

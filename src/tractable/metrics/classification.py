@@ -379,7 +379,7 @@ def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
-    """Return the expected loss of each decision, R_j(x) = Σ_k L_kj p(C_k | x).
+    """Return the expected loss (n, J) of each decision, R_j(x) = Σ_k L_kj p(C_k | x).
 
     Parameters
     ----------
@@ -387,10 +387,6 @@ def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
         p(C_k | x), one row a case.
     loss : array (K, J), optional
         L_kj, what decision j costs where class k is true; 1 for every mistake when not given.
-
-    Returns
-    -------
-    array (n, J)
 
     Examples
     --------
@@ -412,7 +408,7 @@ def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
 
 
 def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-    """Return the decision of least expected loss of each case, or -1 where rejecting it is cheaper.
+    """Return the decision (n,) of least expected loss of each case, or -1 where rejecting it is cheaper.
 
     With the 0-1 loss that is the most probable class, and a case is rejected where even that is less
     probable than 1 - reject_loss (Chow's rule). Of tied decisions the first is taken.
@@ -423,10 +419,6 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
     loss : array (K, J), optional
     reject_loss : float, optional
         What leaving a case undecided costs.
-
-    Returns
-    -------
-    array (n,) of int
 
     Examples
     --------
@@ -445,25 +437,14 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
 
 
 def check_class_loss(loss: Any, n_classes: int) -> None:
-    """Raise unless the loss has one row and one column for each class.
-
-    Examples
-    --------
-    >>> check_class_loss([[0.0, 1.0], [5.0, 0.0]], 2)
-    """
+    """Raise unless the loss has one row and one column for each class."""
     k = n_classes
     if loss is not None and np.shape(loss) != (k, k):
         raise ValueError(f"loss must have shape ({k}, {k}), one row and column a class, got {np.shape(loss)}")
 
 
 def as_labels(name: str, y: Any) -> np.ndarray:
-    """Return labels as an array (n,), checked: one a row, none missing.
-
-    Examples
-    --------
-    >>> as_labels("y_true", ["a", "b"]).tolist()
-    ['a', 'b']
-    """
+    """Return labels as an array (n,), checked: one a row, none missing."""
     labels = _plain(np.asarray(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -476,13 +457,7 @@ def as_labels(name: str, y: Any) -> np.ndarray:
 
 
 def as_classes(classes: Any) -> np.ndarray:
-    """Return distinct labels in the order given, checked.
-
-    Examples
-    --------
-    >>> as_classes(["small", "large"]).tolist()
-    ['small', 'large']
-    """
+    """Return distinct labels in the order given, checked."""
     known = as_labels("classes", classes)
     if len(set(known.tolist())) < len(known):
         raise ValueError(f"classes must be different labels, got {known.tolist()}")
@@ -490,13 +465,7 @@ def as_classes(classes: Any) -> np.ndarray:
 
 
 def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the position of each label among the classes, which may be in any order.
-
-    Examples
-    --------
-    >>> as_codes("y_true", ["b", "a", "b"], np.array(["b", "a"]))
-    array([0, 1, 0])
-    """
+    """Return the position of each label among the classes, which may be in any order."""
     labels = as_labels(name, y)
     try:
         order = np.argsort(classes, kind="stable")
@@ -512,14 +481,7 @@ def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
 
 
 def as_probabilities(p: Any, n_rows: int) -> np.ndarray:
-    """Return p(C_k | x), (n, K), checked; one column is that of the second of two classes.
-
-    Examples
-    --------
-    >>> as_probabilities([0.25, 1.0], 2)
-    array([[0.75, 0.25],
-           [0.  , 1.  ]])
-    """
+    """Return p(C_k | x), (n, K), checked; one column is that of the second of two classes."""
     p = np.asarray(as_reals("probabilities", getattr(p, "probabilities", p)), dtype=np.float64)
     if p.ndim == 1:
         p = np.column_stack([1.0 - p, p])
@@ -535,13 +497,7 @@ def _check_probabilities(p: np.ndarray) -> None:
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return the weight of each row, 1 when not given.
-
-    Examples
-    --------
-    >>> row_weights(None, 2)
-    array([1., 1.])
-    """
+    """Return the weight of each row, 1 when not given."""
     if sample_weight is None:
         return np.ones(n_rows)
     return np.asarray(check_weights(sample_weight, n_rows, name="sample_weight", some=True))

@@ -215,8 +215,6 @@ def select_bandwidth(
     >>> found.bandwidth.round(3), found.candidates.shape
     (array([0.361]), (40, 1))
     """
-    from tractable.smoothing.windows import check_window
-
     window = check_window(kernel)
     columns, weights = as_rows(X, weights)
     if method in RULES:

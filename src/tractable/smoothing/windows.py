@@ -335,10 +335,6 @@ def check_window(kernel: Any) -> Window:
         A name of :data:`WINDOWS`; a window; or a function that takes an array of numbers u and returns K(u).
         In more than one dimension it is a function of the distance, and normalised for that dimension.
 
-    Returns
-    -------
-    Window
-
     Examples
     --------
     >>> import numpy as np

@@ -200,6 +200,4 @@ def even_edges(low: float, high: float, n_bins: int) -> np.ndarray:
     >>> even_edges(0.0, 1.0, 4)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    if abs(0.5 * high - 0.5 * low) < np.finfo(np.float64).max / 2.0:
-        return np.linspace(low, high, n_bins + 1)
     return 2.0 * np.linspace(0.5 * low, 0.5 * high, n_bins + 1)

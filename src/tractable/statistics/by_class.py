@@ -23,12 +23,6 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels that occur, in order, and the code of each row's label: its position among them.
 
     Small codes are counted and objects hashed, in linear time; others are sorted.
-
-    Examples
-    --------
-    >>> found, codes = label_codes(np.array(["b", "a", "b"], dtype=object))
-    >>> found.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1])
     """
     if labels.dtype in (np.uint8, np.uint16):
         counts = np.bincount(labels)
@@ -50,13 +44,7 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct_labels(labels: np.ndarray) -> list[Any]:
-    """Return the different labels of an array of objects: none is missing, and all are of one kind.
-
-    Examples
-    --------
-    >>> distinct_labels(np.array(["b", "a", "b"], dtype=object))
-    ['b', 'a']
-    """
+    """Return the different labels of an array of objects: none is missing, and all are of one kind."""
     try:
         found = list(dict.fromkeys(labels.tolist()))
     except TypeError as error:
@@ -71,13 +59,7 @@ def distinct_labels(labels: np.ndarray) -> list[Any]:
 
 
 def union_of_labels(each: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the labels of all arrays, in order; they must be of one kind.
-
-    Examples
-    --------
-    >>> union_of_labels([np.array(["b"]), np.array(["a", "b"])]).tolist()
-    ['a', 'b']
-    """
+    """Return the labels of all arrays, in order; they must be of one kind."""
     some = [labels for labels in each if len(labels)]
     check_one_kind(some)
     return np.unique(np.concatenate(some)) if some else np.zeros(0)

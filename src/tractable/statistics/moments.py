@@ -297,7 +297,7 @@ def over(a: Any, b: np.ndarray) -> np.ndarray:
 
 
 def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: float = 0.0) -> Array:
-    """Return cov[x, y] = E[(x - E x)(y - E y)ᵀ] = E[x yᵀ] - E[x] E[y]ᵀ over the rows of X and Y.
+    """Return (p, q) cov[x, y] = E[(x - E x)(y - E y)ᵀ] = E[x yᵀ] - E[x] E[y]ᵀ over the rows of X and Y.
 
     It is divided by the number of rows, 1/N: maximum likelihood; ``ddof=1`` divides by N - 1: unbiased. The
     first form is computed, in two passes; the second would lose its digits far from the origin.
@@ -310,10 +310,6 @@ def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: 
     sample_weight : array (n,), optional
         How often each row counts.
     ddof : float
-
-    Returns
-    -------
-    array (p, q)
 
     Examples
     --------

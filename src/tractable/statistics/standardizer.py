@@ -69,18 +69,10 @@ class Standardizer:
     ) -> "Standardizer":
         """Return the standardizer of columns with these means and standard deviations, (d,).
 
-        Parameters
-        ----------
-        mean, stddev : array (d,)
-        common : bool
-            Whether all columns share one scale, so that distances keep their order: one over the root mean
-            square of the standard deviations of the columns that vary.
-        exact : bool
-            Round the scale to a power of two, and the shift to a fraction of the spread, so that whole
-            numbers are transformed without rounding.
-        centered : bool
-            Whether the mean is subtracted. If not, the shift is 0 and the root mean square takes the place of
-            the standard deviation: for models without an intercept.
+        With a `common` scale, one over the root mean square of the standard deviations of the columns that
+        vary, distances keep their order. An `exact` one rounds the scale to a power of two and the shift to a
+        fraction of the spread, so that whole numbers are transformed without rounding. If not `centered`, for
+        models without an intercept, the shift is 0 and the root mean square stands for the deviation.
         """
         xp, limits = namespace_of(mean), np.finfo(np.float64)
         if not centered:
@@ -91,7 +83,7 @@ class Standardizer:
         width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
         if common:
             some = bool(xp.any(varies))
-            width = xp.full_like(width, _root_mean_square(width[varies] if some else width))
+            width = xp.full_like(width, float(xp.mean((width[varies] if some else width) ** 2)) ** 0.5)
             varies = xp.full_like(varies, some)
         if exact:
             width = 2.0 ** xp.floor(xp.log2(width))
@@ -198,9 +190,3 @@ class ColumnSummary(Statistic):
             reach = np.maximum(self.high - mean, mean - self.low) * standardizer.scale
         reach = np.nan_to_num(reach, nan=0.0, neginf=0.0)
         return float(reach @ reach)
-
-
-def _root_mean_square(x: Array) -> float:
-    xp = namespace_of(x)
-    peak = float(xp.max(x))  # squares neither overflow nor underflow
-    return peak * float(xp.mean((x / peak) ** 2)) ** 0.5

@@ -93,21 +93,11 @@ class Categorical(Counting):
         pseudocounts: Any = None,
         smoothing: str | None = None,
     ) -> Self:
-        """Return relative frequencies n_k / N, the maximum likelihood estimate, or smoothed ones.
+        """Return relative frequencies n_k / N of labels X (n, *batch), or smoothed ones.
 
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Labels 0, …, K - 1.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_classes : int, optional
-            K; the largest label seen and one when not given.
-        pseudocounts : number or array (K,), optional
-            c_k, counted in advance: (n_k + c_k) / (N + Σ c). The same as the most probable μ under a
-            Dirichlet(c + 1) prior.
-        smoothing : {"laplace"}, optional
-            All pseudocounts 1: (n_k + 1) / (N + K).
+        `n_classes` is K, one more than the largest label when not given. With `pseudocounts` c, a number or
+        (K,), they are (n_k + c_k) / (N + Σ c), the most probable μ under a Dirichlet(c + 1) prior;
+        ``smoothing="laplace"`` is c = 1.
         """
         given = n_classes if pseudocounts is None else _n_classes(n_classes, pseudocounts)
         statistic = Counts.of(X, sample_weight, n_classes=given)
@@ -355,12 +345,6 @@ def apportioned(n: Array, weights: Array) -> Array:
     once, since the most probable count of a category is above n p_k - 1.
 
     The weights (*batch, K) are not negative, with one above 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> apportioned(np.array(10.0), np.array([0.5, 0.3, 0.2]))
-    array([5., 3., 2.])
     """
     xp: Any = namespace_of(weights)
     p = weights / xp.sum(weights, axis=-1, keepdims=True)

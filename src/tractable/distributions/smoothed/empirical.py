@@ -18,6 +18,7 @@ from tractable.covariance.diagonal import Uncorrelated
 from tractable.distributions.checks import as_point_weights, check_finite, check_positive
 from tractable.distributions.distribution import Distribution, Univariate, as_count, numbers_only
 from tractable.distributions.expectation import expectation
+from tractable.distributions.laplace import coordinate_medians
 from tractable.distributions.mixture import Mixture, log_ratio, normal_modes
 from tractable.distributions.normal import MultivariateNormal
 from tractable.distributions.probabilities import as_probabilities
@@ -365,11 +366,9 @@ class SmoothedEmpirical(VectorDistribution):
     @cached_property
     def _center(self) -> Array:
         """The median of each coordinate by weight: differences from it keep the digits of most points."""
-        xp, stride = namespace_of(self._rows), max(1, self._rows.shape[0] // _MEDIAN_OF)
-        parts = (self._rows[::stride, :], self.weights[::stride])
-        rows, weights = (to_numpy(part).astype(np.float64) for part in parts)
-        found = [_median(rows[:, j], weights) for j in range(self.dim)]
-        return xp.asarray(found, dtype=xp.float64, device=device(self._rows))
+        stride = max(1, self._rows.shape[0] // _MEDIAN_OF)
+        weights = namespace_of(self._rows).astype(self.weights[::stride], self._rows.dtype)
+        return coordinate_medians(self._rows[::stride, :], weights)
 
     @property
     def _rounding(self) -> float:
@@ -561,12 +560,6 @@ def as_squared(bandwidth: Any, dim: int) -> Covariance:
         return Isotropic(variance=square, dim=dim) if square.ndim == 0 else Diagonal(variances=square)
     except ValueError:
         raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}") from None
-
-
-def _median(x: np.ndarray, weights: np.ndarray) -> float:
-    order = np.argsort(x)
-    total = np.cumsum(weights[order])
-    return float(x[order[np.searchsorted(total, 0.5 * total[-1])]])
 
 
 def _as_mixture(
