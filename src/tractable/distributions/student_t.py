@@ -158,7 +158,7 @@ class StudentT(Univariate):
 
 
 def _inflation(dof: Array) -> Array:
-    """Return ν/(ν - 2), how much larger variances are than squared scales: infinite, or NaN without a mean."""
+    """Return ν/(ν - 2), the variance of a unit scale: infinite for ν ≤ 2, NaN where there is no mean."""
     xp = namespace_of(dof)
     left = dof - 2.0
     found = xp.where(left > 0, dof / xp.where(left > 0, left, xp.ones_like(left)), xp.inf + left)

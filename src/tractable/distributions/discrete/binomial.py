@@ -10,7 +10,7 @@ from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import betainc, betaincc, log_sigmoid, sigmoid
 from tractable.arrays.special import logit as log_odds
 from tractable.distributions.checks import check_finite, check_probability, exactly_one
-from tractable.distributions.discrete.counting import Counting, as_counts, check_whole
+from tractable.distributions.discrete.counting import Counting, EitherForm, as_counts, check_whole
 from tractable.distributions.distribution import as_parameters
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
 from tractable.statistics.counts import Totals
@@ -20,7 +20,7 @@ __all__ = ["Bernoulli", "Binomial"]
 
 
 @value
-class Bernoulli(Counting):
+class Bernoulli(EitherForm):
     """Bern(x | μ) = μˣ (1 - μ)¹⁻ˣ for x = 0 or 1: one trial that succeeds with probability μ.
 
     The logit log μ - log(1 - μ) is equivalent, and keeps probabilities that are too near 0 or 1 for a
@@ -56,12 +56,6 @@ class Bernoulli(Counting):
         set_fields(self, given=name)
         for other, function in {"probability": sigmoid, "logit": log_odds}.items():
             object.__setattr__(self, other, x if other == name else freeze(function(x)))
-
-    def _parameters(self) -> dict[str, Array]:
-        return self._arrays()
-
-    def _arrays(self) -> dict[str, Array]:
-        return {self.given: getattr(self, self.given)}
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:

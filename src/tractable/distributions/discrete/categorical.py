@@ -11,8 +11,8 @@ from tractable.arrays.special import log_softmax, softmax
 from tractable.distributions.checks import check_finite, check_nonnegative, check_probabilities, exactly_one
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.counting import (
-    Counting,
     CountVectors,
+    EitherForm,
     as_counts,
     check_whole,
     looked_up,
@@ -32,7 +32,7 @@ __all__ = ["Categorical", "Multinomial", "apportioned"]
 
 
 @value
-class Categorical(Counting):
+class Categorical(EitherForm):
     """Cat(k | μ) = μ_k for the labels k = 0, …, K - 1: one of K categories.
 
     With x the one-of-K code of the label, :func:`tractable.one_hot`, that is Π_k μ_k^(x_k). Labels count as
@@ -77,12 +77,6 @@ class Categorical(Counting):
             both = {"probabilities": freeze(softmax(x)), "logits": x}
         set_fields(self, **both)
 
-    def _parameters(self) -> dict[str, Array]:
-        return self._arrays()
-
-    def _arrays(self) -> dict[str, Array]:
-        return {self.given: getattr(self, self.given)}
-
     @classmethod
     def fit(
         cls,
@@ -99,7 +93,8 @@ class Categorical(Counting):
         (K,), they are (n_k + c_k) / (N + Σ c), the most probable μ under a Dirichlet(c + 1) prior;
         ``smoothing="laplace"`` is c = 1.
         """
-        given = n_classes if pseudocounts is None else _n_classes(n_classes, pseudocounts)
+        shape = np.shape(pseudocounts)  # () of None
+        given = int(shape[-1]) if n_classes is None and shape else n_classes
         statistic = Counts.of(X, sample_weight, n_classes=given)
         return cls.from_statistic(statistic, pseudocounts=pseudocounts, smoothing=smoothing)
 
@@ -203,12 +198,6 @@ class Categorical(Counting):
             return as_counts(np.searchsorted(edges, u, side="right"), like=self.probabilities)
         labels = sum((u >= edges[..., k] for k in range(self.n_classes - 1)), start=np.zeros(u.shape))
         return as_counts(labels, like=self.probabilities)
-
-
-def _n_classes(n_classes: int | None, pseudocounts: Any) -> int | None:
-    """Return the number of categories that a vector of pseudocounts implies."""
-    shape = np.shape(pseudocounts)
-    return n_classes if n_classes is not None or not shape else int(shape[-1])
 
 
 def _as_pseudocounts(pseudocounts: Any, smoothing: str | None, counts: Array) -> Array:

@@ -139,6 +139,17 @@ class Counting(Univariate):
         return xp.where(reach < self._end, reach, self._end + 0.0 * reach)
 
 
+class EitherForm(Counting):
+    """A family that is given by probabilities or by their logits."""
+
+    given: str
+
+    def _arrays(self) -> dict[str, Array]:
+        return {self.given: getattr(self, self.given)}
+
+    _parameters = _arrays
+
+
 class FittedCounting(Counting):
     """A family of counts that is fitted from a statistic: `from_statistic`."""
 
@@ -339,7 +350,9 @@ class CountVectors(Distribution):
         whole = xp.all((x >= 0) & (x == xp.floor(x)) & xp.isfinite(x), axis=-1)
         total = xp.sum(xp.where(whole[..., None], x, xp.zeros_like(x)), axis=-1)
         possible = whole & (total == self.n_trials)
-        first = xp.where(self._first, self.n_trials[..., None], xp.zeros_like(self.expected_probabilities))
+        p = self.expected_probabilities
+        is_first = xp.cumulative_sum(xp.ones_like(p), axis=-1) == 1.0
+        first = xp.where(is_first, self.n_trials[..., None], xp.zeros_like(p))
         found = self._log_mass(xp.where(possible[..., None], x, first))
         return only_where(possible, found, -np.inf, xp.any(xp.isnan(x), axis=-1))
 
@@ -347,12 +360,6 @@ class CountVectors(Distribution):
         """Return Σ_k E[f(x)_k], where f treats every count by itself."""
         found = self.marginals._expected(f)  # noqa: SLF001
         return namespace_of(found).sum(found, axis=-1)
-
-    @property
-    def _first(self) -> Array:
-        """Where the first category is."""
-        xp = namespace_of(self.expected_probabilities)
-        return xp.cumulative_sum(xp.ones_like(self.expected_probabilities), axis=-1) == 1.0
 
 
 def one_total(statistic: Totals, n_trials: Any) -> Array:
