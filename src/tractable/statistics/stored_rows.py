@@ -25,7 +25,7 @@ class StoredRows(Statistic):
 
     Examples
     --------
-    >>> both = KeptValues.of([[3.0], [1.0]]) + KeptValues.of([[2.0]], weights=[5.0])
+    >>> both = StoredRows.of([[3.0], [1.0]]) + StoredRows.of([[2.0]], weights=[5.0])
     >>> both.values[:, 0].tolist(), both.weights.tolist(), both.weight
     ([3.0, 1.0, 2.0], [1.0, 1.0, 5.0], 7.0)
     """
