@@ -536,7 +536,9 @@ def as_bandwidth(bandwidth: Any, points: Array) -> Any:
             if h.ndim and tuple(h.shape) != (dim,):
                 raise ValueError(f"bandwidth must have {dim} entries, got shape {tuple(h.shape)}")
             check_positive("bandwidth", h)
-            if not bool(namespace_of(h).all((h > 1e-150) & (h < 1e150))):
+            xp = namespace_of(h)
+            double = xp.astype(h, xp.float64)
+            if not bool(xp.all((double > 1e-150) & (double < 1e150))):
                 raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}")
             return freeze(h)
         if h.ndim != 2 or points.ndim == 1:
