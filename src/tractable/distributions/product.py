@@ -93,7 +93,9 @@ class Product(VectorDistribution):
         rows = []
         for i, part in enumerate(self.parts):
             own = part.covariance if part.event_shape else part.variance[..., None, None]  # type: ignore[attr-defined]
-            blocks = [own if i == j else _zeros(own, _width(other)) for j, other in enumerate(self.parts)]
+            none = xp.zeros_like(own[..., :1])
+            blocks = [xp.broadcast_to(none, (*own.shape[:-1], _width(q))) for q in self.parts]
+            blocks[i] = own
             rows.append(xp.concat(blocks, axis=-1))
         return xp.concat(rows, axis=-2)
 
@@ -198,13 +200,6 @@ def _observed(part: Distribution, x: Array) -> Array:
     else:
         found = part.log_prob(xp.where(missing, xp.zeros_like(x[..., 0]), x[..., 0]))
     return xp.where(missing, xp.zeros_like(found), found)
-
-
-def _zeros(block: Array, width: int) -> Array:
-    """Return a block of zeros beside a covariance block, `width` wide."""
-    xp = namespace_of(block)
-    column = xp.zeros_like(block[..., :1])
-    return xp.broadcast_to(column, (*block.shape[:-1], width))
 
 
 def _total(terms: Iterable[Array]) -> Array:
