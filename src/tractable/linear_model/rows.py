@@ -1,13 +1,14 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import Rows, check_rows
+from tractable.base import OnePassMixin, Rows, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
@@ -18,6 +19,7 @@ from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
 __all__ = [
+    "OnePassLinearMixin",
     "as_floats",
     "as_vector",
     "check_factor",
@@ -27,6 +29,26 @@ __all__ = [
     "power_of_two",
     "without_constant_columns",
 ]
+
+
+class OnePassLinearMixin(OnePassMixin):
+    """One pass over rows and targets whose statistic is their `LinearFactor`.
+
+    A model supplies `_check_parameters` and `_learn(statistic)`.
+    """
+
+    _supervised = True
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must check its parameters")
+
+    def _statistic(self) -> Callable[..., Any]:
+        self._check_parameters()
+        return LinearFactor.of
+
+    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
+        self._check_parameters()
+        return linear_factor(check_rows(subject, X, y, sample_weight, supervised=True, **options))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:

@@ -1,7 +1,6 @@
 """Automatic relevance determination: a precision for every coefficient, chosen by the evidence."""
 
 import warnings
-from collections.abc import Callable
 from functools import partial
 from math import inf, log, pi
 from typing import Any
@@ -30,7 +29,6 @@ from tractable.linear_model.bayes.posterior import (
 from tractable.linear_model.noise_floor import noise_vanished, smallest_noise, warn_noise_vanished
 from tractable.linear_model.rows import without_constant_columns
 from tractable.primitives.linear import triangle
-from tractable.statistics import LinearFactor
 from tractable.value import value
 
 __all__ = ["ARDRegression", "ArdFit", "ard"]
@@ -468,13 +466,12 @@ class ARDRegression(BayesianLinearModel):
             names = [name for name, stays in zip(names, kept, strict=True) if stays]
         return self._around(mean, covariance_from_root(self._noise() ** 0.5 * root), names=names)
 
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         check_evidence_parameters(self)
         check_number("threshold_lambda", self.threshold_lambda, above=0.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         has_intercept = bool(self.fit_intercept)
         scaled = StandardizedFactor.of(

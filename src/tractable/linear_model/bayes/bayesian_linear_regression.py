@@ -1,7 +1,6 @@
 """Bayesian linear regression with a known Gaussian prior, and a noise that is known or learned."""
 
 import warnings
-from collections.abc import Callable
 from math import inf, lgamma, log, nan, pi
 from typing import Any, Self
 
@@ -219,7 +218,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         if isinstance(self.noise_variance, str):
             if self.noise_variance not in NOISES:
                 raise ValueError(
@@ -231,10 +230,9 @@ class BayesianLinearRegression(BayesianLinearModel):
         if both != (0.0, 0.0):
             for name, x in zip(("noise_shape", "noise_scale"), both, strict=True):
                 check_number(f"{name}, where one of both is not 0,", x, above=0.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
             check_squarable("y", target_size(statistic))

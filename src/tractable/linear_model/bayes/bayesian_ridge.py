@@ -1,7 +1,6 @@
 """Bayesian ridge regression: precisions of prior and noise that maximise the evidence."""
 
 import warnings
-from collections.abc import Callable
 from math import inf, log
 from typing import Any
 
@@ -26,7 +25,6 @@ from tractable.linear_model.bayes.evidence import (
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import noise_vanished, smallest_noise, warn_noise_vanished
 from tractable.linear_model.rows import without_constant_columns
-from tractable.statistics import LinearFactor
 
 __all__ = ["BayesianRidge"]
 
@@ -160,16 +158,15 @@ class BayesianRidge(BayesianLinearModel):
         check_fitted(self)
         return self._coef_covariance()
 
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         check_evidence_parameters(self)
         for name in ("alpha_init", "lambda_init"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), above=0.0)
         check_choice("method", self.method, METHODS)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         has_intercept = bool(self.fit_intercept)
         scaled = StandardizedFactor.of(

@@ -1,6 +1,5 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +8,6 @@ from sklearn.base import RegressorMixin
 from tractable.base import (
     Estimator,
     ModelTags,
-    OnePassMixin,
     all_or_nothing,
     check_rows,
 )
@@ -17,13 +15,12 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import check_factor, linear_factor
-from tractable.statistics import LinearFactor
+from tractable.linear_model.rows import OnePassLinearMixin, check_factor
 
 __all__ = ["Ridge", "RidgeCV"]
 
 
-class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
+class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -76,7 +73,6 @@ class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -112,31 +108,11 @@ class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
             )
         return cls(alpha=alpha, **options)
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        self._statistic()
-        self._learn(linear_factor(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
-        return self
-
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         found = ridge(
             statistic,
@@ -180,9 +156,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
         The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
-    effective_dof_ : float
-    residual_dof_ : float
-    noise_variance_ : float or array of shape (n_targets,)
+    effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
@@ -217,19 +191,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream."""
         alphas = self._checked()
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         found = search(

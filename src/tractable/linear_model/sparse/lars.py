@@ -9,9 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.sparse.lars import Knots, lars
-from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
+from tractable.linear_model.sparse.columns import (
+    CoefficientPath,
+    Columns,
+    checked_columns,
+    column_names,
+    refuse_units,
+)
 from tractable.linear_model.sparse.estimator import SparseModel
-from tractable.linear_model.sparse.path import check_penalties
 from tractable.value import value
 
 __all__ = ["LarsPath", "LassoLars", "lars_path", "path_of", "warn_unless_complete"]
@@ -24,19 +29,14 @@ class LassoLars(SparseModel):
     coefficients; the textbook's |y - Xw|² + λ Σ|w_j| has alpha = λ / (2n). The path says at which penalty
     each column enters and leaves.
 
-    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
-    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
-    `ARDRegression` and `LinearRegression` have one.
+    There is no `predict_dist`: intervals that ignore the selection of columns cover less than they state.
 
     Parameters
     ----------
     alpha : float
         The penalty, from 0; for 0 the path goes on to least squares.
-    fit_intercept : bool
-    precompute : {"auto", True, False}
-        Whether rows in memory are folded into a statistic; by default up to 200 columns.
-    positive : bool
-        Whether negative coefficients are forbidden.
+    fit_intercept, precompute, positive
+        As in :class:`tractable.Lasso`.
     max_iter : int, optional
         The most knots; all when not given.
 
@@ -50,20 +50,13 @@ class LassoLars(SparseModel):
         The columns in use at the end, in order of entry.
     coef_path_ : array of shape (n_features, n_knots)
         Coefficients at the knots. With several targets these three are lists.
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
-    support_ : array of int
-        Indices of the columns with a coefficient that is not zero.
-    sparse_coef_ : sparse matrix
-        The coefficients in CSR format.
+    coef_, intercept_, support_, sparse_coef_
+        The coefficients at `alpha`, and the columns in use.
     n_iter_ : int or list of int
         Number of knots.
-    solver_ : {"statistic", "rows"}
-        What the fit was computed from.
-    statistic_ : LinearFactor, where `solver_` is "statistic"
-        The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    solver_, statistic_
+        As in :class:`tractable.ElasticNet`.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -94,12 +87,7 @@ class LassoLars(SparseModel):
         self.positive = positive
         self.max_iter = max_iter
 
-    def _check(self) -> None:
-        super()._check()
-        check_penalties(self.alpha, 1.0)
-
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
-        names = getattr(self, "feature_names_in_", None)
         paths: list[LarsPath] = [
             path_of(
                 columns,
@@ -108,7 +96,7 @@ class LassoLars(SparseModel):
                 positive=bool(self.positive),
                 precompute=precompute,
                 max_iter=self.max_iter,
-                names=None if names is None else tuple(str(name) for name in names),
+                names=column_names(self),
             )
             for target in range(columns.n_targets)
         ]
@@ -126,7 +114,7 @@ class LassoLars(SparseModel):
 
 
 @value
-class LarsPath:
+class LarsPath(CoefficientPath):
     """Every knot of a piecewise linear path: between knots the coefficients are linear in alpha.
 
     Parameters
@@ -145,22 +133,9 @@ class LarsPath:
         False where rounding stopped the path above the penalty asked for.
     """
 
-    alphas: np.ndarray
-    coefs: np.ndarray
-    intercepts: np.ndarray
     active: tuple[tuple[int, ...], ...]
     method: str = "lasso"
-    names: tuple[str, ...] | None = None
     complete: bool = True
-
-    @property
-    def n_nonzero(self) -> np.ndarray:
-        """Number of coefficients at each knot that are not zero."""
-        return np.count_nonzero(self.coefs, axis=0)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions at all knots, (n_samples, m)."""
-        return predictions(X, self.coefs, self.intercepts, self.names)
 
     def at(self, alpha: Any) -> np.ndarray:
         """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
@@ -175,13 +150,7 @@ class LarsPath:
             raise ValueError(
                 f"alpha must not be below the end of the path, {self.alphas[-1]:g}; got {alpha!r}"
             )
-        rising, coefs = self.alphas[::-1], self.coefs[:, ::-1]
-        right = np.clip(np.searchsorted(rising, asked), 1, max(len(rising) - 1, 1))
-        if len(rising) == 1:
-            return np.zeros((len(coefs), *asked.shape))
-        low, high = rising[right - 1], rising[right]
-        share = np.clip((asked - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
-        return coefs[:, right - 1] * (1.0 - share) + coefs[:, right] * share
+        return np.stack([np.interp(asked, self.alphas[::-1], w[::-1]) for w in self.coefs])
 
 
 def lars_path(
@@ -224,10 +193,6 @@ def lars_path(
         rows as columns, and no more than 1,000 columns.
     max_iter : int, optional
         The most knots after the first.
-
-    Returns
-    -------
-    LarsPath
 
     Notes
     -----
