@@ -301,18 +301,9 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream that can be repeated.
+        """Fit to rows held in memory, in a file, or in a stream that can be repeated.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            Factors of the steps, relative to the mean of the weights of rows held in memory.
-
-        Returns
-        -------
-        self
+        `sample_weight` are factors of the steps, relative to their mean over rows held in memory.
         """
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
@@ -333,19 +324,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take steps over more rows once, in the order they are given.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            Factors of the steps.
-
-        Returns
-        -------
-        self
-        """
+        """Take steps over more rows once, in the order they are given; `sample_weight` are their factors."""
         self._check_parameters()
         first = not hasattr(self, "_descent_")
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))
@@ -356,16 +335,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return intercept + xᵀ coef for each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return intercept + xᵀ coef for each row."""
         check_fitted(self)
         return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
 
@@ -398,32 +368,28 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             descent = descent.measured(phi, w, whole=self.batch_size is None)
         descent, loss = descent.updated(phi, y, w, self.batch_size or len(y))
         if descent.diverges(loss / len(y)):
-            bound = self._bound(phi, w) if in_memory else self._bound_so_far(descent)
             raise ValueError(
-                f"step is too large: the errors grow without bound after {descent.n_steps} updates. {bound}"
+                f"step is too large: the errors grow without bound after {descent.n_steps} updates. "
+                f"{self._bound(descent, (phi, w) if in_memory else None)}"
             )
         return _Epoch(descent=descent, scaling=scaling, loss=state.loss + loss, n_rows=state.n_rows + len(y))
 
-    def _bound(self, phi: np.ndarray, w: np.ndarray) -> str:
-        """State which steps converge, where all rows are here."""
-        return self._advice(f"2/λmax = {_stable_step(phi, w):.3g}")
-
-    def _bound_so_far(self, descent: GradientDescent) -> str:
-        """State which steps converge, from the sizes of the rows so far."""
-        return self._advice(f"2 / mean |φ|² = {descent.stable_step:.3g} over the rows so far")
-
-    def _advice(self, below: str) -> str:
+    def _bound(self, descent: GradientDescent, features: Any = None) -> str:
+        """State which steps converge: from all rows where these are given, else from their sizes so far."""
+        below = f"2 / mean |φ|² = {descent.stable_step:.3g} over the rows so far"
+        if features is not None:
+            below = f"2/λmax = {_stable_step(*features):.3g}"
         or_scaled = "" if self.standardize else ", or standardize=True,"
         return f"On average steps below {below} converge; smaller ones{or_scaled} may be needed"
 
     def _check_whole_batch_step(self, rows: Rows) -> None:
         """Refuse a constant step at or above 2/λmax where all rows are one batch, and λmax is known."""
-        if self.batch_size is None and self.step is not None and not callable(self.step):
-            if isinstance(rows.data, Source):
-                return
-            phi, w = self._features(rows)
-            if self.step >= _stable_step(phi, w):
-                raise ValueError(f"step is too large: got {float(self.step)!r}. {self._bound(phi, w)}")
+        given = self.step is not None and not callable(self.step) and not isinstance(rows.data, Source)
+        if self.batch_size is None and given:
+            features = self._features(rows)
+            if self.step >= _stable_step(*features):
+                bound = self._bound(self._initial().descent, features)
+                raise ValueError(f"step is too large: got {float(self.step)!r}. {bound}")
 
     def _features(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of rows in memory, and their weights over their mean."""
@@ -441,7 +407,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             rows.y,
             weights=rows.weights,
         )
-        streamed = isinstance(rows.data, Source)
+        features = None if isinstance(rows.data, Source) else self._features(rows)
         _check_losses(
             self.loss_curve_,
             at_zero,
@@ -449,7 +415,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             residuals,
             names=(["the intercept"] if self._scaling_.has_intercept else [])
             + [f"column {j} of X" for j in range(self.n_features_in_)],
-            bound=self._bound_so_far(self._descent_) if streamed else self._bound(*self._features(rows)),
+            bound=self._bound(self._descent_, features),
         )
 
     def _weights(self) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
 
-import warnings
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
@@ -15,7 +14,6 @@ __all__ = [
     "noise_vanished",
     "smallest_noise",
     "target_size",
-    "warn_noise_vanished",
     "without_rounding",
 ]
 
@@ -121,13 +119,3 @@ def noise_vanished(
         square = variance if variance > ROUNDING**2 * square else square or 1.0
     negligible = rss <= NEGLIGIBLE * weight * square
     return is_rounding(rss / weight, statistic) or (undetermined and negligible)
-
-
-def warn_noise_vanished(precision: str, rate: str) -> None:
-    """Warn that the noise vanished."""
-    warnings.warn(
-        f"y is fitted without error, so the noise vanished: {precision} would grow without bound, and stops "
-        f"where {rate} or the rounding of y stops it; predictive intervals are too narrow",
-        NoiseVanishedWarning,
-        stacklevel=5,
-    )

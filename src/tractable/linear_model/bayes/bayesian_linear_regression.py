@@ -191,30 +191,14 @@ class BayesianLinearRegression(BayesianLinearModel):
     def from_precisions(cls, *, noise_precision: float, prior_precision: Any, **options: Any) -> Self:
         """Return the model with noise precision a and prior precision b: Q = a XᵀX + b I, m = a Q⁻¹ Xᵀy.
 
-        Parameters
-        ----------
-        noise_precision : float
-            a = 1/σ².
-        prior_precision : float, array (d,) or (d, d)
-            b.
-        **options
-            Other parameters of the estimator.
+        The options are other parameters of the estimator.
         """
         check_number("noise_precision", noise_precision, above=0.0)
         return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
 
     @classmethod
     def from_alpha(cls, *, alpha: float, noise_variance: float, **options: Any) -> Self:
-        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ².
-
-        Parameters
-        ----------
-        alpha : float
-        noise_variance : float
-            σ².
-        **options
-            Other parameters of the estimator.
-        """
+        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ²."""
         check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 

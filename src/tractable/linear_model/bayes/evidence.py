@@ -1,37 +1,39 @@
 """The evidence of linear regression with an isotropic prior, and the precisions that maximise it."""
 
-from functools import partial
-from math import log, pi
+import warnings
+from math import inf, log, pi
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
-from tractable.data import Whole
 from tractable.distributions import Mixture, Normal
 from tractable.engines import em
 from tractable.engines.least_squares import column_lengths, reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
+from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
+from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
+from tractable.linear_model.rows import without_constant_columns
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
 __all__ = [
     "METHODS",
-    "EvidencePoint",
-    "EvidenceSearch",
+    "EvidenceFit",
+    "EvidenceModel",
     "HyperPriors",
     "Precisions",
     "StandardizedFactor",
     "bounded_ratio",
-    "check_evidence_parameters",
     "evidence_at",
     "hierarchical_predictive",
     "log_evidence",
     "maximize_evidence",
-    "posterior_root",
-    "shrinkage",
+    "root_fractions",
     "spectrum_of",
 ]
 
@@ -57,15 +59,136 @@ class HyperPriors:
     noise_shape: float
     noise_rate: float
     noise_floor: float
+    exact: bool = False  # whether the only solution fits without error
 
     def log_density(self, prior: Any, noise: float) -> float:
         """Return the log density of the precisions of the coefficients (one, or each) and of the noise."""
         xp = namespace_of(prior)
         prior = xp.asarray(prior)
-        coefficients = self.prior_shape * float(xp.sum(xp.log(prior))) - self.prior_rate * float(
-            xp.sum(prior)
-        )
+        logs, total = float(xp.sum(xp.log(prior))), float(xp.sum(prior))
+        coefficients = self.prior_shape * logs - self.prior_rate * total
         return coefficients + self.noise_shape * log(noise) - self.noise_rate * noise
+
+
+@value
+class EvidenceFit:
+    """Where a search of precisions ended, for standardized columns and target.
+
+    Parameters
+    ----------
+    coef : array (d,)
+        Posterior mean of the coefficients.
+    root : array (d, r)
+        G: their posterior covariance is G Gᵀ / noise.
+    prior : float or array (d,)
+        Precision of the coefficients, or of each.
+    noise : float
+        Precision of the noise.
+    gamma : float
+        Effective number of parameters.
+    rss : float
+        Residual sum of squares at the posterior mean.
+    rank : int
+        Most columns that can be independent.
+    log_evidence : float
+    trace : tuple of float
+        The objective before the first step and after each.
+    converged : bool
+    interrupted : bool
+        By Ctrl-C.
+    """
+
+    coef: Array
+    root: Array
+    prior: Any
+    noise: float
+    gamma: float
+    rss: float
+    rank: int
+    log_evidence: float
+    trace: tuple[float, ...]
+    converged: bool
+    interrupted: bool
+
+
+class EvidenceModel(BayesianLinearModel):
+    """A Bayesian linear model whose precisions maximise the evidence (type-II maximum likelihood).
+
+    The search runs on standardized columns and target. A model supplies `_search(scaled)`, and says by
+    `_common_scale` whether all columns have one scale.
+    """
+
+    max_iter: int
+    tol: float
+    alpha_1: float
+    alpha_2: float
+    lambda_1: float
+    lambda_2: float
+    compute_score: bool
+    fit_intercept: bool
+    scores_: Any
+    _common_scale: bool
+
+    def _search(self, scaled: "StandardizedFactor") -> tuple[EvidenceFit, HyperPriors]:
+        raise NotImplementedError(f"{type(self).__name__} must maximise its evidence")
+
+    def _check_parameters(self) -> None:
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
+            check_number(name, getattr(self, name), least=0.0)
+
+    def _hyper_priors(self, scaled: "StandardizedFactor", rss: float, rank: int) -> HyperPriors:
+        """Return the priors of the precisions; `rss` is that of least squares."""
+        floor, exact = smallest_noise(scaled.statistic, rss, rank, bool(self.fit_intercept))
+        return HyperPriors(
+            prior_shape=self.lambda_1,
+            prior_rate=self.lambda_2,
+            noise_shape=self.alpha_1,
+            noise_rate=self.alpha_2,
+            noise_floor=floor,
+            exact=exact,
+        )
+
+    def _learn(self, statistic: Any) -> None:
+        self._check_parameters()
+        self.statistic_ = statistic = self._check_factor(statistic, some=True)
+        centred, weight = bool(self.fit_intercept), float(statistic.weight)
+        varying = without_constant_columns(statistic) if centred else statistic
+        scaled = StandardizedFactor.of(varying, fit_intercept=centred, common=self._common_scale)
+        found, hyper = self._search(scaled)
+        lost = noise_vanished(scaled.statistic, found.rss, found.rank, centred, self.alpha_2)
+        self.noise_vanished_ = hyper.exact or lost or found.noise >= 1.0 / hyper.noise_floor
+        xp = namespace_of(found.coef)
+        self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
+        self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
+        log_jacobian = weight * log(scaled.target)
+        self.log_evidence_ = found.log_evidence - log_jacobian
+        if self.compute_score:
+            self.scores_ = xp.asarray(found.trace, dtype=xp.float64) - log_jacobian
+        self.n_iter_, self.converged_ = len(found.trace) - 1, found.converged
+        coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
+        self._set_posterior(
+            CoefficientPosterior.with_free_intercept(statistic, coef, root, fit_intercept=centred)
+        )
+        if found.interrupted:
+            raise FitInterrupted
+
+    def _report(self) -> None:
+        for message, category in self._warnings():
+            warnings.warn(message, category, stacklevel=4)
+
+    def _warnings(self) -> list[tuple[str, type[Warning]]]:
+        """Return what a user should know of the fit."""
+        if self.noise_vanished_:
+            message = (
+                "y is fitted without error, so the noise vanished: alpha_ would grow without bound, and "
+                "stops where alpha_2 or the rounding of y stops it; predictive intervals are too narrow"
+            )
+            return [(message, NoiseVanishedWarning)]
+        if not self.converged_:
+            message = f"the evidence did not converge in max_iter={self.max_iter} iterations"
+            return [(message, ConvergenceWarning)]
+        return []
 
 
 @value
@@ -108,7 +231,7 @@ def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: fl
     """Return posterior and evidence for the precisions of prior and noise, in O(d)."""
     xp = namespace_of(spectrum.singular)
     projections = spectrum.projections[:, 0]
-    fitted, shrunk, total = _root_fractions(spectrum, prior, noise)
+    fitted, shrunk, total = root_fractions(spectrum, prior, noise)
     coef = noise**0.5 / total * fitted * projections
     rss = float(spectrum.rest[0]) + float(xp.sum((shrunk**2 * projections) ** 2))
     length = float(xp.sum(coef**2))
@@ -125,16 +248,11 @@ def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: fl
     )
 
 
-def shrinkage(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
-    """Return λ/(λ + prior) for every direction: 1 where the rows determine it, 0 where the prior does."""
-    return _root_fractions(spectrum, prior, noise)[0] ** 2
-
-
-def posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
+def _posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
     """Return G, (d, d): the posterior covariance of the coefficients is G Gᵀ / noise."""
     xp = namespace_of(spectrum.basis)
     d, r = spectrum.basis.shape
-    inside = noise**0.5 / _root_fractions(spectrum, prior, noise)[2]
+    inside = noise**0.5 / root_fractions(spectrum, prior, noise)[2]
     if r == d:
         return spectrum.basis * inside
     outside = (noise / prior) ** 0.5
@@ -142,7 +260,7 @@ def posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Arra
     return outside * identity + (spectrum.basis * (inside - outside)) @ spectrum.basis.T
 
 
-def _root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tuple[Array, Array, Array]:
+def root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tuple[Array, Array, Array]:
     """Return the roots of λ/(λ + prior), of prior/(λ + prior), and of λ + prior, with λ = noise s²."""
     xp = namespace_of(spectrum.singular)
     root = noise**0.5 * spectrum.singular
@@ -151,37 +269,11 @@ def _root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tup
 
 
 @value
-class EvidenceSearch:
-    """Where a search ended: the point, the objective before the first step and after each, and how."""
-
-    point: EvidencePoint
-    trace: tuple[float, ...]
-    converged: bool
-    interrupted: bool = False
-
-
-@value
 class _Expected:
     """The posterior at some precisions, and the log evidence with the log density of their Gamma priors."""
 
     point: EvidencePoint
     objective: float
-
-
-@value
-class _EStep:
-    """The posterior of the coefficients at given precisions: a function of the spectrum of the rows."""
-
-    params: Precisions
-    hyper: HyperPriors
-    weight: float
-
-    def __call__(self, spectrum: ColumnSpectrum) -> _Expected:
-        at = self.params
-        point = evidence_at(spectrum, self.weight, at.prior, at.noise)
-        return _Expected(
-            point=point, objective=point.log_evidence + self.hyper.log_density(at.prior, at.noise)
-        )
 
 
 def maximize_evidence(
@@ -193,7 +285,7 @@ def maximize_evidence(
     method: str,
     tol: float,
     max_iter: int,
-) -> EvidenceSearch:
+) -> EvidenceFit:
     """Maximise the evidence over both precisions.
 
     "mackay" repeats prior = γ / |m|² and noise = (N - γ) / |y - Xm|² until the coefficients change by less
@@ -203,6 +295,10 @@ def maximize_evidence(
     """
     xp = namespace_of(spectrum.singular)
     d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
+
+    def expect(at: Precisions) -> _Expected:
+        point = evidence_at(spectrum, weight, at.prior, at.noise)
+        return _Expected(point=point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
 
     def maximize(expected: _Expected) -> Precisions:
         point = expected.point
@@ -219,12 +315,18 @@ def maximize_evidence(
             return False
         return float(xp.sum(xp.abs(spectrum.basis @ (after.coef - before.coef)))) < tol
 
-    expect = partial(_e_step, hyper, weight)
-    data = Whole(value=spectrum)
-    found = em(expect, maximize, start, data, max_iter=max_iter, label="evidence", settled=settled)
+    found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
     at: Precisions = found.params
-    return EvidenceSearch(
-        point=evidence_at(spectrum, weight, at.prior, at.noise),
+    point = evidence_at(spectrum, weight, at.prior, at.noise)
+    return EvidenceFit(
+        coef=spectrum.basis @ point.coef,
+        root=_posterior_root(spectrum, point.prior, point.noise),
+        prior=point.prior,
+        noise=point.noise,
+        gamma=point.gamma,
+        rss=point.rss,
+        rank=spectrum.rank,
+        log_evidence=point.log_evidence,
         trace=found.trace,
         converged=found.converged,
         interrupted=found.interrupted,
@@ -232,10 +334,6 @@ def maximize_evidence(
 
 
 METHODS = ("mackay", "em")
-
-
-def _e_step(hyper: HyperPriors, weight: float, params: Precisions) -> _EStep:
-    return _EStep(params=params, hyper=hyper, weight=weight)
 
 
 def _updated(
@@ -276,13 +374,6 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
 
 def _near(a: float, b: float, tol: float) -> bool:
     return abs(a - b) <= tol * b
-
-
-def check_evidence_parameters(estimator: Any) -> None:
-    """Check `max_iter`, `tol` and the Gamma priors of an estimator."""
-    check_number("max_iter", estimator.max_iter, least=1, whole=True)
-    for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
-        check_number(name, getattr(estimator, name), least=0.0)
 
 
 @value

@@ -83,30 +83,13 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
 
     @classmethod
     def from_prior(cls, *, noise_variance: float, prior_variance: float, **options: Any) -> Self:
-        """Return the ridge regression that is the posterior mode under coef ~ N(0, prior_variance).
+        """Return the ridge regression with alpha = σ²/τ², the posterior mode for coef ~ N(0, τ²).
 
-        Parameters
-        ----------
-        noise_variance : float
-            σ², of the noise.
-        prior_variance : float
-            τ², of every coefficient.
-        **options
-            Other parameters of the estimator.
-
-        Returns
-        -------
-        Ridge
-            With alpha = σ²/τ².
+        σ² is `noise_variance` and τ² `prior_variance`; the options are other parameters of the estimator.
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
             check_number(name, x, above=0.0)
-        alpha = float(noise_variance) / float(prior_variance)
-        if alpha == float("inf"):
-            raise ValueError(
-                f"prior_variance must be larger: alpha = {noise_variance!r} / {prior_variance!r} overflows"
-            )
-        return cls(alpha=alpha, **options)
+        return cls(alpha=float(noise_variance) / float(prior_variance), **options)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)

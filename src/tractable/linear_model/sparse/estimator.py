@@ -330,20 +330,8 @@ class Lasso(ElasticNet):
     def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
         """Return the lasso whose solution is the mode of the posterior under a Laplace prior.
 
-        Parameters
-        ----------
-        scale : float
-            Of the Laplace distribution of each coefficient, b in exp(-|w|/b) / 2b.
-        noise_variance : float
-            σ² of the Gaussian noise.
-        n_samples : float
-            Number of rows it will be fitted to: alpha = σ²/(n b).
-        **options
-            Other parameters of the estimator.
-
-        Returns
-        -------
-        Lasso
+        `scale` is b in the density exp(-|w|/b) / 2b of each coefficient, `noise_variance` σ² of the Gaussian
+        noise, and alpha = σ²/(n b) for a fit to n = `n_samples` rows.
         """
         for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
             check_number(name, given, above=0.0)
