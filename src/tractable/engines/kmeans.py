@@ -65,27 +65,13 @@ NEGLIGIBLE = 1e-100
 
 @value
 class Clusters:
-    """What centres hold: the statistic of one assignment. Two are merged with ``+``.
+    """What centres hold: the statistic of one assignment. Two are merged with ``+``."""
 
-    Parameters
-    ----------
-    sums : array (K, d)
-        Σ w z of the rows of each centre.
-    counts : array (K,)
-        Σ w of the rows of each centre.
-    inertia : float
-        J = Σ w |z - c|², each row to its own centre.
-    centers : array (K, d)
-        The centres that rows were given to.
-    standardizer : Standardizer
-        The scale in which all of these are measured, one for all columns.
-    """
-
-    sums: np.ndarray
-    counts: np.ndarray
-    inertia: float
-    centers: np.ndarray
-    standardizer: Standardizer
+    sums: np.ndarray  # (K, d), Σ w z of the rows of each centre
+    counts: np.ndarray  # (K,), Σ w of the rows of each centre
+    inertia: float  # J = Σ w |z - c|², each row to its own centre
+    centers: np.ndarray  # (K, d), the centres that rows were given to
+    standardizer: Standardizer  # the scale in which all of these are measured, one for all columns
 
     @property
     def objective(self) -> float:
@@ -398,24 +384,12 @@ class KMeansProblem:
 
 @value
 class KMeansFit:
-    """Where a search of k-means ended.
+    """Where a search of k-means ended."""
 
-    Parameters
-    ----------
-    centers : array (K, d)
-    labels : array (n,) of int, or None where rows were streamed
-    counts : array (K,)
-        Weight of the rows of each cluster.
-    inertia : float
-        J = Σ w |x - μ|², each row to its own centre.
-    n_iter : int
-    converged : bool
-    """
-
-    centers: np.ndarray
-    labels: np.ndarray | None
-    counts: np.ndarray
-    inertia: float
+    centers: np.ndarray  # (K, d)
+    labels: np.ndarray | None  # (n,), None where rows were streamed
+    counts: np.ndarray  # (K,), weight of the rows of each cluster
+    inertia: float  # J = Σ w |x - μ|², each row to its own centre
     n_iter: int
     converged: bool
 

@@ -146,10 +146,6 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     level : float
         Significance level of each of the three diagnostics.
 
-    Returns
-    -------
-    Diagnosis
-
     Examples
     --------
     >>> import numpy as np, tractable

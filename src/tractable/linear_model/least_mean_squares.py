@@ -46,19 +46,12 @@ NEGLIGIBLE = 1e-4
 
 @value
 class FeatureScaling:
-    """The features φ = [1, (x - shift) · scale] in which the steps are taken.
+    """The features φ = [1, (x - shift) · scale] in which the steps are taken."""
 
-    Parameters
-    ----------
-    shift, scale : array (d,)
-    has_intercept : bool
-    moments : DiagonalMoments, optional
-        Of the rows that they are learned from; None for columns as they are given.
-    """
-
-    shift: np.ndarray
-    scale: np.ndarray
+    shift: np.ndarray  # (d,)
+    scale: np.ndarray  # (d,)
     has_intercept: bool
+    # Of the rows that they are learned from; None for columns as they are given
     moments: DiagonalMoments | None = None
 
     @classmethod

@@ -33,29 +33,21 @@ RENEW = 32
 TIE = 1e-13
 #: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
 FALLEN = 0.1
+#: A column of which less than this is independent of those in use before it costs digits of their direction.
+INDEPENDENT = 1e-4
 #: A correlation at the penalty rises above it where it falls more slowly by this.
 RISING = 1e-9
 
 
 @value
 class Knots:
-    """The penalties at which columns come and go, and the coefficients there; between knots all is linear.
+    """The penalties at which columns come and go, and the coefficients there; between knots all is linear."""
 
-    Parameters
-    ----------
-    penalties : array (m,)
-        Decreasing.
-    coefs : array (p, m)
-    active : tuple of m tuples
-        The columns in use below each knot, in order of entry.
-    complete : bool
-        False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
-        before that are minima all the same: each is checked.
-    """
-
-    penalties: np.ndarray
-    coefs: np.ndarray
-    active: tuple[tuple[int, ...], ...]
+    penalties: np.ndarray  # (m,), decreasing
+    coefs: np.ndarray  # (p, m)
+    active: tuple[tuple[int, ...], ...]  # the columns in use below each knot, in order of entry
+    # False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+    # before that are minima all the same: each is checked.
     complete: bool = True
 
 
@@ -163,6 +155,8 @@ class LarsWalk:
         entering, entry = first_to_enter(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
         left = self.penalty - least
+        if entry < min(exit_, left) and self._is_ill_conditioned():
+            entering, entry = self._corrected_entry(entering, entry, free)
         if min(entry, exit_) >= left:
             self._move(direction, along, left)
             self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
@@ -174,6 +168,27 @@ class LarsWalk:
             if entry > TIE * self.penalty and not self._tied(side)[entering]:
                 self._move(direction, along, entry)
             self._admit(entering)
+
+    def _is_ill_conditioned(self) -> bool:
+        """Say whether a column in use is nearly dependent on those before it."""
+        pivots = np.diagonal(self.factor)[: len(self.active)]
+        return bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
+
+    def _corrected_entry(self, entering: int, entry: float, free: np.ndarray) -> tuple[int, float]:
+        """Return the column that enters next, and at which fall of the penalty, by the coefficients there.
+
+        Of nearly dependent columns the direction has few digits. Where the correlation of a column is beyond
+        the penalty at the knot that it gives, the knot is where the line through both correlations meets it.
+        """
+        penalty = self.penalty - entry
+        rhs = self.problem.moment[self.active] - penalty * self.sign[self.active]
+        w = solve_rows(self.factor, rhs, len(self.active))
+        q = self.problem.moment - self.problem.along(self.active, w)
+        side = 1.0 if self.positive else np.where(q < 0.0, -1.0, 1.0)
+        beyond = np.where(free, side * q - penalty - self.ties, -np.inf)
+        j = int(np.argmax(beyond))
+        before = self.penalty - (side * self.q)[j]
+        return (j, entry * before / (before + beyond[j])) if beyond[j] > 0.0 < before else (entering, entry)
 
     def _tied(self, side: Any) -> np.ndarray:
         """Say which correlations are at the penalty, or at its negative, to rounding."""
@@ -236,7 +251,8 @@ class LarsWalk:
         self.used[-1] = tuple(self.active)
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
-        if len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed:
+        stale = len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed
+        if stale or self._is_ill_conditioned():
             self._renew()
         else:
             self.q -= length * along

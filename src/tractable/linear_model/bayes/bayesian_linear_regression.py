@@ -39,20 +39,11 @@ NOISES = ("ml", "conjugate")
 
 @value
 class GaussianPrior:
-    """The prior N(m, (KᵀK)⁻¹) of p parameters, the intercept first; flat in the null space of K.
+    """The prior N(m, (KᵀK)⁻¹) of p parameters, the intercept first; flat in the null space of K."""
 
-    Parameters
-    ----------
-    mean : array (p,)
-    root : array (r, p)
-        K, a factor of the precision, of full row rank.
-    log_det : float
-        Log of the product of the eigenvalues of KᵀK that are not zero.
-    """
-
-    mean: Array
-    root: Array
-    log_det: float
+    mean: Array  # (p,)
+    root: Array  # (r, p), K, a factor of the precision, of full row rank
+    log_det: float  # log of the product of the eigenvalues of KᵀK that are not zero
 
     @property
     def n_flat(self) -> int:
@@ -62,25 +53,12 @@ class GaussianPrior:
 
 @value
 class LinearPosterior(CoefficientPosterior):
-    """The posterior of offset and coefficients, and what the evidence needs besides.
+    """The posterior of offset and coefficients, and what the evidence needs besides."""
 
-    Parameters
-    ----------
-    centre, location, root : array
-        See `CoefficientPosterior`.
-    rest : float
-        Minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares.
-    weight : float
-        Total weight of the rows.
-    n_flat : int
-        Number of directions in which the prior is flat.
-    log_det_ratio : float
-        Log determinant of the prior precision less that of the posterior, both in units of the noise.
-    """
-
-    rest: float
-    weight: float
-    n_flat: int
+    rest: float  # minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares
+    weight: float  # total weight of the rows
+    n_flat: int  # number of directions in which the prior is flat
+    # Log determinant of the prior precision less that of the posterior, both in units of the noise
     log_det_ratio: float
 
     @property

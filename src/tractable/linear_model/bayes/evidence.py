@@ -72,43 +72,19 @@ class HyperPriors:
 
 @value
 class EvidenceFit:
-    """Where a search of precisions ended, for standardized columns and target.
+    """Where a search of precisions ended, for standardized columns and target."""
 
-    Parameters
-    ----------
-    coef : array (d,)
-        Posterior mean of the coefficients.
-    root : array (d, r)
-        G: their posterior covariance is G Gᵀ / noise.
-    prior : float or array (d,)
-        Precision of the coefficients, or of each.
-    noise : float
-        Precision of the noise.
-    gamma : float
-        Effective number of parameters.
-    rss : float
-        Residual sum of squares at the posterior mean.
-    rank : int
-        Most columns that can be independent.
-    log_evidence : float
-    trace : tuple of float
-        The objective before the first step and after each.
-    converged : bool
-    interrupted : bool
-        By Ctrl-C.
-    """
-
-    coef: Array
-    root: Array
-    prior: Any
-    noise: float
-    gamma: float
-    rss: float
-    rank: int
+    coef: Array  # (d,), posterior mean of the coefficients
+    root: Array  # (d, r), G: their posterior covariance is G Gᵀ / noise
+    prior: Any  # precision of the coefficients, or of each, (d,)
+    noise: float  # precision of the noise
+    gamma: float  # effective number of parameters
+    rss: float  # residual sum of squares at the posterior mean
+    rank: int  # most columns that can be independent
     log_evidence: float
-    trace: tuple[float, ...]
+    trace: tuple[float, ...]  # the objective before the first step and after each
     converged: bool
-    interrupted: bool
+    interrupted: bool  # by Ctrl-C
 
 
 class EvidenceModel(BayesianLinearModel):
@@ -193,32 +169,15 @@ class EvidenceModel(BayesianLinearModel):
 
 @value
 class EvidencePoint:
-    """Posterior and evidence at one pair of precisions.
+    """Posterior and evidence at one pair of precisions."""
 
-    Parameters
-    ----------
-    prior, noise : float
-        Precisions of the coefficients and of the noise.
-    coef : array (r,)
-        Posterior mean of the coefficients in the basis of the columns.
-    rss : float
-        Residual sum of squares at the posterior mean.
-    length : float
-        Squared length of the posterior mean.
-    gamma : float
-        Effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX.
-    trace : float
-        Of the posterior covariance of the coefficients.
-    log_evidence : float
-    """
-
-    prior: float
-    noise: float
-    coef: Array
-    rss: float
-    length: float
-    gamma: float
-    trace: float
+    prior: float  # precision of the coefficients
+    noise: float  # precision of the noise
+    coef: Array  # (r,), posterior mean of the coefficients in the basis of the columns
+    rss: float  # residual sum of squares at the posterior mean
+    length: float  # squared length of the posterior mean
+    gamma: float  # effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX
+    trace: float  # of the posterior covariance of the coefficients
     log_evidence: float
 
 
@@ -378,21 +337,12 @@ def _near(a: float, b: float, tol: float) -> bool:
 
 @value
 class StandardizedFactor:
-    """The statistic of standardized columns and target, whose precisions are near one, and the way back.
+    """The statistic of standardized columns and target, whose precisions are near one, and the way back."""
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-        Of columns and target divided by their sizes.
-    columns : array (d,)
-        Standard deviation of each column (root mean square without an intercept), or one for all.
-    target : float
-        Standard deviation of the target; of a constant one its size, or one.
-    """
-
-    statistic: LinearFactor
+    statistic: LinearFactor  # of columns and target divided by their sizes
+    # (d,), standard deviation of each column (root mean square without an intercept), or one for all
     columns: Array
-    target: float
+    target: float  # standard deviation of the target; of a constant one its size, or one
 
     @classmethod
     def of(cls, statistic: LinearFactor, *, fit_intercept: bool, common: bool) -> "StandardizedFactor":

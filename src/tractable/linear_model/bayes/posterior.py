@@ -32,21 +32,12 @@ __all__ = ["BayesianLinearModel", "CoefficientPosterior", "covariance_from_root"
 
 @value
 class CoefficientPosterior:
-    """The posterior of the offset at a centre and of the coefficients, N(location, σ² G Gᵀ).
+    """The posterior of the offset at a centre and of the coefficients, N(location, σ² G Gᵀ)."""
 
-    Parameters
-    ----------
-    centre : array (d,)
-        Mean of the rows; zeros without an intercept.
-    location : array (p,)
-        Mean of the offset and the coefficients, p = d + 1, or of the coefficients alone, p = d.
-    root : array (p, r)
-        G.
-    """
-
-    centre: Array
+    centre: Array  # (d,), mean of the rows; zeros without an intercept
+    # (p,), mean of the offset and the coefficients, p = d + 1, or of the coefficients alone, p = d
     location: Array
-    root: Array
+    root: Array  # (p, r), G
 
     @classmethod
     def with_free_intercept(

@@ -89,7 +89,10 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
             check_number(name, x, above=0.0)
-        return cls(alpha=float(noise_variance) / float(prior_variance), **options)
+        alpha = float(noise_variance) / float(prior_variance)
+        if alpha == float("inf"):
+            raise ValueError(f"prior_variance must be larger, got {prior_variance!r}: alpha overflows")
+        return cls(alpha=alpha, **options)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)

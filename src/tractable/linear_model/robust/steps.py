@@ -88,17 +88,10 @@ class MStep:
     same fixed point and converges sooner (PX-EM); its degrees of freedom maximise the likelihood itself
     (ECME), over passes of their own. The scale of Laplace noise is that of the residuals of the E-step: it
     has no influence on the coefficients.
-
-    Parameters
-    ----------
-    data : Source
-    floor : float
-        Smallest scale of the noise.
-    fit_intercept : bool
     """
 
     data: Source
-    floor: float
+    floor: float  # smallest scale of the noise
     fit_intercept: bool = True
 
     def __call__(self, statistic: RobustStatistic) -> RobustParameters:

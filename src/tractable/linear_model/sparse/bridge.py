@@ -127,10 +127,6 @@ def bridge_regression(
     max_iter : int
         Most Newton steps; fewer than needed are a warning.
 
-    Returns
-    -------
-    BridgeFit
-
     Examples
     --------
     >>> import numpy as np, tractable

@@ -29,26 +29,15 @@ class Columns:
     """Columns and targets less their means, times the roots of the weights.
 
     Any rows with the same inner products serve, such as the triangular factor of the rows.
-
-    Parameters
-    ----------
-    X : array (m, p)
-    Y : array (m, t)
-    centre : array (p,)
-    offset : array (t,)
-        Means that were subtracted from the columns and the targets; zeros without an intercept.
-    weight : float
-        Total weight of the rows.
-    flat : bool
-        Whether there is one target, given as a vector.
     """
 
-    X: Array
-    Y: Array
-    centre: Array
+    X: Array  # (m, p)
+    Y: Array  # (m, t)
+    centre: Array  # (p,)
+    # (t,), means that were subtracted from the columns and the targets; zeros without an intercept
     offset: Array
-    weight: float
-    flat: bool = True
+    weight: float  # total weight of the rows
+    flat: bool = True  # whether there is one target, given as a vector
 
     @classmethod
     def of(
