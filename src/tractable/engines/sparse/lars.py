@@ -109,6 +109,7 @@ class LarsWalk:
     def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
         self.problem, self.positive, self.drop = problem, positive, drop
         self.stuck = False
+        self.ill_conditioned = False  # whether a column in use is nearly dependent on those before it
         self._measure()
         p = problem.n_columns
         self.q = problem.moment.copy()
@@ -155,7 +156,7 @@ class LarsWalk:
         entering, entry = first_to_enter(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
         left = self.penalty - least
-        if entry < min(exit_, left) and self._is_ill_conditioned():
+        if entry < min(exit_, left) and self.ill_conditioned:
             entering, entry = self._corrected_entry(entering, entry, free)
         if min(entry, exit_) >= left:
             self._move(direction, along, left)
@@ -168,11 +169,6 @@ class LarsWalk:
             if entry > TIE * self.penalty and not self._tied(side)[entering]:
                 self._move(direction, along, entry)
             self._admit(entering)
-
-    def _is_ill_conditioned(self) -> bool:
-        """Say whether a column in use is nearly dependent on those before it."""
-        pivots = np.diagonal(self.factor)[: len(self.active)]
-        return bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
 
     def _corrected_entry(self, entering: int, entry: float, free: np.ndarray) -> tuple[int, float]:
         """Return the column that enters next, and at which fall of the penalty, by the coefficients there.
@@ -252,7 +248,7 @@ class LarsWalk:
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
         stale = len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed
-        if stale or self._is_ill_conditioned():
+        if stale or self.ill_conditioned:
             self._renew()
         else:
             self.q -= length * along
@@ -285,6 +281,8 @@ class LarsWalk:
     def _admit(self, j: int) -> None:
         self.active.append(j)
         self.sign[j] = np.sign(self.q[j])
+        k = len(self.active) - 1
+        self.ill_conditioned |= bool(self.factor[k, k] < INDEPENDENT * self.lengths[j])
 
     def _joins(self, j: int) -> bool:
         """Say whether a column is independent of those in use, and give it the next row of the factor."""
@@ -300,6 +298,9 @@ class LarsWalk:
     def _leave(self, at: int) -> None:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
+        if self.ill_conditioned:
+            pivots = np.diagonal(self.factor)[: len(self.active)]
+            self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
         columns, values = self.kept[-1]
         values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
@@ -334,7 +335,7 @@ class LarsWalk:
         self.w[columns] = values
         self.active = columns
         self._renew()
-        self.active = []
+        self.active, self.ill_conditioned = [], False
         for j in active:
             self._enter(j)
 

@@ -344,25 +344,20 @@ class ARDRegression(EvidenceModel):
     def __init__(
         self,
         *,
-        max_iter: int = 300,
-        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        threshold_lambda: float = 10_000.0,
         alpha_1: float = 1e-6,
         alpha_2: float = 1e-6,
         lambda_1: float = 1e-6,
         lambda_2: float = 1e-6,
+        max_iter: int = 300,
+        tol: float = 1e-3,
         compute_score: bool = False,
-        threshold_lambda: float = 10_000.0,
-        fit_intercept: bool = True,
     ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.compute_score = compute_score
-        self.threshold_lambda = threshold_lambda
-        self.fit_intercept = fit_intercept
+        self.fit_intercept, self.threshold_lambda = fit_intercept, threshold_lambda
+        self.alpha_1, self.alpha_2 = alpha_1, alpha_2
+        self.lambda_1, self.lambda_2 = lambda_1, lambda_2
+        self.max_iter, self.tol, self.compute_score = max_iter, tol, compute_score
 
     @property
     def sigma_(self) -> Array:

@@ -129,17 +129,10 @@ class BayesianRidge(EvidenceModel):
         fit_intercept: bool = True,
         method: str = "mackay",
     ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.alpha_init = alpha_init
-        self.lambda_init = lambda_init
-        self.compute_score = compute_score
-        self.fit_intercept = fit_intercept
-        self.method = method
+        self.max_iter, self.tol, self.method = max_iter, tol, method
+        self.alpha_1, self.alpha_2, self.alpha_init = alpha_1, alpha_2, alpha_init
+        self.lambda_1, self.lambda_2, self.lambda_init = lambda_1, lambda_2, lambda_init
+        self.compute_score, self.fit_intercept = compute_score, fit_intercept
 
     @property
     def sigma_(self) -> Array:

@@ -218,13 +218,9 @@ class ElasticNet(SparseModel):
         tol: float = 1e-8,
         max_iter: int = 1000,
     ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.l1_ratio, self.fit_intercept = alpha, l1_ratio, fit_intercept
+        self.precompute, self.positive = precompute, positive
+        self.tol, self.max_iter = tol, max_iter
 
     def _check(self) -> None:
         super()._check()
@@ -313,18 +309,15 @@ class Lasso(ElasticNet):
         self,
         alpha: float = 1.0,
         *,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
         positive: bool = False,
-        tol: float = 1e-8,
+        fit_intercept: bool = True,
         max_iter: int = 1000,
+        tol: float = 1e-8,
+        precompute: Any = "auto",
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self.precompute, self.positive = precompute, positive
+        self.tol, self.max_iter = tol, max_iter
 
     @classmethod
     def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
