@@ -122,9 +122,9 @@ class RowSpectrum:
 
     @property
     def largest(self) -> float:
-        """Largest singular value."""
-        values = self.eigenvalues
-        return float(namespace_of(values).max(values)) ** 0.5 if values.shape[0] else 0.0
+        """Largest entry of the rows: eigenvalues, its squares, may underflow."""
+        xp = namespace_of(self.rows)
+        return float(xp.max(xp.abs(self.rows)))
 
     @property
     def target_lengths(self) -> Array:

@@ -50,14 +50,7 @@ def target_size(statistic: LinearFactor) -> float:
 def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> Array:
     """Return residual sums of squares, (t,), zero where they are no more than the rounding of the targets.
 
-    Parameters
-    ----------
-    rss : array (t,)
-    lengths : array (t,)
-        Of the targets about the offset.
-    offset : array (t,)
-    weight : float
-        Total weight of the rows.
+    `lengths` are those of the targets about the `offset`, and `weight` is the total weight of the rows.
     """
     xp = namespace_of(rss)
     size = xp.hypot(lengths, float(weight) ** 0.5 * xp.abs(offset))
@@ -87,14 +80,7 @@ def noise_floor(statistic: LinearFactor) -> float:
 def smallest_noise(statistic: LinearFactor, rss: float, rank: int, has_intercept: bool) -> tuple[float, bool]:
     """Return the smallest noise variance to learn, and whether the only solution fits without error.
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-    rss : float
-        Residual sum of squares of least squares.
-    rank : int
-        Of the columns.
-    has_intercept : bool
+    `rss` is the residual sum of squares of least squares.
     """
     weight = float(statistic.weight)
     unique = rank == statistic.dim and weight > rank + has_intercept

@@ -104,21 +104,9 @@ def ard(
     that were not pruned; `prior` is the precision of every coefficient, of a pruned column the one that it
     was pruned for, infinite where the column is zero.
 
-    Parameters
-    ----------
-    rows : array (m, d)
-        Any rows with the same Gram matrix as all rows: their triangular factor, or few rows themselves.
-    targets : array (m,)
-    rest : float
-        Squares of the targets beyond those.
-    weight : float
-        Total weight of the rows.
-    hyper : HyperPriors
-    threshold : float
-        Columns with a greater precision are pruned.
-    tol : float
-        The search stops when the coefficients change by less, all together.
-    max_iter : int
+    `rows` (m, d) are any with the same Gram matrix as all rows, `rest` squares of the targets beyond theirs,
+    and `weight` is the total weight. Columns with a precision above the threshold are pruned; the search
+    stops when the coefficients change by less than `tol`, all together.
     """
     xp = namespace_of(rows)
     gram = rows.T @ rows

@@ -260,16 +260,7 @@ def gaussian_prior(
 ) -> GaussianPrior:
     """Return the prior of `n_free` parameters with a flat prior, followed by `n_coef` others.
 
-    Parameters
-    ----------
-    n_coef : int
-    n_free : int
-    mean : array (n_coef,) or float, optional
-        Zeros by default.
-    covariance, precision : float, array (n_coef,) or (n_coef, n_coef), optional
-        One of them: of every parameter, of each, or of all together. A precision may be zero or singular.
-    like : array
-        Of the library that is wanted.
+    A covariance or a precision, of every parameter, of each, or of all together; a precision may be singular.
     """
     if covariance is not None and precision is not None:
         raise ValueError("give prior_covariance or prior_precision, not both")
@@ -345,16 +336,8 @@ def linear_posterior(
     """Return the posterior of offset and coefficients after rows with noise of variance σ².
 
     The prior is rows σK, with targets σKm, under the factor of the rows: the QR of both has the condition of
-    the columns, not its square.
-
-    Parameters
-    ----------
-    statistic : LinearFactor
-        Of one target.
-    prior : GaussianPrior
-        With one parameter more than the columns where there is an intercept.
-    noise_variance : float
-        One, where the prior is in units of the noise.
+    the columns, not its square. There is one parameter more than columns where there is an intercept; σ² is
+    one where the prior is in units of the noise.
     """
     factor = statistic.factor
     xp = namespace_of(factor)

@@ -30,14 +30,8 @@ def leave_one_out_errors(residuals: Array, one_minus_leverage: Array, least: flo
     """Return the errors of rows that are left out of the fit, (y - ŷ) / (1 - h).
 
     ŷ is the fitted value and h the leverage of the row when it is not left out. The error is infinite where
-    1 - h is at most `least`.
-
-    Parameters
-    ----------
-    residuals : array (n, t, k)
-        Of n rows and t targets, for k penalties.
-    one_minus_leverage : array (n, k)
-    least : float
+    1 - h is at most `least`. Residuals are (n, t, k), of n rows and t targets for k penalties, and
+    one_minus_leverage is (n, k).
     """
     xp = namespace_of(residuals)
     known = one_minus_leverage > least
@@ -140,13 +134,7 @@ class PenaltySearch:
 def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Score every penalty on rows in memory or in a stream: two passes for "loo", one for "gcv".
 
-    Parameters
-    ----------
-    rows : Rows
-    alphas : array (k,)
-    method : {"loo", "gcv"}
-    **intercept
-        `fit_intercept` and `penalize_intercept`.
+    `intercept` are `fit_intercept` and `penalize_intercept`.
     """
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
         return _few_rows(rows, alphas, method, **intercept)

@@ -181,13 +181,6 @@ def ridge(
     columns, not its square. A statistic that holds fewer rows than columns is solved in the space of its
     rows.
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-    alpha : float
-    fit_intercept : bool
-    penalize_intercept : bool
-
     Examples
     --------
     >>> import numpy as np
