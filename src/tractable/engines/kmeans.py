@@ -28,20 +28,14 @@ from tractable.value import replace, value
 __all__ = [
     "INIT_PARAMS",
     "SEEDINGS",
-    "AssignStep",
-    "BoundedAssignStep",
-    "BoundedRows",
     "Centers",
     "Clusters",
     "KMeansFit",
     "KMeansProblem",
-    "cluster_means",
     "distance_standardizer",
     "initial_responsibilities",
     "initial_rows",
     "kmeans",
-    "random_rows",
-    "seeded_rows",
 ]
 
 #: Rows of a block; the same whatever the number of threads.
@@ -351,16 +345,8 @@ class KMeansProblem:
 
     def run_em(self, params: Centers, max_iter: int) -> EMResult:
         """Alternate the two steps from initial centres until they settle."""
-        return em(
-            self.expect,
-            self.maximize,
-            params,
-            self.data,
-            tol=0.0,
-            max_iter=max_iter,
-            label="k-means",
-            settled=self.settled,
-        )
+        steps = self.expect, self.maximize
+        return em(*steps, params, self.data, max_iter=max_iter, label="k-means", settled=self.settled)
 
     def held(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
         """Return the labels, where they are kept, and what the centres hold, added row by row."""
@@ -536,13 +522,8 @@ def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:
 
 
 def _clusters(step: AssignStep, sums: np.ndarray, counts: np.ndarray, cost: float) -> Clusters:
-    return Clusters(
-        sums=sums,
-        counts=counts,
-        inertia=float(cost),
-        centers=step.centers,
-        standardizer=step.standardizer,
-    )
+    of: dict[str, Any] = {"centers": step.centers, "standardizer": step.standardizer}
+    return Clusters(sums=sums, counts=counts, inertia=float(cost), **of)
 
 
 def _checked_centers(given: Any, n_clusters: int, width: int) -> np.ndarray:

@@ -163,50 +163,35 @@ class _Epoch:
 
 @value
 class _ResidualSums:
-    """Sums over rows of r φ, φ² and r², which add over blocks."""
+    """Sums over rows of r φ, φ² and r² with the residuals r; they add over blocks."""
 
-    products: np.ndarray  # (p,)
-    squares: np.ndarray  # (p,)
-    errors: float
-    weight: float
+    sums: np.ndarray  # (2 p + 2,): Σ w r φ, Σ w φ², Σ w r² and Σ w
+
+    @classmethod
+    def of(
+        cls, X: Any, y: Any, weights: Any = None, *, scaling: FeatureScaling, w: np.ndarray
+    ) -> "_ResidualSums":
+        """Sum over a block, for given weights of the features."""
+        X, y, weights = _as_arrays(X, y, weights)
+        phi = scaling.features(X)
+        r = y - phi @ w
+        last = [weights @ r**2, weights.sum()]
+        return cls(sums=np.concatenate([(weights * r) @ phi, weights @ phi**2, last]))
 
     def __add__(self, other: "_ResidualSums") -> "_ResidualSums":
-        return _ResidualSums(
-            products=self.products + other.products,
-            squares=self.squares + other.squares,
-            errors=self.errors + other.errors,
-            weight=self.weight + other.weight,
-        )
+        return _ResidualSums(sums=self.sums + other.sums)
 
     @property
     def mean_square(self) -> float:
         """Mean squared error."""
-        return self.errors / self.weight
+        return float(self.sums[-2] / self.sums[-1])
 
     @property
     def correlations(self) -> np.ndarray:
         """Cosine of the residuals with each feature, without sign: zero at the least squares."""
-        lengths = np.sqrt(self.squares) * self.errors**0.5
-        return np.abs(self.products) / np.where(lengths > 0, lengths, 1.0)
-
-
-@value
-class _ResidualsOf:
-    """The residual sums of a block, for given weights."""
-
-    scaling: FeatureScaling
-    w: np.ndarray
-
-    def __call__(self, X: Any, y: Any, weights: Any = None) -> _ResidualSums:
-        X, y, weights = _as_arrays(X, y, weights)
-        phi = self.scaling.features(X)
-        r = y - phi @ self.w
-        return _ResidualSums(
-            products=(weights * r) @ phi,
-            squares=weights @ phi**2,
-            errors=float(weights @ r**2),
-            weight=float(weights.sum()),
-        )
+        products, squares = np.split(self.sums[:-2], 2)
+        lengths = np.sqrt(squares * self.sums[-2])
+        return np.abs(products) / np.where(lengths > 0, lengths, 1.0)
 
 
 class LeastMeanSquares(RegressorMixin, Estimator):
@@ -250,8 +235,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         Updates made so far.
     loss_curve_ : array of shape (n_epochs,)
         The mean squared error of each epoch, every row before its own update.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -283,14 +267,9 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         shuffle: bool = True,
         random_state: Any = None,
     ) -> None:
-        self.step = step
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.average = average
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+        self.step, self.batch_size, self.n_epochs = step, batch_size, n_epochs
+        self.average, self.standardize, self.fit_intercept = average, standardize, fit_intercept
+        self.shuffle, self.random_state = shuffle, random_state
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -394,12 +373,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         targets = fold(_target_moments, rows.data, rows.y, weights=rows.weights)
         variance = float(targets.scatter[0, 0] / targets.weight)
         at_zero = variance + float(targets.mean[0]) ** 2
-        residuals = fold(
-            _ResidualsOf(scaling=self._scaling_, w=self._weights()),
-            rows.data,
-            rows.y,
-            weights=rows.weights,
-        )
+        of = partial(_ResidualSums.of, scaling=self._scaling_, w=self._weights())
+        residuals = fold(of, rows.data, rows.y, weights=rows.weights)
         features = None if isinstance(rows.data, Source) else self._features(rows)
         _check_losses(
             self.loss_curve_,

@@ -169,8 +169,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
         The sufficient statistic of the rows.
     n_refinements_ : int
         Number of passes of iterative refinement.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------

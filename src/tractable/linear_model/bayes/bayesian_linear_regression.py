@@ -120,8 +120,7 @@ class BayesianLinearRegression(BayesianLinearModel):
     residual_dof_ : float
         Degrees of freedom that the rows leave for the noise, n less the directions in which the prior is
         flat. Predictions with a "conjugate" noise are Student's t of 2 noise_shape + residual_dof_.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -157,13 +156,9 @@ class BayesianLinearRegression(BayesianLinearModel):
         penalize_intercept: bool = False,
     ) -> None:
         self.prior_mean = prior_mean
-        self.prior_covariance = prior_covariance
-        self.prior_precision = prior_precision
-        self.noise_variance = noise_variance
-        self.noise_shape = noise_shape
-        self.noise_scale = noise_scale
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
+        self.prior_covariance, self.prior_precision = prior_covariance, prior_precision
+        self.noise_variance, self.noise_shape, self.noise_scale = noise_variance, noise_shape, noise_scale
+        self.fit_intercept, self.penalize_intercept = fit_intercept, penalize_intercept
 
     @classmethod
     def from_precisions(cls, *, noise_precision: float, prior_precision: Any, **options: Any) -> Self:
@@ -345,12 +340,12 @@ def linear_posterior(
     centre = statistic.mean[:d] if p > d else xp.zeros_like(statistic.mean[:d])
     prior_rows = noise_variance**0.5 * prior.root
     prior_targets = prior_rows @ prior.mean
-    mean = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype)) * statistic.mean
+    root_weight = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
+    mean = root_weight * statistic.mean
     if p > d:
         shifted = prior_rows[:, 1:] - prior_rows[:, :1] * centre
         prior_rows = xp.concat([prior_rows[:, :1], shifted], axis=1)
-        first = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
-        top = xp.concat([xp.reshape(first, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
+        top = xp.concat([xp.reshape(root_weight, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
         factor = xp.concat([xp.zeros_like(factor[:, :1]), factor], axis=1)
     else:
         top = mean

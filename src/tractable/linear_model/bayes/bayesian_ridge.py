@@ -86,8 +86,7 @@ class BayesianRidge(EvidenceModel):
         Whether the targets are fitted without error; see the notes.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Notes
     -----

@@ -54,8 +54,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         are no more than the rounding of the targets: asking such a fit for distributions is an error.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -144,8 +143,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     intercept_ : float or array of shape (n_targets,)
     effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------

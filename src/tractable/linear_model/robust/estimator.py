@@ -70,8 +70,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
     converged_ : bool
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The E- and M-steps of robust regression: iteratively reweighted least squares."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,17 +103,10 @@ class MStep:
             scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
         noise = replace(noise, scale=max(scale, self.floor))
         if isinstance(noise, StudentNoise) and not noise.known:
-            noise = replace(noise, dof=likeliest_dof(self._dof_likelihood(linear, noise.scale), noise.dof))
+            sums = partial(_DofSums, linear=linear, scale=noise.scale)
+            likelihood = lambda dofs: tuple(self.data.reduce(sums(dofs=dofs)))  # noqa: E731
+            noise = replace(noise, dof=likeliest_dof(likelihood, noise.dof))
         return RobustParameters(linear=linear, noise=noise)
-
-    def _dof_likelihood(
-        self, linear: LeastSquares, scale: float
-    ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        def likelihood(dofs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            total = self.data.reduce(_DofSums(linear=linear, scale=scale, dofs=dofs))
-            return total[0], total[1]
-
-        return likelihood
 
 
 @value

@@ -191,8 +191,7 @@ class ElasticNet(SparseModel):
         What the fit was computed from.
     statistic_ : LinearFactor, where `solver_` is "statistic"
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------

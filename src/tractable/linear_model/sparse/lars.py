@@ -81,11 +81,8 @@ class LassoLars(SparseModel):
         positive: bool = False,
         max_iter: int | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.max_iter = max_iter
+        self.alpha, self.fit_intercept, self.positive = alpha, fit_intercept, positive
+        self.precompute, self.max_iter = precompute, max_iter
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
         paths: list[LarsPath] = [
@@ -101,11 +98,9 @@ class LassoLars(SparseModel):
             for target in range(columns.n_targets)
         ]
         self._set_coef(columns, [path.coefs[:, -1] for path in paths])
-        self.path_ = paths[0] if columns.flat else paths
-        self.alphas_ = paths[0].alphas if columns.flat else [path.alphas for path in paths]
-        self.active_ = paths[0].active[-1] if columns.flat else [path.active[-1] for path in paths]
-        self.coef_path_ = paths[0].coefs if columns.flat else [path.coefs for path in paths]
-        self.n_iter_ = len(paths[0].alphas) if columns.flat else [len(path.alphas) for path in paths]
+        each = [(path, path.alphas, path.active[-1], path.coefs, len(path.alphas)) for path in paths]
+        found: Any = each[0] if columns.flat else [list(part) for part in zip(*each, strict=True)]
+        self.path_, self.alphas_, self.active_, self.coef_path_, self.n_iter_ = found
 
     def _report(self) -> None:
         warn_unless_complete(

@@ -96,14 +96,9 @@ class LassoCV(SparseRegressor):
         tol: float = 1e-8,
         max_iter: int = 1000,
     ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.eps, self.alphas, self.cv = eps, alphas, cv
+        self.fit_intercept, self.positive = fit_intercept, positive
+        self.precompute, self.tol, self.max_iter = precompute, tol, max_iter
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
