@@ -356,12 +356,13 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     def _check_whole_batch_step(self, rows: Rows) -> None:
         """Refuse a constant step at or above 2/λmax where all rows are one batch, and λmax is known."""
-        given = self.step is not None and not callable(self.step) and not isinstance(rows.data, Source)
-        if self.batch_size is None and given:
-            features = self._features(rows)
-            if self.step >= _stable_step(*features):
-                bound = self._bound(self._initial().descent, features)
-                raise ValueError(f"step is too large: got {float(self.step)!r}. {bound}")
+        step = self.step
+        if self.batch_size is not None or isinstance(rows.data, Source) or step is None or callable(step):
+            return
+        features = self._features(rows)
+        if step >= _stable_step(*features):
+            bound = self._bound(self._initial().descent, features)
+            raise ValueError(f"step is too large: got {float(step)!r}. {bound}")
 
     def _features(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of rows in memory, and their weights over their mean."""

@@ -24,6 +24,7 @@ __all__ = [
     "as_vector",
     "check_factor",
     "check_one_target",
+    "check_penalties",
     "check_rows_in_memory",
     "linear_factor",
     "power_of_two",
@@ -83,6 +84,17 @@ def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
     varies = column_varies(statistic.mean, stddev)
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
+
+
+def check_penalties(name: str, given: Any) -> np.ndarray:
+    """Return penalties, (k,), if they are numbers from 0."""
+    try:
+        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
+    return found
 
 
 def power_of_two(size: float) -> float:

@@ -179,6 +179,7 @@ class EvidencePoint:
     gamma: float  # effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX
     trace: float  # of the posterior covariance of the coefficients
     log_evidence: float
+    objective: float = 0.0  # log evidence with the log density of the Gamma priors of the precisions
 
 
 def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectrum:
@@ -227,14 +228,6 @@ def root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tupl
     return root / total, prior**0.5 / total, total
 
 
-@value
-class _Expected:
-    """The posterior at some precisions, and the log evidence with the log density of their Gamma priors."""
-
-    point: EvidencePoint
-    objective: float
-
-
 def maximize_evidence(
     spectrum: ColumnSpectrum,
     weight: float,
@@ -255,12 +248,11 @@ def maximize_evidence(
     xp = namespace_of(spectrum.singular)
     d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
 
-    def expect(at: Precisions) -> _Expected:
+    def expect(at: Precisions) -> EvidencePoint:
         point = evidence_at(spectrum, weight, at.prior, at.noise)
-        return _Expected(point=point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
+        return replace(point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
 
-    def maximize(expected: _Expected) -> Precisions:
-        point = expected.point
+    def maximize(point: EvidencePoint) -> Precisions:
         if method == "mackay":
             terms = point.gamma, point.length, weight - point.gamma, point.rss
         else:
@@ -426,11 +418,6 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
         Precisions of the coefficients.
     betas : array (l,)
         Precisions of the noise.
-
-    Returns
-    -------
-    Mixture
-        Of k l normals, of batch shape (m,).
 
     Examples
     --------

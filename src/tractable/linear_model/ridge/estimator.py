@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import (
@@ -15,7 +14,7 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import OnePassLinearMixin, check_factor
+from tractable.linear_model.rows import OnePassLinearMixin, check_factor, check_penalties
 
 __all__ = ["Ridge", "RidgeCV"]
 
@@ -176,7 +175,8 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream."""
-        alphas = self._checked()
+        check_choice("method", self.method, METHODS)
+        alphas = check_penalties("alphas", self.alphas)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         found = search(
             rows,
@@ -190,14 +190,3 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
         self._set_solution(found.solution, flat=found.flat)
         self.effective_dof_ = found.solution.effective_dof
         return self
-
-    def _checked(self) -> np.ndarray:
-        """Check the parameters and return the penalties."""
-        check_choice("method", self.method, METHODS)
-        try:
-            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
-        except (TypeError, ValueError):
-            alphas = np.empty(0)
-        if alphas.ndim != 1 or not alphas.size or not np.all((alphas >= 0) & np.isfinite(alphas)):
-            raise ValueError(f"alphas must be numbers from 0, got {self.alphas!r}")
-        return alphas

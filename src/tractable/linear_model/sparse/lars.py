@@ -19,7 +19,7 @@ from tractable.linear_model.sparse.columns import (
 from tractable.linear_model.sparse.estimator import SparseModel
 from tractable.value import value
 
-__all__ = ["LarsPath", "LassoLars", "lars_path", "path_of", "warn_unless_complete"]
+__all__ = ["LarsPath", "LassoLars", "lars_path"]
 
 
 class LassoLars(SparseModel):
@@ -85,18 +85,9 @@ class LassoLars(SparseModel):
         self.precompute, self.max_iter = precompute, max_iter
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
-        paths: list[LarsPath] = [
-            path_of(
-                columns,
-                target,
-                alpha_min=float(self.alpha),
-                positive=bool(self.positive),
-                precompute=precompute,
-                max_iter=self.max_iter,
-                names=column_names(self),
-            )
-            for target in range(columns.n_targets)
-        ]
+        options: dict[str, Any] = {"positive": bool(self.positive), "max_knots": self.max_iter}
+        options |= {"alpha_min": float(self.alpha), "precompute": precompute, "names": column_names(self)}
+        paths = [LarsPath.of(columns, target, **options) for target in range(columns.n_targets)]
         self._set_coef(columns, [path.coefs[:, -1] for path in paths])
         each = [(path, path.alphas, path.active[-1], path.coefs, len(path.alphas)) for path in paths]
         found: Any = each[0] if columns.flat else [list(part) for part in zip(*each, strict=True)]
@@ -131,6 +122,41 @@ class LarsPath(CoefficientPath):
     active: tuple[tuple[int, ...], ...]
     method: str = "lasso"
     complete: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        target: int = 0,
+        *,
+        alpha_min: float,
+        names: tuple[str, ...] | None,
+        precompute: bool | None,
+        method: str = "lasso",
+        **options: Any,
+    ) -> "LarsPath":
+        """Follow the path of a target, in scikit-learn's units; the other options are those of `lars`."""
+        if not isinstance(columns.X, np.ndarray):
+            raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
+        scaled, unit, target_unit = columns.rescaled()
+        n = columns.weight / unit / target_unit
+        if n == 0.0 or (n == inf and alpha_min == 0.0):
+            refuse_units(unit, target_unit, "penalties")
+        problem = scaled.problem(target, precompute=precompute)
+        knots: Knots = lars(problem, least=n * alpha_min, drop=method == "lasso", **options)
+        alphas = knots.penalties / n
+        if knots.penalties[-1] == n * alpha_min:
+            alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
+        coefs = knots.coefs * (target_unit / unit)
+        return cls(
+            alphas=alphas,
+            coefs=coefs,
+            intercepts=columns.intercepts(coefs, target),
+            active=knots.active,
+            method=method,
+            names=names,
+            complete=knots.complete,
+        )
 
     def at(self, alpha: Any) -> np.ndarray:
         """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
@@ -209,14 +235,14 @@ def lars_path(
     if max_iter is not None:
         check_number("max_iter", max_iter, least=1, whole=True)
     columns, names = checked_columns(X, y, sample_weight, fit_intercept=fit_intercept)
-    path = path_of(
+    path = LarsPath.of(
         columns,
         alpha_min=alpha_min,
+        names=names,
+        precompute=precompute,
         method=method,
         positive=positive,
-        precompute=precompute,
-        max_iter=max_iter,
-        names=names,
+        max_knots=max_iter,
     )
     warn_unless_complete(path)
     return path
@@ -232,43 +258,3 @@ def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
-
-
-def path_of(
-    columns: Columns,
-    target: int = 0,
-    *,
-    alpha_min: float = 0.0,
-    method: str = "lasso",
-    positive: bool = False,
-    precompute: bool | None = None,
-    max_iter: int | None = None,
-    names: tuple[str, ...] | None = None,
-) -> LarsPath:
-    """Return the path of columns, in scikit-learn's units."""
-    if not isinstance(columns.X, np.ndarray):
-        raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-    scaled, unit, target_unit = columns.rescaled()
-    n = columns.weight / unit / target_unit
-    if n == 0.0 or (n == inf and alpha_min == 0.0):
-        refuse_units(unit, target_unit, "penalties")
-    knots: Knots = lars(
-        scaled.problem(target, precompute=precompute),
-        least=n * alpha_min,
-        drop=method == "lasso",
-        positive=positive,
-        max_knots=max_iter,
-    )
-    alphas = knots.penalties / n
-    if knots.penalties[-1] == n * alpha_min:
-        alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
-    coefs = knots.coefs * (target_unit / unit)
-    return LarsPath(
-        alphas=alphas,
-        coefs=coefs,
-        intercepts=columns.intercepts(coefs, target),
-        active=knots.active,
-        method=method,
-        names=names,
-        complete=knots.complete,
-    )

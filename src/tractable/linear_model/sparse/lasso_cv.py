@@ -10,10 +10,10 @@ from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.noise_floor import check_squarable
-from tractable.linear_model.rows import as_vector, check_one_target, check_rows_in_memory
+from tractable.linear_model.rows import as_vector, check_one_target, check_penalties, check_rows_in_memory
 from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
-from tractable.linear_model.sparse.path import LassoPath, alpha_grid, check_penalties, solve_path
+from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
 
 __all__ = ["LassoCV"]
 
@@ -155,7 +155,7 @@ class LassoCV(SparseRegressor):
         if np.ndim(self.alphas) == 0:
             grid = alpha_grid(columns, eps=self.eps, n_alphas=self.alphas, positive=bool(self.positive))
         else:
-            grid = check_penalties(self.alphas)
+            grid = np.sort(check_penalties("alphas", self.alphas))[::-1]
         self.alphas_ = grid
         self.path_ = LassoPath.of(columns, grid, column_names(self), **self._options())
 

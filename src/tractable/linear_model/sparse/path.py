@@ -9,12 +9,13 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.solution import ridge
+from tractable.linear_model.rows import check_penalties
 from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_units
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["LassoPath", "alpha_grid", "check_penalties", "lasso_path", "solve_path"]
+__all__ = ["LassoPath", "alpha_grid", "lasso_path", "solve_path"]
 
 
 @value
@@ -116,7 +117,7 @@ def lasso_path(
     if alphas is None:
         grid = alpha_grid(columns, l1_ratio=l1_ratio, eps=eps, n_alphas=n_alphas, positive=positive)
     else:
-        grid = check_penalties(alphas)
+        grid = np.sort(check_penalties("alphas", alphas))[::-1]
     options: dict[str, Any] = {"l1_ratio": l1_ratio, "positive": positive, "tol": tol, "max_iter": max_iter}
     return LassoPath.of(columns, grid, names, precompute=precompute, **options)
 
@@ -125,17 +126,6 @@ def lasso_path(
 HIDDEN = 1e-11
 #: A finite penalty that makes all coefficients zero.
 LARGEST = 1e200
-
-
-def check_penalties(alphas: Any) -> np.ndarray:
-    """Return penalties, checked, in decreasing order."""
-    try:
-        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"alpha must be a number from 0, got {alphas!r}") from None
-    if found.ndim != 1 or not len(found) or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"alpha must be a finite number from 0, got {alphas!r}")
-    return np.sort(found)[::-1]
 
 
 def alpha_grid(
