@@ -22,6 +22,7 @@ __all__ = [
     "check_targets",
     "check_weights",
     "refuse_foreign",
+    "require_targets",
 ]
 
 
@@ -109,12 +110,17 @@ def _source(X: Any, y: Any, sample_weight: Any) -> Source:
         raise ValueError(said.replace("weights", "sample_weight", 1)) from error
 
 
-def check_targets(estimator: Any, y: Any, X: Array) -> Array:
-    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+def require_targets(estimator: Any, y: Any) -> None:
+    """Refuse to learn without targets."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
         )
+
+
+def check_targets(estimator: Any, y: Any, X: Array) -> Array:
+    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+    require_targets(estimator, y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
         y = xp.astype(xp.asarray(y), xp.float64)

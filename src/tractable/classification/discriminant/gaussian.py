@@ -13,10 +13,9 @@ from tractable.base import (
     GenerativeClassifierMixin,
     ModelTags,
     check_choice,
-    check_columns,
     check_number,
-    refuse_foreign,
 )
+from tractable.base.stored_rows import check_held_columns
 from tractable.classification.discriminant.moments import class_moments
 from tractable.classification.discriminant.posterior import ClassPosteriors, check_prior, default_prior
 from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors
@@ -34,16 +33,15 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
     """
 
     _shared: bool
-    shrinkage: Any
-    priors: Any
-    estimate: str
-    prior: Any
-    ddof: float
-    tol: float
-    max_iter: int
-
     jitter_: np.ndarray
     converged_: bool
+
+    def __init__(
+        self, shrinkage: Any, priors: Any, estimate: str, prior: Any, ddof: float, tol: float, max_iter: int
+    ) -> None:
+        self.shrinkage, self.priors, self.ddof = shrinkage, priors, ddof
+        self.estimate, self.prior = estimate, prior
+        self.tol, self.max_iter = tol, max_iter
 
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]
@@ -136,13 +134,8 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _rows(self, X: Any) -> np.ndarray:
-        """Return checked rows in double precision, with NaN for missing entries."""
-        refuse_foreign(X)
-        return np.asarray(check_columns(self, X), dtype=np.float64)
-
     def _log_scores(self, X: Any) -> np.ndarray:
-        return self.distribution_.log_joint(self._rows(X))
+        return self.distribution_.log_joint(check_held_columns(self, X))
 
     def _report(self) -> None:
         if not self.converged_:
