@@ -179,16 +179,16 @@ def distinct_modes(log_density: LogDensity, x: Array, metric: Array) -> Array:
     """Return the first of the points (n, d) that are one mode each; the metric is (n, d, d) or (d, d)."""
     xp = namespace_of(x)
     metric = xp.broadcast_to(metric, (x.shape[0], x.shape[1], x.shape[1]))
-    kept = x[:1, :]
+    modes = x[:1, :]
     for i in range(1, x.shape[0]):
-        step = kept - x[i, :]
+        step = modes - x[i, :]
         squared = xp.sum((step @ metric[i, ...]) * step, axis=-1)
         near = xp.nonzero(squared <= NEAR**2)[0]
         if bool(xp.any(squared <= SAME**2)):
             continue
-        if all(_valley(log_density, kept[int(j), :], x[i, :]) for j in near):
-            kept = xp.concat([kept, x[i : i + 1, :]])
-    return kept
+        if all(_valley(log_density, modes[int(j), :], x[i, :]) for j in near):
+            modes = xp.concat([modes, x[i : i + 1, :]])
+    return modes
 
 
 def _valley(log_density: LogDensity, a: Array, b: Array) -> bool:

@@ -147,8 +147,8 @@ class GradientDescent:
 
         Safe steps may jump where a row is very short, and come back at the next long one.
         """
-        far = self.step is not None and not loss <= DIVERGED**2 * self.target_square
-        return far or not bool(np.all(np.isfinite(self.w)))
+        grown = self.step is not None and not loss <= DIVERGED**2 * self.target_square
+        return grown or not bool(np.all(np.isfinite(self.w)))
 
 
 @value

@@ -217,13 +217,13 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
 
 def _end(logs: LogIntegrand, mode: np.ndarray, largest: np.ndarray, side: float) -> np.ndarray:
     """Return where the integrand has fallen by DEPTH on a side of its mode: at most 9 away, as a normal."""
-    near, far = np.full(len(mode), np.log(1e-7)), np.full(len(mode), np.log(9.0))
+    low, high = np.full(len(mode), np.log(1e-7)), np.full(len(mode), np.log(9.0))
     rows = np.arange(len(mode))
     for _ in range(16):
-        middle = 0.5 * (near + far)
+        middle = 0.5 * (low + high)
         within = logs(rows, mode + side * np.exp(middle)) > largest - DEPTH
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    return mode + side * np.exp(far)
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    return mode + side * np.exp(high)
 
 
 def _integral(

@@ -122,7 +122,7 @@ class LarsWalk:
         self.dependent = np.zeros(p, dtype=bool)
         self.penalties = [self.penalty]
         self.used: list[tuple[int, ...]] = [()]
-        self.kept: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
+        self.stored: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
         if self.penalty > 0.0:
             self._enter(int(np.argmax(sizes)))
 
@@ -243,7 +243,7 @@ class LarsWalk:
     ) -> None:
         """Go along the direction to a knot; one that cannot be told from the last takes its place."""
         if length <= TIE * self.penalty and len(self.penalties) > 1:
-            del self.penalties[-1], self.used[-1], self.kept[-1]
+            del self.penalties[-1], self.used[-1], self.stored[-1]
         self.used[-1] = tuple(self.active)
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
@@ -254,7 +254,7 @@ class LarsWalk:
             self.q -= length * along
         self.penalties.append(self.penalty)
         self.used.append(tuple(self.active))
-        self.kept.append((list(self.active), self.w[self.active]))
+        self.stored.append((list(self.active), self.w[self.active]))
 
     def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
         """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
@@ -302,14 +302,14 @@ class LarsWalk:
             pivots = np.diagonal(self.factor)[: len(self.active)]
             self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
-        columns, values = self.kept[-1]
+        columns, values = self.stored[-1]
         values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
         self.dependent[:] = False
 
     def coefs(self, since: int = 0) -> np.ndarray:
         """Return the coefficients (p, knots) at the knots from number `since` on."""
-        found = np.zeros((self.problem.n_columns, len(self.kept) - since))
-        for i, (columns, values) in enumerate(self.kept[since:]):
+        found = np.zeros((self.problem.n_columns, len(self.stored) - since))
+        for i, (columns, values) in enumerate(self.stored[since:]):
             found[columns, i] = values
         return found
 
@@ -326,12 +326,12 @@ class LarsWalk:
     def rewind(self, knot: int) -> None:
         """Stand at an earlier knot again."""
         self.stuck = False
-        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.kept[knot + 1 :]
+        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
         self.penalty, active = self.penalties[knot], list(self.used[knot])
         for part in (self.w, self.sign, self.towards):
             part[:] = 0.0
         self.dependent[:] = False
-        columns, values = self.kept[knot]
+        columns, values = self.stored[knot]
         self.w[columns] = values
         self.active = columns
         self._renew()

@@ -134,22 +134,20 @@ def ard(
         settled=partial(_settled, tol),
     )
     at: _Params = found.params
-    kept = columns.only(at.active)
-    last = _posterior(kept, at.prior, at.noise)
+    used = columns.only(at.active)
+    last = _posterior(used, at.prior, at.noise)
     none = xp.zeros_like(at.pruned_prior)
     outside = xp.zeros((none.shape[0], at.active.shape[0]), dtype=none.dtype, device=device(none))
     return EvidenceFit(
         coef=_scattered(last.coef, at.active, none),
-        root=_scattered(_posterior_root(kept, at.prior, at.noise), at.active, outside),
+        root=_scattered(_posterior_root(used, at.prior, at.noise), at.active, outside),
         prior=_scattered(at.prior, at.active, at.pruned_prior),
         noise=at.noise,
         gamma=float(xp.sum(last.gamma)),
         rss=last.rss,
         rank=min(*rows.shape, at.active.shape[0]),
         log_evidence=_log_evidence(last, at.prior, at.noise, weight),
-        trace=found.trace,
-        converged=found.converged,
-        interrupted=found.interrupted,
+        search=found,
     ), at.active
 
 
@@ -362,14 +360,14 @@ class ARDRegression(EvidenceModel):
         n_intercepts = self._posterior_.n_intercepts
         mean, root = self._posterior_.parameters()
         xp = namespace_of(mean)
-        kept = np.concatenate([np.ones(n_intercepts, dtype=bool), ~to_numpy(self.pruned_)])
-        if not kept.any():
+        used = np.concatenate([np.ones(n_intercepts, dtype=bool), ~to_numpy(self.pruned_)])
+        if not used.any():
             raise ValueError("there is no posterior: every column was pruned, so nothing is uncertain")
-        index = xp.asarray(np.flatnonzero(kept), device=device(mean))
+        index = xp.asarray(np.flatnonzero(used), device=device(mean))
         mean, root = (xp.take(part, index, axis=0) for part in (mean, root))
         names = self._names()
         if names is not None:
-            names = [name for name, stays in zip(names, kept, strict=True) if stays]
+            names = [name for name, own in zip(names, used, strict=True) if own]
         return self._around(mean, covariance_from_root(self._noise() ** 0.5 * root), names=names)
 
     def _check_parameters(self) -> None:

@@ -12,7 +12,7 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
 from tractable.distributions import Mixture, Normal
-from tractable.engines import em
+from tractable.engines import EMResult, em
 from tractable.engines.least_squares import column_lengths, reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
@@ -82,9 +82,7 @@ class EvidenceFit:
     rss: float  # residual sum of squares at the posterior mean
     rank: int  # most columns that can be independent
     log_evidence: float
-    trace: tuple[float, ...]  # the objective before the first step and after each
-    converged: bool
-    interrupted: bool  # by Ctrl-C
+    search: EMResult
 
 
 class EvidenceModel(BayesianLinearModel):
@@ -140,13 +138,13 @@ class EvidenceModel(BayesianLinearModel):
         log_jacobian = weight * log(scaled.target)
         self.log_evidence_ = found.log_evidence - log_jacobian
         if self.compute_score:
-            self.scores_ = xp.asarray(found.trace, dtype=xp.float64) - log_jacobian
-        self.n_iter_, self.converged_ = len(found.trace) - 1, found.converged
+            self.scores_ = xp.asarray(found.search.trace, dtype=xp.float64) - log_jacobian
+        self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
         coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
         self._set_posterior(
             CoefficientPosterior.with_free_intercept(statistic, coef, root, fit_intercept=centred)
         )
-        if found.interrupted:
+        if found.search.interrupted:
             raise FitInterrupted
 
     def _report(self) -> None:
@@ -278,9 +276,7 @@ def maximize_evidence(
         rss=point.rss,
         rank=spectrum.rank,
         log_evidence=point.log_evidence,
-        trace=found.trace,
-        converged=found.converged,
-        interrupted=found.interrupted,
+        search=found,
     )
 
 

@@ -95,11 +95,8 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         tol: float = 1e-15,
         max_iter: int = 5000,
     ) -> None:
-        self.noise = noise
-        self.dof = dof
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+        self.noise, self.dof, self.fit_intercept = noise, dof, fit_intercept
+        self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

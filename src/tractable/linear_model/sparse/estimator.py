@@ -86,12 +86,12 @@ class SparseModel(OnePassMixin, SparseRegressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         self._check()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
-            self._learn(fold(self._statistic(), rows.data, rows.y, weights=rows.weights))
+            self._learn(fold(self._statistic(), *parts[:2], weights=rows.weights))
         else:
             self.solver_ = "rows"
-            columns = Columns.of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
-            self._solve(columns, precompute=False)
+            self._solve(Columns.of(*parts, fit_intercept=bool(self.fit_intercept)), precompute=False)
         self._report()
         return self
 
@@ -211,11 +211,11 @@ class ElasticNet(SparseModel):
         alpha: float = 1.0,
         *,
         l1_ratio: float = 0.5,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
         fit_intercept: bool = True,
         precompute: Any = "auto",
         positive: bool = False,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
     ) -> None:
         self.alpha, self.l1_ratio, self.fit_intercept = alpha, l1_ratio, fit_intercept
         self.precompute, self.positive = precompute, positive

@@ -161,8 +161,8 @@ def solve_path(
     Gaps are in the units of this objective.
     """
     n, (columns, unit, target_unit) = columns.weight, columns.rescaled()
-    penalties = _over_units(n * alphas * l1_ratio, unit, target_unit)
-    ridges = _over_units(n * alphas * (1.0 - l1_ratio), unit, unit)
+    penalties = _over_scales(n * alphas * l1_ratio, unit, target_unit)
+    ridges = _over_scales(n * alphas * (1.0 - l1_ratio), unit, unit)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
@@ -181,10 +181,10 @@ def solve_path(
     )
 
 
-def _over_units(penalties: np.ndarray, *units: float) -> np.ndarray:
-    """Return penalties over both units, powers of two whose product may overflow."""
+def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
+    """Return penalties over both scales, powers of two whose product may overflow."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(np.ldexp(penalties, -int(sum(log2(unit) for unit in units))), LARGEST)
+        return np.minimum(np.ldexp(penalties, -int(sum(log2(scale) for scale in scales))), LARGEST)
 
 
 def _certified(
@@ -207,7 +207,7 @@ def _certified(
 
 def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
     """Solve each penalty from zero, in the library of the arrays."""
-    answers = [
+    found = [
         solve_lasso(
             problem.gram,
             problem.moment,
@@ -221,9 +221,9 @@ def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **opti
     ]
     xp = namespace_of(problem.gram)
     return SparsePath(
-        coefs=xp.stack([w for w, _, _ in answers], axis=1),
-        gaps=np.array([gap for _, _, gap in answers]),
-        n_iter=np.array([n_iter for _, n_iter, _ in answers]),
+        coefs=xp.stack([w for w, _, _ in found], axis=1),
+        gaps=np.array([gap for _, _, gap in found]),
+        n_iter=np.array([n_iter for _, n_iter, _ in found]),
     )
 
 
