@@ -1,7 +1,6 @@
 """Stochastic approximation: the root of a function that is only seen through noise."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from itertools import repeat
 from math import isfinite
 from typing import Any
@@ -127,11 +126,7 @@ def sequential_mle(
     >>> float(found.x)
     6.0
     """
-
-    def uphill(x: Any, theta: np.ndarray) -> np.ndarray:
-        return -np.asarray(score(theta, x))
-
-    return _walk((partial(uphill, x) for x in stream), start, step)
+    return _walk((lambda theta, x=x: -np.asarray(score(theta, x)) for x in stream), start, step)
 
 
 def _walk(

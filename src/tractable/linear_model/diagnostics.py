@@ -25,24 +25,12 @@ DEPENDENT = 1e-7
 
 @value
 class Finding:
-    """The result of one diagnostic.
+    """The result of one diagnostic."""
 
-    Parameters
-    ----------
-    problem : str
-        "weak signal", "not linear" or "outliers".
-    present : bool
-        Whether the fit has this problem.
-    sentence : str
-        What was found, in words.
-    numbers : dict
-        Statistics and p-values of the tests.
-    """
-
-    problem: str
-    present: bool
-    sentence: str
-    numbers: dict[str, float]
+    problem: str  # "weak signal", "not linear" or "outliers"
+    present: bool  # whether the fit has this problem
+    sentence: str  # what was found, in words
+    numbers: dict[str, float]  # statistics and p-values of the tests
 
 
 @value

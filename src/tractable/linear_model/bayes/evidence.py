@@ -259,7 +259,8 @@ def maximize_evidence(
 
     def settled(before: Precisions, after: Precisions) -> bool:
         if method == "em":
-            return _near(before.prior, after.prior, tol) and _near(before.noise, after.noise, tol)
+            pairs = (before.prior, after.prior), (before.noise, after.noise)
+            return all(abs(old - new) <= tol * new for old, new in pairs)
         if before.coef is None:
             return False
         return float(xp.sum(xp.abs(spectrum.basis @ (after.coef - before.coef)))) < tol
@@ -317,10 +318,6 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
     within = above < most * below
     ratio = xp.where(within, above / xp.where(within, below, 1.0), most)
     return xp.where(above > 0, ratio, before)
-
-
-def _near(a: float, b: float, tol: float) -> bool:
-    return abs(a - b) <= tol * b
 
 
 @value

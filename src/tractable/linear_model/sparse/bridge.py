@@ -52,26 +52,14 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
 
 @value
 class BridgeFit:
-    """A bridge regression that was solved.
+    """A bridge regression that was solved."""
 
-    Parameters
-    ----------
-    coef : array (n_features,)
-    intercept : float
-    objective : float
-        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
-    n_iter : int
-    converged : bool
-    names : tuple of str, optional
-        Names of the columns.
-    """
-
-    coef: np.ndarray
+    coef: np.ndarray  # (n_features,)
     intercept: float
-    objective: float
+    objective: float  # (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q
     n_iter: int
     converged: bool
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # of the columns
 
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""

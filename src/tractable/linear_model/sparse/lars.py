@@ -105,16 +105,11 @@ class LarsPath(CoefficientPath):
 
     Parameters
     ----------
-    alphas : array (m,)
-        The knots, decreasing, from the penalty that leaves no coefficient.
-    coefs : array (n_features, m)
-        Coefficients at the knots.
-    intercepts : array (m,)
+    alphas, coefs, intercepts, names
+        As in `LassoPath`; the first penalty is the one that leaves no coefficient.
     active : tuple of m tuples of int
         The columns in use below each knot, in order of entry.
     method : {"lasso", "lar"}
-    names : tuple of str, optional
-        Names of the columns.
     complete : bool
         False where rounding stopped the path above the penalty asked for.
     """
