@@ -1,6 +1,7 @@
 """Stochastic approximation: the root of a function that is only seen through noise."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import repeat
 from math import isfinite
 from typing import Any
@@ -126,7 +127,11 @@ def sequential_mle(
     >>> float(found.x)
     6.0
     """
-    return _walk((lambda theta, x=x: -np.asarray(score(theta, x)) for x in stream), start, step)
+
+    def negative_score(x: Any, theta: np.ndarray) -> np.ndarray:
+        return -np.asarray(score(theta, x))
+
+    return _walk((partial(negative_score, x) for x in stream), start, step)
 
 
 def _walk(
