@@ -53,10 +53,9 @@ def entry(*signatures: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         def call(*given: Any) -> Any:
             if not compiled:
                 with lock:
-                    if not compiled:
-                        options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FAST}
-                        types_of = [tuple(globals()[name] for name in one.split()) for one in signatures]
-                        compiled.append(njit(types_of, **options)(function))
+                    types_of = [tuple(globals()[name] for name in one.split()) for one in signatures]
+                    make = njit(types_of, nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+                    compiled.append(make(function))  # a second thread, if any, reads it from the cache
             return compiled[0](*given)
 
         return call
