@@ -10,6 +10,7 @@ from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
 from tractable.data import Source, as_source, is_frame, is_streamed
+from tractable.data.blocks import sum_of_squares
 from tractable.statistics.rows import LARGEST
 from tractable.value import value
 
@@ -177,11 +178,7 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
     If the sum of all squares is finite, nothing is wrong: one pass at memory speed. Otherwise the entries are
     looked at one by one.
     """
-    flat = x.ravel(order="K") if x.flags.forc else x
-    axes = "ij"[: flat.ndim]
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum(f"{axes},{axes}->", flat, flat)  # no BLAS, whose threads would be woken
-    if np.isfinite(squares):
+    if np.isfinite(sum_of_squares(x)):
         return
     assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
     if np.nanmax(np.abs(x), initial=0.0) > LARGEST:

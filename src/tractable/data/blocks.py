@@ -9,7 +9,7 @@ import numpy as np
 from tractable.data.progress import progress
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 
-__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "tree_sum"]
+__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "sum_of_squares", "tree_sum"]
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
@@ -22,6 +22,9 @@ BLOCKS_A_TASK = 16
 
 #: Rows whose products wake no threads of BLAS: to hold it to one would take longer than they do.
 FEW_ROWS = 64
+
+#: Entries whose sum of squares wakes no threads of BLAS.
+FEW_ENTRIES = 10_000
 
 #: Entries that are worth waking threads for.
 LEAST_SHARED = 2**22
@@ -127,6 +130,28 @@ def map_rows(
         for _ in ordered_map(fill, range(step, len(x), step), n_threads):
             pass
     return out
+
+
+def sum_of_squares(x: np.ndarray) -> float:
+    """Return Σ x² over all entries: not finite if an entry is not finite, or too large to square.
+
+    Examples
+    --------
+    >>> sum_of_squares(np.array([[3.0, 4.0], [0.0, np.inf]]))
+    inf
+    """
+    if x.size <= FEW_ENTRIES:
+        return _square(x)
+    flat = x.ravel(order="K") if x.flags.forc else x
+    step = 4 * block_rows(int(np.prod(flat.shape[1:])))
+    with single_threaded_blas():
+        return sum(ordered_map(lambda a: _square(flat[a : a + step]), range(0, len(flat), step)))
+
+
+def _square(x: np.ndarray) -> float:
+    flat = x.ravel()
+    with np.errstate(all="ignore"):
+        return float(np.dot(flat, flat))  # which releases the interpreter lock
 
 
 def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:
