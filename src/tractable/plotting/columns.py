@@ -15,6 +15,7 @@ __all__ = [
     "REGIONS",
     "ColumnAxis",
     "check_coverages",
+    "check_show",
     "check_single",
     "chosen_columns",
     "column_axes",
@@ -22,6 +23,7 @@ __all__ = [
     "data_columns",
     "jittered",
     "model_columns",
+    "named_columns",
     "positions_of",
     "resolve_coverages",
     "rows_from_positions",
@@ -44,6 +46,12 @@ def check_single(x: Any) -> None:
         raise ValueError(f"x must be one distribution, got a batch of shape {x.batch_shape}")
 
 
+def check_show(show: str, known: Sequence[str]) -> None:
+    """Refuse a value of `show` that a picture does not know."""
+    if show not in known:
+        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
+
+
 def chosen_columns(x: Any, dims: Any, most: int = 2) -> list[int]:
     """Return the positions of the one or two columns of a distribution to draw, the first when not given."""
     dim = x.event_shape[0]
@@ -52,7 +60,11 @@ def chosen_columns(x: Any, dims: Any, most: int = 2) -> list[int]:
 
 def model_columns(x: Any, dims: Any) -> list[int]:
     """Return the positions of the one or two columns of a fitted model to draw, the first when not given."""
-    names = column_names(x)
+    return named_columns(column_names(x), dims)
+
+
+def named_columns(names: Sequence[str], dims: Any) -> list[int]:
+    """Return the positions of one or two columns among those of some names, the first when not given."""
     return _resolved(dims, range(min(2, len(names))), len(names), tuple(names))
 
 

@@ -121,9 +121,9 @@ def draw_univariate_batch(members: Sequence[Any], ax: Any, labels: Sequence[str]
     points = np.unique(np.concatenate([curve_points(d) for d in members]))
     for d, label, colour in zip(members, labels, COLOURS, strict=False):
         (draw_stems if d.discrete else draw_curve)(d, ax, points, color=colour, label=label)
-    ax.set(xlabel=xlabel or "x", ylabel="probability" if members[0].discrete else "density")
-    ax.set_ylim(bottom=0)
-    return finish(ax)
+    return finish(
+        ax, xlabel=xlabel or "x", ylabel="probability" if members[0].discrete else "density", ylim=(0, None)
+    )
 
 
 def _quantiles(d: Any, levels: Any) -> np.ndarray:

@@ -38,8 +38,7 @@ def draw_density_regions(
         draw_rows(ax, data)
     levels = [float(np.quantile(at_draws, 1.0 - coverage)) for coverage in coverages]
     draw_regions(ax, sides[0], sides[1], density, levels, coverages)
-    ax.set(xlabel=names[0], ylabel=names[1])
-    return finish(ax)
+    return finish(ax, xlabel=names[0], ylabel=names[1])
 
 
 def draw_regions(

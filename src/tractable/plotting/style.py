@@ -38,8 +38,9 @@ def axes_for(ax: Any) -> Any:
     return plt.subplots(figsize=(6.0, 4.2), layout="constrained")[1]
 
 
-def finish(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> Any:
-    """Hide the upper and right spines, add the legend (see :func:`legend`), and return the axes."""
+def finish(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "", **properties: Any) -> Any:
+    """Set labels and limits of the axes, hide two spines, add the :func:`legend`, and return the axes."""
+    ax.set(**properties)
     hide_spines(ax)
     legend(ax, boxed=boxed, beside=beside, head=head)
     return ax

@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.random import as_generator
+from tractable.testing.assertions import laws_above
 from tractable.value import value
 
 __all__ = ["ARRAY_LAWS", "ArrayFunction", "check_array_function"]
@@ -94,13 +95,7 @@ def batch_is_a_loop(instance: ArrayFunction, rng: np.random.Generator) -> None:
                 np.testing.assert_allclose(to_numpy(a)[i, j], to_numpy(b), rtol=1e-10, atol=1e-12)
 
 
-ARRAY_LAWS = (
-    answer_stays_in_the_library,
-    precision_is_kept,
-    arguments_are_left_alone,
-    answer_is_that_of_numpy,
-    batch_is_a_loop,
-)
+ARRAY_LAWS = laws_above(globals())
 
 
 def check_array_function(instance: ArrayFunction, rng: Any = 0) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.assertions import Law
+from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import N_COLUMNS, cloned, learn, quiet, refusal
 
 __all__ = ["CLASSIFIER_LAWS"]
@@ -273,21 +273,9 @@ def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(streamed.predict(X), whole.predict(X))
 
 
+#: Laws of every classifier.
+CLASSIFIER_LAWS = laws_above(globals())
+
+
 def _codes(fitted: Any, labels: np.ndarray) -> np.ndarray:
     return np.searchsorted(fitted.classes_, labels)
-
-
-#: Laws of every classifier.
-CLASSIFIER_LAWS: tuple[Law, ...] = (
-    probabilities_sum_to_one,
-    the_most_probable_class_is_predicted,
-    every_finite_row_is_answered,
-    decisions_follow_their_losses,
-    labels_are_names,
-    bad_labels_are_one_clear_error,
-    classes_that_weigh_nothing_are_not_there,
-    what_converged_is_optimal,
-    generative_models_obey_bayes,
-    samples_are_of_their_classes,
-    pieces_may_lack_classes,
-)

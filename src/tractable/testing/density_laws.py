@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.assertions import SIGMAS, assert_mean, flat
+from tractable.testing.assertions import SIGMAS, assert_mean, flat, laws_above
 
 __all__ = ["DENSITY_LAWS", "just_below", "survival_falls_by_prob", "total_mass"]
 
@@ -213,6 +213,9 @@ def intervals_hold_their_coverage(d: Any, rng: np.random.Generator) -> None:
             np.testing.assert_allclose(d.cdf(ends[1]), 1.0 - tail, rtol=1e-7)
 
 
+DENSITY_LAWS = laws_above(globals())
+
+
 def _assert_at_most(happened: np.ndarray, chance: float) -> None:
     share = happened.mean(axis=0)
     allowed = chance + SIGMAS * np.sqrt(chance * (1.0 - chance) / len(happened))
@@ -289,13 +292,3 @@ def _lattice(d: Any, draws: np.ndarray) -> np.ndarray | None:
         return None
     grid = np.meshgrid(*[np.arange(low, high + 1.0)] * dim, indexing="ij")
     return np.stack(grid, axis=-1).reshape(-1, *d.event_shape)
-
-
-DENSITY_LAWS = (
-    density_integrates_to_one,
-    mode_has_the_greatest_density,
-    cdf_is_monotone,
-    icdf_inverts_cdf,
-    cdf_is_the_integral_of_prob,
-    intervals_hold_their_coverage,
-)

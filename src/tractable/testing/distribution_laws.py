@@ -21,6 +21,7 @@ from tractable.testing.assertions import (
     each,
     flat,
     largest_ks_distance,
+    laws_above,
     length,
     parts,
     refused,
@@ -267,6 +268,9 @@ def repr_rebuilds(d: Any, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+VALUE_LAWS = laws_above(globals())
+
+
 def _classes(x: Any) -> dict[str, Any]:
     """Return the classes of a value and of the values it is made of, by name."""
     if isinstance(x, tuple):
@@ -391,6 +395,9 @@ def weights_of_fit_are_repetitions(d: Any, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(weighted.log_prob(x), repeated.log_prob(x), rtol=1e-8, atol=1e-8)
 
 
+SAMPLE_LAWS = laws_above(globals())
+
+
 def partner(d: Any, rng: np.random.Generator) -> Any:
     """Return another distribution of the family: a fit to a few draws, or a neighbour in the batch."""
     if d.batch_shape:
@@ -408,44 +415,7 @@ def _enough(d: Any) -> int:
     return 60 + 10 * flat(d, d.mean).shape[-1]
 
 
-VALUE_LAWS = (
-    has_the_common_names,
-    shapes_are_sample_batch_event,
-    empty_batches_give_empty_answers,
-    stddev_is_the_root_of_variance,
-    prob_is_exp_of_log_prob,
-    batch_is_a_loop,
-    arguments_broadcast,
-    seeds_reproduce,
-    survives_pickling_and_copying,
-    cannot_be_changed,
-    arguments_are_left_alone,
-    float32_stays_float32,
-    nan_parameters_are_refused,
-    bad_arguments_are_refused,
-)
-
-
-SAMPLE_LAWS = (
-    samples_match_mean_and_variance,
-    samples_match_covariance,
-    samples_follow_the_cdf,
-    draws_are_independent,
-    entropy_is_the_expected_negative_log_prob,
-    kl_vanishes_on_itself,
-    kl_is_the_expected_log_ratio,
-    fit_is_the_most_likely,
-    weights_of_fit_are_repetitions,
-)
-
-
-DISTRIBUTION_LAWS: tuple[Law, ...] = (
-    *VALUE_LAWS,
-    repr_rebuilds,
-    *DENSITY_LAWS,
-    survival_falls_by_prob,
-    *SAMPLE_LAWS,
-)
+DISTRIBUTION_LAWS: tuple[Law, ...] = (*VALUE_LAWS, *DENSITY_LAWS, survival_falls_by_prob, *SAMPLE_LAWS)
 
 
 def check_distribution(distribution: Any, rng: Any = 0) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.engines import em
+from tractable.testing.assertions import laws_above
 from tractable.value import value
 
 __all__ = ["EM_LAWS", "EMProblem", "check_em"]
@@ -66,12 +67,7 @@ def steps_are_pure(problem: EMProblem, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(problem.numbers(problem.start), before)
 
 
-EM_LAWS: tuple[Callable[[EMProblem, np.random.Generator], None], ...] = (
-    the_objective_never_decreases,
-    the_trace_is_the_objective,
-    a_fixed_point_stays,
-    steps_are_pure,
-)
+EM_LAWS = laws_above(globals())
 
 
 def check_em(problem: EMProblem, rng: Any = 0) -> None:

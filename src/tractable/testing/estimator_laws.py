@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, refused
+from tractable.testing.assertions import Law, laws_above, refused
 
 __all__ = [
     "ESTIMATOR_LAWS",
@@ -235,6 +235,10 @@ def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     assert _drawn(fitted, 5, 0).shape == (5, N_COLUMNS)
 
 
+#: Laws of every estimator.
+ESTIMATOR_LAWS = laws_above(globals())
+
+
 def _drawn(fitted: Any, n: int, seed: int) -> np.ndarray:
     """Return new rows, without the labels that some models give with them."""
     found = fitted.sample(n, random_state=seed)
@@ -308,6 +312,10 @@ def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
         assert_same_answers(cloned(estimator).fit(batches), learn(estimator, X, y), X)
 
 
+#: Laws of the estimators that are exact in one pass.
+ONE_PASS_LAWS = laws_above(globals())
+
+
 def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
     """`summarize` of pieces adds up to the E-step; `from_statistic`, an M-step, raises the objective."""
     X, y = example(estimator, rng)
@@ -325,6 +333,10 @@ def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
     assert_same_answers(other, one, X)
     rise = one.summarize(X, y).objective - whole.objective
     assert rise >= -1e-9 * abs(whole.objective), f"an iteration lowered the objective by {-rise}"
+
+
+#: Laws of the estimators that are exact over several passes.
+SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
 
 
 def _fitted(estimator: Any, rng: np.random.Generator) -> tuple[Any, np.ndarray]:
@@ -379,32 +391,7 @@ def levels_are_checked(estimator: Any, rng: np.random.Generator) -> None:
         refused(partial(fitted.predict_quantiles, X, [0.5, bad]), "alpha")
 
 
-#: Laws of every estimator.
-ESTIMATOR_LAWS: tuple[Law, ...] = (
-    rows_may_be_stored_anyhow,
-    float32_is_accepted,
-    bad_rows_are_one_clear_error,
-    bad_weights_are_one_clear_error,
-    weights_are_repetitions,
-    extreme_scales_change_units_alone,
-    degenerate_rows_are_answered_or_refused,
-    predicting_changes_nothing,
-    column_names_are_remembered,
-    density_questions_agree,
-)
-
-
-#: Laws of the estimators that are exact in one pass.
-ONE_PASS_LAWS: tuple[Law, ...] = (
-    pieces_make_the_whole,
-    merging_is_fitting_both,
-    statistics_are_values,
-    batches_are_rows,
-)
-
-
-#: Laws of the estimators that are exact over several passes.
-SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
+PREDICTIVE_LAWS = laws_above(globals())
 
 
 #: Laws that hold by how exact a model is over a stream.
@@ -412,15 +399,6 @@ STREAMING_LAWS: dict[str, tuple[Law, ...]] = {
     "exact in one pass": ONE_PASS_LAWS,
     "exact over several passes": SEVERAL_PASS_LAWS,
 }
-
-
-PREDICTIVE_LAWS: tuple[Law, ...] = (
-    summaries_come_from_the_distribution,
-    quantiles_invert_the_cdf,
-    intervals_are_equal_tailed,
-    noise_widens_the_prediction,
-    levels_are_checked,
-)
 
 
 def check_estimator(estimator: Any, rng: Any = 0) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.spatial import Brute, Index, neighbor_graph, recall
-from tractable.testing.assertions import refused
+from tractable.testing.assertions import laws_above, refused
 from tractable.value import parameters, replace
 
 __all__ = [
@@ -211,6 +211,9 @@ def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None
         refused(lambda bad=bad: index.query(points, 2, exclude=bad), "exclude")  # type: ignore[misc]
 
 
+INDEX_LAWS = laws_above(globals())
+
+
 def lattice(rng: np.random.Generator, n: int) -> np.ndarray:
     """Return rows of small whole numbers, none of them zeros: many distances are equal, and exact."""
     return rng.integers(-2, 4, (n, 3)) * 1.0 + 10.0
@@ -291,6 +294,9 @@ def location_does_not_matter(make: Maker, rng: np.random.Generator) -> None:
         _is_right(make(points + shift), x + shift, 6)
     _is_right(make(points), 1e6 * x, 6)
     _is_right(make(np.vstack([points, 1e9 * points[:1]])), x, 6)
+
+
+EXACT_INDEX_LAWS = laws_above(globals())
 
 
 def _is_right(index: Index, x: np.ndarray, k: int) -> None:
@@ -410,43 +416,7 @@ def powers_of_two_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(distances, np.take_along_axis(every, indices, axis=1), rtol=1e-9)
 
 
-INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    distances_are_those_of_the_points,
-    ties_go_to_the_smaller_index,
-    rows_are_searched_alone,
-    an_empty_query_has_an_empty_answer,
-    an_index_is_a_value,
-    a_point_left_out_is_not_found,
-    radii_hold_what_they_should,
-    every_kind_of_array_is_taken,
-    what_a_search_costs_is_counted,
-    candidates_are_what_is_measured,
-    recall_is_a_fraction,
-    bad_input_is_refused_in_words,
-)
-
-
-EXACT_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    nothing_nearer_is_missed,
-    nothing_within_is_missed,
-    all_points_can_be_asked_for,
-    points_that_coincide_are_all_found,
-    another_order_of_points_is_another_name,
-    units_do_not_matter,
-    location_does_not_matter,
-)
-
-
-APPROXIMATE_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    points_find_themselves,
-    one_leaf_is_exact,
-    neighbours_along_a_curve_are_found,
-    graphs_are_those_of_the_points,
-    graphs_name_other_points,
-    looking_back_finds_no_less,
-    seeds_and_threads_settle_the_answer,
-    powers_of_two_do_not_matter,
-)
+APPROXIMATE_INDEX_LAWS = laws_above(globals())
 
 
 def check_index(make: Maker, rng: int | np.random.Generator | None = 0) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.plotting import plot
+from tractable.testing.assertions import laws_above
 from tractable.value import value
 
 __all__ = ["PICTURE_LAWS", "Picture", "check_picture"]
@@ -94,6 +95,9 @@ def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None
         assert open_figures() == before, "a refused picture left a figure behind"
 
 
+PICTURE_LAWS = laws_above(globals())
+
+
 def _refusal(picture: Picture) -> str:
     """Return the message about an unknown option."""
     try:
@@ -120,18 +124,6 @@ def _axes() -> Any:
     from matplotlib import pyplot as plt
 
     return plt.subplots()[1]
-
-
-PICTURE_LAWS: tuple[Callable[[Picture, np.random.Generator], None], ...] = (
-    axes_are_new_when_not_given,
-    axes_that_are_given_are_drawn_on,
-    something_is_drawn,
-    axes_are_labelled,
-    drawing_is_quiet,
-    pictures_repeat,
-    unknown_options_are_refused,
-    refusals_leave_no_figure,
-)
 
 
 def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, refused
+from tractable.testing.assertions import laws_above, refused
 from tractable.value import value
 
 __all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
@@ -156,18 +156,7 @@ def other_widths_do_not_merge(statistic: Any, rng: np.random.Generator) -> None:
     refused(lambda: statistic.of(x) + statistic.of(x[:, :2]), "columns")
 
 
-STATISTIC_LAWS: tuple[Law, ...] = (
-    empty_is_neutral,
-    addition_is_associative,
-    addition_is_commutative,
-    sum_is_the_statistic_of_both,
-    weights_are_repetitions,
-    row_order_does_not_matter,
-    operands_are_left_alone,
-    discount_scales_weights_alone,
-    weights_are_checked,
-    other_widths_do_not_merge,
-)
+STATISTIC_LAWS = laws_above(globals())
 
 
 def check_statistic(statistic: Any, rng: Any = 0) -> None:

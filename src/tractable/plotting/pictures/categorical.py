@@ -41,8 +41,7 @@ def draw_bars(
     ax.errorbar(codes, mean, errors, fmt="none", ecolor=COLOURS[0], capsize=3, label=f"{coverage:.0%}")
     if names is not None or len(mean) <= 20:
         ax.set_xticks(codes, [str(k) for k in codes] if names is None else [str(name) for name in names])
-    ax.set(xlabel="category", ylabel=label, ylim=(0, None))
-    return finish(ax)
+    return finish(ax, xlabel="category", ylabel=label, ylim=(0, None))
 
 
 @picture.register

@@ -99,8 +99,7 @@ def _mean_shift(x: MeanShift, ax: Any, *, data: Any = None, dims: Any = None, n_
     ax.scatter(*centers.T, s=90, marker="^", c="black", ec="white", lw=1.2, zorder=3, label="modes")
     if np.any(labels < 0):
         ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
-    ax.set(xlabel=names[first], ylabel=names[second])
-    return finish(ax, boxed=True, head=sample_note(len(rows)))
+    return finish(ax, xlabel=names[first], ylabel=names[second], boxed=True, head=sample_note(len(rows)))
 
 
 def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray]) -> None:
@@ -214,5 +213,4 @@ def _draw_line(
     if rows is None:
         spread = np.ptp(centers) or np.max(np.abs(centers)) or 1.0
         ax.set(xlim=(centers.min() - 0.3 * spread, centers.max() + 0.3 * spread), yticks=[], ylim=(0, 1))
-    ax.set(xlabel=name, ylabel="rows")
-    return finish(ax, boxed=True)
+    return finish(ax, xlabel=name, ylabel="rows", boxed=True)

@@ -11,7 +11,7 @@ from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
 from tractable.mixture.regression.estimator import BaseRegressionMixture
 from tractable.mixture.table.estimator import BaseTableMixture
-from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
+from tractable.plotting.columns import ColumnAxis, check_show, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
 from tractable.plotting.plot import draw, picture, with_options
@@ -48,7 +48,7 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
     With ``show="objective"`` the objective at each iteration of EM.
     """
     check_fitted(x)
-    _check_show(show, SHOWN)
+    check_show(show, SHOWN)
     if show == "objective":
         return with_options(_objective, x, ax, options)
     if show == "responsibilities":
@@ -56,11 +56,6 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
     if isinstance(x, BaseTableMixture) and _is_categorical(x, options.get("dims")):
         return with_options(_categories, x, ax, options)
     return draw(x.distribution_, ax, **options)
-
-
-def _check_show(show: str, known: Sequence[str]) -> None:
-    if show not in known:
-        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
 
 
 def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
@@ -191,7 +186,7 @@ def _regression_mixture(
     """
     check_fitted(x)
     rows = rows_argument(data, X)
-    _check_show(show, SHOWN_REGRESSION)
+    check_show(show, SHOWN_REGRESSION)
     if show == "objective":
         return _objective(x, ax)
     if y is not None and rows is None:
@@ -216,8 +211,7 @@ def _regression_mixture(
     for k, (mean, weight) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
         colour = COLOURS[1 + k % (len(COLOURS) - 1)]
         _fading_line(ax, points, mean, weight, colour, f"component {k}")
-    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(targets[0], targets[-1]))
-    return finish(ax)
+    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(targets[0], targets[-1]))
 
 
 def _targets(dist: Any, y: Any) -> np.ndarray:

@@ -70,8 +70,7 @@ def _multivariate_empirical(x: Empirical, ax: Any, *, dims: Any = None, coverage
         sizes = 12.0 + 28.0 * probabilities / probabilities.max()
         draw_rows(ax, values, s=sizes, color=COLOURS[0], alpha=0.7, label="values")
         ax.plot(*np.asarray(x.mean, dtype=float)[columns], "+", ms=9, color=COLOURS[5], label="mean")
-        ax.set(xlabel=names[0], ylabel=names[1])
-        finish(ax)
+        finish(ax, xlabel=names[0], ylabel=names[1])
     title(ax, which_columns(names, x.event_shape[0]))
     return ax
 
@@ -200,8 +199,7 @@ def _ellipses(
         ring = ellipse_points(mean, covariance, mahalanobis_radius(coverage))
         ax.plot(*ring.T, color=COLOURS[0], alpha=shade, label=f"{coverage:.0%}")
     ax.plot(*mean, marker="+", ms=9, color=COLOURS[5], lw=0, label="mean")
-    ax.set(xlabel=names[0], ylabel=names[1])
-    return finish(ax)
+    return finish(ax, xlabel=names[0], ylabel=names[1])
 
 
 def _components(x: Mixture, ax: Any) -> None:

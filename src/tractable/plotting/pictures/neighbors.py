@@ -162,5 +162,4 @@ def _cost(x: SearchReport, ax: Any) -> Any:
     ax.hist(x.measured, bins="auto", color=COLOURS[0], alpha=0.6, lw=0, label="searches")
     mean = float(np.mean(x.measured))
     ax.axvline(mean, color=COLOURS[5], lw=1.2, label=f"mean {mean:.4g}")
-    ax.set(xlabel="distances computed for a row", ylabel="rows searched for")
-    return finish(ax)
+    return finish(ax, xlabel="distances computed for a row", ylabel="rows searched for")

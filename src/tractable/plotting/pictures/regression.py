@@ -80,8 +80,7 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
             points, low, high, color=COLOURS[0], alpha=shade, lw=0, label=f"{coverage:.0%}, {what}"
         )
     ax.plot(points, np.reshape(x.predict(asked), -1), color=COLOURS[0], label="prediction")
-    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y))
-    return finish(ax)
+    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y))
 
 
 def _band(interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,8 +112,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: st
     if observed is not None:
         draw_rows(ax, np.column_stack([across, observed[order]]), s=12, color="0.3", zorder=3)
     ax.set(xlabel=f"predicted {name}" if observed is not None else "rows, in order of prediction")
-    ax.set(ylabel=name)
-    return finish(ax)
+    return finish(ax, ylabel=name)
 
 
 def _has_intervals(x: Any) -> bool:

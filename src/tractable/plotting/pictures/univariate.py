@@ -49,9 +49,7 @@ def _univariate(
     else:
         draw_band(x, ax, points, coverage)
         draw_curve(x, ax, points, color=COLOURS[0], label=height)
-    ax.set(xlabel=label or "x", ylabel=height)
-    ax.set_ylim(bottom=0)
-    return finish(ax)
+    return finish(ax, xlabel=label or "x", ylabel=height, ylim=(0, None))
 
 
 @picture.register
