@@ -20,6 +20,7 @@ __all__ = [
     "INTERRUPTED",
     "AsJson",
     "Console",
+    "Data",
     "Debug",
     "Quiet",
     "StepProgress",
@@ -34,6 +35,9 @@ __all__ = [
 #: What help shows beside an option that takes no value.
 FLAG = " "
 
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
+]
 AsJson = Annotated[
     bool,
     typer.Option(

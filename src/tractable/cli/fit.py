@@ -12,6 +12,7 @@ from tractable.cli.console import (
     INTERRUPTED,
     AsJson,
     Console,
+    Data,
     Debug,
     Quiet,
     abbreviated,
@@ -39,9 +40,7 @@ SINGLE_SWEEP = "exact in one pass"
 
 def fit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model; `tractable models` lists them.")],
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
-    ],
+    data: Data,
     save: Annotated[
         Path, typer.Option("--save", "-s", metavar="FILE", help="Where to write the fitted model.")
     ],
@@ -87,8 +86,9 @@ def fit(
     with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
         from tractable.cli.models import make_model
         from tractable.cli.tables import open_table
+        from tractable.data.output import check_writable
 
-        _check_writable(save)
+        check_writable(save, "--save")
         console.progress(f"fitting {model} to {data} …")
         table = open_table(data)
         console.note(table.notes)
@@ -107,13 +107,6 @@ def fit(
         _save(console, result, save, time.monotonic() - began)
         if result.interrupted:
             raise typer.Exit(INTERRUPTED)
-
-
-def _check_writable(save: Path) -> None:
-    if save.is_dir():
-        raise ValueError(f"--save: {save} is a folder")
-    if not save.parent.is_dir():
-        raise ValueError(f"--save: no such folder: {save.parent}")
 
 
 def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:
@@ -275,8 +268,9 @@ def _is_text(kind: Any) -> bool:
     """Return whether a column holds text, or nothing at all."""
     from pyarrow import types
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
+    from tractable.data.text import is_text
+
+    return is_text(kind.value_type if types.is_dictionary(kind) else kind) or types.is_null(kind)
 
 
 def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:

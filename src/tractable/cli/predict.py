@@ -10,6 +10,7 @@ import typer
 from tractable.cli.console import (
     FLAG,
     AsJson,
+    Data,
     Debug,
     Quiet,
     StepProgress,
@@ -20,12 +21,9 @@ from tractable.cli.console import (
 from tractable.value import value
 
 if TYPE_CHECKING:
-    from tractable.cli.tables import CountedRows, Table
+    from tractable.cli.tables import Table
 
 __all__ = ["Predicted", "Predictor", "predict", "predict_table", "predictor"]
-
-#: The names of the columns that methods give; others go by the method's own name.
-NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "probability"}
 
 #: The methods that can be asked for; the default is the first that a model has.
 METHODS = (
@@ -43,9 +41,7 @@ METHODS = (
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tractable fit` saved.")],
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
-    ],
+    data: Data,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet or .csv.")
     ],
@@ -150,24 +146,30 @@ class Predictor:
         return bool(self.model.__sklearn_tags__().input_tags.string)
 
     def __call__(self, X: Any) -> dict[str, Any]:
+        from tractable.data.predict_to import named_columns
+
         found = self._columns(self.method, X)
         if self.proba and self.method != "predict_proba":
             found |= self._columns("predict_proba", X)
         if self.interval is not None:
             ends = self.model.predict_interval(X, coverage=self.interval)
-            found |= _columns("low", ends[..., 0], len(X)) | _columns("high", ends[..., 1], len(X))
+            for name, end in zip(("low", "high"), (ends[..., 0], ends[..., 1]), strict=True):
+                found |= named_columns(name, end, len(X))
         return found
 
     def _columns(self, method: str, X: Any) -> dict[str, Any]:
+        from tractable.data.predict_to import NAMES, named_columns
+
         found = getattr(self.model, method)(X)
         if method == "predict_dist":
-            return _columns("mean", found.mean, len(X)) | _columns("stddev", found.stddev, len(X))
+            return named_columns("mean", found.mean, len(X)) | named_columns("stddev", found.stddev, len(X))
         if method == "transform" and hasattr(self.model, "get_feature_names_out"):
             import numpy as np
 
             return dict(zip(map(str, self.model.get_feature_names_out()), np.asarray(found).T, strict=True))
         classes = getattr(self.model, "classes_", None) if method.endswith("_proba") else None
-        return _columns(method, found, len(X), None if classes is None else [_label(c) for c in classes])
+        labels = None if classes is None else [_label(c) for c in classes]
+        return named_columns(NAMES.get(method, method), found, len(X), labels)
 
 
 def predictor(model: Any, method: str | None, interval: float | None, *, proba: bool) -> Predictor:
@@ -185,18 +187,6 @@ def predictor(model: Any, method: str | None, interval: float | None, *, proba: 
     if interval is not None and not 0.0 < interval < 1.0:
         raise ValueError(f"--interval is a coverage between 0 and 1; got {interval:g}")
     return Predictor(model=model, method=method, interval=interval, proba=proba)
-
-
-def _columns(method: str, found: Any, n_rows: int, labels: list[str] | None = None) -> dict[str, Any]:
-    import numpy as np
-
-    name, found = NAMES.get(method, method), np.asarray(found)
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ValueError(f"--method {method} does not answer with a row for each of {n_rows} rows")
-    if found.ndim == 1:
-        return {name: found}
-    labels = [str(k) for k in range(found.shape[1])] if labels is None else labels
-    return {f"{name}_{label}": column for label, column in zip(labels, found.T, strict=True)}
 
 
 def _label(label: Any) -> str:
@@ -217,25 +207,13 @@ class Predicted:
 def predict_table(
     ask: Predictor, table: "Table", kept: tuple[str, ...], output: Path, progress: Callable[[int], None]
 ) -> Predicted:
-    """Write the predictions of every row, with the columns `kept`; `progress` is called with their number.
-
-    Predictions from numbers alone into a Parquet file are written by `tractable.predict_to`.
-    """
-    from tractable.cli.tables import MissingEntries, check_output
-
+    """Write the predictions of every row, with the columns `kept`; `progress` is called with their number."""
     needed = _needed_columns(ask.model, table)
-    numbers = not table.types or table.numbers.issuperset(needed)
-    if not numbers and not ask.takes_words:
+    if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
         raise ValueError(
             f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
         )
-    same_names = ask.method in {"predict", "score_samples"} and not ask.proba
-    if numbers and same_names and not kept and check_output(output) == ".parquet":
-        try:
-            return _predict_to(ask, table, needed, output, progress)
-        except MissingEntries:
-            pass  # the writer below gives rows with missing entries null predictions
     return _TableWriter(ask, table, needed, kept, progress).write(output)
 
 
@@ -250,27 +228,6 @@ def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
             f"{table.name} has {len(needed)} columns, the model was fitted on {width} without names"
         )
     return needed
-
-
-def _source(ask: Predictor, table: "Table", needed: tuple[str, ...], **options: Any) -> "CountedRows":
-    from tractable.cli.tables import CountedRows
-    from tractable.data.columns import Roles
-
-    label = type(ask.model).__name__
-    rows = table.source(Roles(features=needed))
-    return CountedRows(rows, allow_missing=ask.takes_missing, drop=False, label=label, **options)
-
-
-def _predict_to(
-    ask: Predictor, table: "Table", needed: tuple[str, ...], output: Path, progress: Callable[[int], None]
-) -> Predicted:
-    from pyarrow import parquet
-
-    from tractable.data import predict_to
-
-    source = _source(ask, table, needed, progress=progress)
-    predict_to(ask.model, source, output, method=ask.method, interval=ask.interval)
-    return Predicted(rows=source.counted, columns=tuple(parquet.read_schema(output).names), incomplete=0)
 
 
 class _TableWriter:
@@ -306,8 +263,12 @@ class _TableWriter:
     def _blocks(self) -> Iterator[tuple[dict[str, Any], Any]]:
         """Iterate over the kept columns and the features of blocks of rows."""
         if not self.table.types:
-            for block in _source(self.ask, self.table, ()).blocks():
-                yield {}, block.X
+            from tractable.cli.tables import CountedRows
+            from tractable.data.columns import Roles
+
+            options = {"allow_missing": self.ask.takes_missing, "label": type(self.ask.model).__name__}
+            rows = CountedRows(self.table.source(Roles(features=())), drop=False, **options)
+            yield from (({}, block.X) for block in rows.blocks())
             return
         read = tuple(dict.fromkeys((*self.needed, *self.kept)))
         for part in self.table.blocks(read):

@@ -61,7 +61,11 @@ def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: A
     """
     first = next(iter(schemas))
     roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
-    texts = [set(text_features(schema, roles)) for schema in schemas.values() if _has(schema, roles)]
+    texts = [
+        set(text_features(schema, roles))
+        for schema in schemas.values()
+        if set(roles.columns) <= set(schema.names)
+    ]
     text = tuple(set.intersection(*texts))
     for path, schema in schemas.items():
         found = assign_roles(schema.names, features, target, weight, where=str(path))
@@ -70,10 +74,6 @@ def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: A
             raise ValueError(f"{path} and {first} do not both have {', '.join(odd)}; choose features=")
         check_types(schema, roles, str(path), text=text)
     return roles
-
-
-def _has(schema: Any, roles: Roles) -> bool:
-    return set(roles.columns) <= set(schema.names)
 
 
 def common_dtype(schemas: Iterable[Any], roles: Roles) -> type:

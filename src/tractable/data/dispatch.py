@@ -10,7 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import is_foreign_array
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
-from tractable.data.source import Batch, Source
+from tractable.data.source import Batch, ForwardingSource, Source
 from tractable.value import replace, value
 
 __all__ = [
@@ -64,7 +64,7 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
     first = next((_table(item, y, weights, 0) for item in start()), None)
     if first is None:
         raise ValueError("X: there are no batches")
-    source = BatchSource(start=start, y=y, weights=weights, first=first)
+    source = BatchSource(start=start, y=y, weights=weights, source=first)
     if not isinstance(batches, Sequence):
         return source
     counts = [table.n_rows for table in source.tables()]
@@ -72,26 +72,18 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
 
 
 @value
-class BatchSource(Source):
+class BatchSource(ForwardingSource):
     """Batches in the order they come, each like the first in width and names."""
 
     start: Callable[[], Iterator[Any]]
     y: Any  # the names of columns, where the batches are frames
     weights: Any
-    first: Source
+    source: Source  # the first batch
     rows: int | None = None
 
     @property
     def n_rows(self) -> int | None:
         return self.rows
-
-    @property
-    def n_features(self) -> int:
-        return self.first.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.first.feature_names
 
     def tables(self) -> Iterator[Source]:
         """Each batch as a source of its own, checked against the first."""
@@ -211,15 +203,8 @@ def sample_rows(
     """Return at most n rows and their weights, in their order; every row is as likely as any other.
 
     One pass in bounded memory: each row draws a random number, and the n smallest are kept. The draw depends
-    on the order of the rows alone, so batches give what the array they came from gives.
-
-    Parameters
-    ----------
-    data : array, frame, source or re-iterable of batches
-    weights : array (n_samples,) or None
-        They are carried along, and do not change which rows are drawn; rows of weight zero are left out.
-    n : int
-    rng : numpy.random.Generator
+    on the order of the rows alone, so batches give what the array they came from gives. Weights are carried
+    along and do not change which rows are drawn; rows of weight zero are left out.
 
     Examples
     --------

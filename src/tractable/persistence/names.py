@@ -80,7 +80,9 @@ class Registry:
         return self._find(name, is_estimator, "estimator")
 
     def _find(self, name: Any, admits: Any, kind: str) -> type:
-        package, _, short = _text(name).partition(":")
+        if not isinstance(name, str):
+            raise ValueError(f"a class has the name {name!r}")
+        package, _, short = name.partition(":")
         found = _public(package, short)
         if not isinstance(found, type):
             found = self._given(package, short)
@@ -97,9 +99,3 @@ class Registry:
                 f"it holds the class {short} of {package}, which is not known here; pass types=[{short}]"
             )
         return found[0]
-
-
-def _text(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"a class has the name {name!r}")
-    return name

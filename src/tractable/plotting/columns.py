@@ -129,23 +129,12 @@ def check_coverages(coverages: Any, name: str = "coverages") -> list[float]:
 
 @value
 class ColumnAxis:
-    """The axis of a column: numbers on a line, counts at whole numbers, categories at their codes.
-
-    Parameters
-    ----------
-    name : str
-    categories : tuple, optional
-        The category at each of the positions 0, 1, ….
-    whole : bool
-        Whether the values are whole numbers from 0.
-    labels : tuple of str, optional
-        Tick labels of the categories, where these are not their text.
-    """
+    """The axis of a column: numbers on a line, counts at whole numbers, categories at their codes."""
 
     name: str
-    categories: tuple[Any, ...] | None = None
-    whole: bool = False
-    labels: tuple[str, ...] | None = None
+    categories: tuple[Any, ...] | None = None  # the category at each of the positions 0, 1, …
+    whole: bool = False  # whether the values are whole numbers from 0
+    labels: tuple[str, ...] | None = None  # tick labels of the categories, where these are not their text
 
     @property
     def discrete(self) -> bool:

@@ -70,17 +70,10 @@ def which_columns(names: Sequence[str], dim: int) -> str:
 
 
 def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> None:
-    """Add a legend if anything on the axes has a label.
+    """Add a legend with the title `head` if anything on the axes has a label.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    boxed : bool
-        With a frame, for pictures whose marks could be taken for those of the legend.
-    beside : bool
-        Beside the axes; a legend of more than `MAX_INSIDE` entries always is.
-    head : str
-        The title of the legend.
+    It is `boxed`, with a frame, in pictures whose marks could be taken for those of the legend, and placed
+    `beside` the axes if so wanted or if it has more than `MAX_INSIDE` entries.
     """
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D

@@ -76,13 +76,16 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "Neither says which column is the cause, and two columns may depend on each other through a "
             "third only."
         ),
-        code=f"{table.code}{CODE}{_code(reversed_pairs)}",
+        code=f"{table.code}{CODE}" + "".join(map(_code, reversed_pairs[:1])),
         pictures=(
             *picture_of_strengths(once, pairs, MAX_COLUMNS),
             *(picture_of_pair(once, pair, rng, target, groups.get(pair)) for pair in pictured),
         ),
-        tables=(_grid("The strongest pairs", pairs[:MAX_ROWS]), *_of_target(of_target, target)),
-        notes=(*_notes(table), *_copies(table, once)),
+        tables=(
+            _grid("The strongest pairs", pairs[:MAX_ROWS]),
+            *([_grid(f"What tells of {target}", of_target[:MAX_ROWS], target)] if of_target else []),
+        ),
+        notes=_notes(table, once),
         findings=_findings(pairs, certain, of_target, reversed_pairs),
     )
 
@@ -146,10 +149,7 @@ def _reversal_text(reversed_pairs: list[Reversal]) -> str:
     return f"\nBeware of groups. {' '.join(sentences)}{more}"
 
 
-def _code(reversed_pairs: list[Reversal]) -> str:
-    if not reversed_pairs:
-        return ""
-    one = reversed_pairs[0]
+def _code(one: Reversal) -> str:
     return f"print(table.frame.groupby({one.by!r})[[{one.pair.a!r}, {one.pair.b!r}]].corr())\n"
 
 
@@ -172,7 +172,7 @@ def _grid(title: str, pairs: list[Pair], target: str | None = None) -> Grid:
             *((pair.a, pair.b) if target is None else (_other(pair, target),)),
             f"{pair.strength:.2f}",
             *(_correlation(pair) if numbers else ()),
-            _p(pair.p_value),
+            "<0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}",
             f"{pair.n:,}",
         )
         for pair in pairs
@@ -188,23 +188,13 @@ def _correlation(pair: Pair) -> tuple[str, str]:
     return f"{pair.correlation:.2f}", f"{pair.low:.2f} to {pair.high:.2f}"
 
 
-def _of_target(of_target: list[Pair], target: str | None) -> tuple[Grid, ...]:
-    return (_grid(f"What tells of {target}", of_target[:MAX_ROWS], target),) if of_target else ()
-
-
-def _p(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _notes(table: Table) -> tuple[str, ...]:
+def _notes(table: Table, once: Table) -> tuple[str, ...]:
     left = [*table.names("text"), *table.names("identifier")]
-    return (f"Not compared, for every row is different: {listed(left)}.",) if left else ()
-
-
-def _copies(table: Table, once: Table) -> tuple[str, ...]:
-    copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
-    note = f"{copies} of other rows left out: the tests assume independent rows."
-    return (note,) if once is not table else ()
+    notes = [f"Not compared, for every row is different: {listed(left)}."] if left else []
+    if once is not table:
+        copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
+        notes.append(f"{copies} of other rows left out: the tests assume independent rows.")
+    return tuple(notes)
 
 
 def _findings(

@@ -39,19 +39,12 @@ UNEXPECTED = 0.01
 class OutlierScores:
     """Tail probabilities of the log densities of rows under a model.
 
-    Parameters
-    ----------
-    tails : array (n,)
-        P(log p(X) ≤ log p(x)), by draws X of the model with the missing pattern of x; NaN if not scored.
-    below : array (n,)
-        The median of log p(X) less log p(x).
-    usual : array (m,)
-        The same of draws with the most frequent missing pattern.
+    The tail of a row is P(log p(X) ≤ log p(x)), by draws X of the model with the missing pattern of x.
     """
 
-    tails: np.ndarray
-    below: np.ndarray
-    usual: np.ndarray
+    tails: np.ndarray  # (n,), NaN for rows that are not scored
+    below: np.ndarray  # (n,), the median of log p(X) less log p(x)
+    usual: np.ndarray  # (m,), the same of draws with the most frequent missing pattern
 
     @property
     def order(self) -> np.ndarray:
@@ -62,22 +55,12 @@ class OutlierScores:
 
 @value
 class UnexpectedEntry:
-    """An entry of low probability given the rest of its row.
-
-    Parameters
-    ----------
-    column : str
-    entry : float or str
-    expected : str
-        The interval of 90 %, or the most probable category, in words.
-    tail : float
-        The probability of an entry as extreme, given the rest of the row.
-    """
+    """An entry of low probability given the rest of its row."""
 
     column: str
-    entry: Any
-    expected: str
-    tail: float
+    entry: Any  # a number or text
+    expected: str  # the interval of 90 %, or the most probable category, in words
+    tail: float  # the probability of an entry as extreme
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
@@ -90,7 +73,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
     model, scores, left = _density(found, limit, rng)
     flagged = scores.order[scores.tails[scores.order] <= limit]
-    listed_rows = [(i, _unexpected(model, found, i)) for i in scores.order[:MAX_LISTED]]
+    extreme = [(i, frame.iloc[i].dropna().to_dict()) for i in scores.order[:MAX_LISTED]]
+    listed_rows = [(i, unexpected_entries(model, row, found.rows.categories)) for i, row in extreme]
     outlying = [(i, why) for i, why in listed_rows if scores.tails[i] <= limit]
     return Section(
         key="outliers",
@@ -166,11 +150,6 @@ def _robust_choice(found: FittedMixtures) -> Any:
         return choice.models[0][0]
     _, i, j = min(candidates)
     return choice.models[i][j]
-
-
-def _unexpected(model: Any, found: FittedMixtures, i: int) -> list[UnexpectedEntry]:
-    row = found.rows.frame.iloc[i].dropna().to_dict()
-    return unexpected_entries(model, row, found.rows.categories)
 
 
 def _done(model: Any, left: np.ndarray) -> str:

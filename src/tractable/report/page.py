@@ -271,10 +271,12 @@ def _contents(sections: Sequence[Section]) -> str:
 
 
 def _section(section: Section) -> str:
+    lines = [line for line in section.meaning.split("\n") if line.strip()]
+    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
     parts = (
         f'<section id="{escape(section.key)}">',
         f"<h2>{escape(section.title)}</h2>",
-        f'<div class="meaning">{_paragraphs(section.meaning)}</div>',
+        f'<div class="meaning">{paragraphs}</div>',
         _pictures(section.pictures),
         *(_grid(grid) for grid in section.tables),
         _notes(section.notes),
@@ -286,10 +288,6 @@ def _section(section: Section) -> str:
         "</section>",
     )
     return "\n".join(part for part in parts if part)
-
-
-def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n") if part.strip())
 
 
 def _pictures(pictures: Iterable[Picture]) -> str:

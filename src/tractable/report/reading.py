@@ -232,14 +232,9 @@ def _chosen_columns(
     *,
     decimal: str = ".",
 ) -> tuple[list[int], list[str]]:
-    """Return the positions of the columns to read, and a note on the others.
+    """Return the positions of the columns to read, by their names in the file, and a note on the others.
 
-    Parameters
-    ----------
-    names : sequence
-        As in the file.
-    blocks : callable
-        Returns blocks of rows with all columns; called if there are too many columns and a target.
+    `blocks` returns blocks of rows with all columns; it is called if there are too many and a target.
     """
     clean = clean_names(names)[0]
     if target is not None and target not in clean:
@@ -290,7 +285,8 @@ def _parquet_names(path: Path) -> tuple[list[str], int]:
         with parquet.ParquetFile(path) as file:
             return list(file.schema_arrow.names), file.metadata.num_rows
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+        reason = str(error).strip().split("\n")[0][:200]
+        raise TableError(f"{path} cannot be read as Parquet: {reason}") from None
 
 
 def _parquet_blocks(path: Path, kept: list[int]) -> Iterator[Any]:
@@ -317,10 +313,7 @@ def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
         arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
     else:
         table = frame if isinstance(frame, pa.Table) else frame.to_arrow()
-        names, arrays = (
-            list(table.column_names),
-            [_combined(table.column(j)) for j in range(table.num_columns)],
-        )
+        names, arrays = list(table.column_names), [_combined(column) for column in table.columns]
     arrays = [_plain(a) for a in arrays]
     return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names
 
@@ -388,10 +381,6 @@ def _combined(entries: Any) -> Any:
     return entries.combine_chunks() if isinstance(entries, pa.ChunkedArray) else entries
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:200]
-
-
 class RowSample:
     """A uniform sample of streamed rows, in their order: those with the smallest random keys."""
 
@@ -448,9 +437,8 @@ def collect_table(
     kept = RowSample(max_rows, rng)
     counts_of_columns: list[ColumnCounts] = []
     for block in blocks:
-        counts_of_columns = counts_of_columns or [
-            ColumnCounts(text=is_text(field.type)) for field in block.schema
-        ]
+        if not counts_of_columns:
+            counts_of_columns = [ColumnCounts(text=is_text(field.type)) for field in block.schema]
         for counted, entries in zip(counts_of_columns, block.columns, strict=True):
             counted.add(entries, decimal)
         kept.add(block)
@@ -475,7 +463,5 @@ def collect_table(
 def _sample_note(kept: RowSample) -> list[str]:
     if kept.n_kept == kept.n_seen:
         return []
-    counted = (
-        f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over all"
-    )
-    return [f"{counted} of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]
+    counted = f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over"
+    return [f"{counted} all of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]

@@ -65,25 +65,13 @@ UNUSABLE = ("date", "text", "identifier")
 
 @value
 class ChosenRows:
-    """The part of a table that models are fitted to, and the code that selects it.
+    """The part of a table that models are fitted to, and the code that selects it."""
 
-    Parameters
-    ----------
-    frame : pandas frame
-        Rows with at least one entry; its index is the position of the rows in the table's frame.
-    numbers, categories : tuple of str
-        Which of its columns are which.
-    notes : tuple of str
-        What was left out.
-    code : str
-        Lines that compute `rows` from `table`.
-    """
-
-    frame: Any
-    numbers: tuple[str, ...]
+    frame: Any  # rows with at least one entry, indexed by their positions in the table's frame
+    numbers: tuple[str, ...]  # names of its columns
     categories: tuple[str, ...]
-    notes: tuple[str, ...]
-    code: str
+    notes: tuple[str, ...]  # what was left out
+    code: str  # lines that compute `rows` from `table`
 
     def part(self, most: int) -> Any:
         """Return at most so many rows, sampled with a fixed seed."""

@@ -165,21 +165,8 @@ def gap_statistic(
     """Return Gap(K) = E log W*_K - log W_K and its standard error, for every K.
 
     References are uniform over the box of the rows in their principal directions, Tibshirani, Walther and
-    Hastie (2001), section 3 (b). Scatters are taken per row, so that references may have fewer.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    weights : array (n,) or None
-    inertias : array (m,)
-        W_K of the rows.
-    numbers : array (m,) of int
-    rng : numpy.random.Generator
-    n_init, n_draws : int
-
-    Returns
-    -------
-    gap, standard_error : arrays (m,)
+    Hastie (2001), section 3 (b). Scatters are taken per row, so that references may have fewer. Rows x (n, d)
+    count `weights` (n,) times; `inertias` (m,) are their W_K for the `numbers` (m,) of clusters.
 
     Examples
     --------

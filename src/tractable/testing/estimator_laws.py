@@ -259,6 +259,10 @@ def _bad_rows(X: np.ndarray, *, allow_nan: bool, text: bool) -> Iterator[Any]:
     yield np.full_like(X, np.nan)
 
 
+def _halves(X: np.ndarray, y: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    return [(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))]
+
+
 def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
     """`partial_fit` over pieces, in any order, is `fit` on all rows."""
     X, y = example(estimator, rng)
@@ -275,9 +279,7 @@ def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
 def merging_is_fitting_both(estimator: Any, rng: np.random.Generator) -> None:
     """`merge` makes a new model of both models' rows and leaves both alone."""
     X, y = example(estimator, rng)
-    a, b = (
-        learn(estimator, X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    )
+    a, b = (learn(estimator, *half) for half in _halves(X, y))
     before = answers(a, X), answers(b, X)
     with quiet():
         both = a.merge(b)
@@ -293,9 +295,7 @@ def statistics_are_values(estimator: Any, rng: np.random.Generator) -> None:
     """`summarize` changes nothing; `from_statistic` of a sum is `fit` on all rows."""
     X, y = example(estimator, rng)
     fresh = cloned(estimator)
-    halves = [
-        fresh.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
+    halves = [fresh.summarize(*half) for half in _halves(X, y)]
     assert vars(fresh).keys() == vars(cloned(estimator)).keys()
     with quiet():
         assert_same_answers(fresh.from_statistic(halves[0] + halves[1]), learn(estimator, X, y), X)
@@ -304,10 +304,7 @@ def statistics_are_values(estimator: Any, rng: np.random.Generator) -> None:
 def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
     """A re-iterable of batches is walked like the array it came from."""
     X, y = example(estimator, rng)
-    if y is not None:
-        batches: Any = [(X[:20], y[:20]), (X[20:], y[20:])]
-    else:
-        batches = [X[:20], X[20:]]
+    batches: Any = [X[:20], X[20:]] if y is None else [(X[:20], y[:20]), (X[20:], y[20:])]
     with quiet():
         assert_same_answers(cloned(estimator).fit(batches), learn(estimator, X, y), X)
 
@@ -324,9 +321,7 @@ def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
         return
     before = answers(fitted, X)
     whole = fitted.summarize(X, y)
-    halves = [
-        fitted.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
+    halves = [fitted.summarize(*half) for half in _halves(X, y)]
     np.testing.assert_array_equal(answers(fitted, X), before)
     with quiet():
         one, other = (copy.copy(fitted).from_statistic(s) for s in (whole, halves[0] + halves[1]))

@@ -26,10 +26,15 @@ __all__ = [
 Maker = Callable[[Any], Any]
 
 
+def _drawn(make: Maker, rng: np.random.Generator, n: int, m: int = 0) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return an index of n random points, the points, and m random rows to search for."""
+    points = rng.standard_normal((n, 3))
+    return make(points), points, rng.standard_normal((m, 3))
+
+
 def distances_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> None:
     """Each distance is the metric's between the row and the point named; sorted, without repetition."""
-    points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 200, 20)
     distances, indices = index.query(x, 7)
     assert distances.shape == indices.shape == (20, 7), "there is no answer for each row and neighbour"
     every = index.metric(x, points)
@@ -53,8 +58,7 @@ def ties_go_to_the_smaller_index(make: Maker, rng: np.random.Generator) -> None:
 
 def rows_are_searched_alone(make: Maker, rng: np.random.Generator) -> None:
     """Neither the other rows nor the number of threads change a bit of an answer."""
-    points, x = rng.standard_normal((300, 3)), rng.standard_normal((700, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 300, 700)
     whole, reach = index.query(x, 4, n_threads=1), index.query_radius(x, 0.5, n_threads=1)
     for n_threads in (2, 3):
         assert_identical(index.query(x, 4, n_threads=n_threads), whole)
@@ -111,8 +115,7 @@ def a_point_left_out_is_not_found(make: Maker, rng: np.random.Generator) -> None
 
 def radii_hold_what_they_should(make: Maker, rng: np.random.Generator) -> None:
     """Nothing beyond the radius is found; what is found is measured and sorted; radii may differ by row."""
-    points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 200, 20)
     every = index.metric(x, points)
     radii = np.quantile(every, 0.1, axis=1)
     found = index.query_radius(x, radii)
@@ -131,14 +134,8 @@ def every_kind_of_array_is_taken(make: Maker, rng: np.random.Generator) -> None:
     frozen.setflags(write=False)
     strided = np.zeros((90, 6))
     strided[:, ::2] = points
-    alike = [
-        points.astype(np.float32),
-        points.astype(int),
-        frozen,
-        strided[:, ::2],
-        np.asfortranarray(points),
-    ]
-    for same in [*alike, points.tolist()]:
+    alike = (points.astype(np.float32), points.astype(int), np.asfortranarray(points), points.tolist())
+    for same in (*alike, frozen, strided[:, ::2]):
         assert_identical(make(same).query(x, 5), before)
     for same in (x.astype(np.float32), x.astype(int), np.asfortranarray(x), x.tolist()):
         assert_identical(make(points).query(same, 5), before)
@@ -146,8 +143,7 @@ def every_kind_of_array_is_taken(make: Maker, rng: np.random.Generator) -> None:
 
 def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> None:
     """A report counts at least one node and k points for each row, no more than there are; and bytes."""
-    points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 500, 9)
     *found, report = index.query(x, 4, report=True)
     assert_identical(tuple(found), index.query(x, 4))
     assert report.n_nodes == index.n_nodes >= 1
@@ -160,8 +156,7 @@ def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> Non
 
 def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> None:
     """The points that a search measures are as many as it reports, and what it finds is among them."""
-    points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 500, 9)
     for k in (1, 6):
         _, indices, report = index.query(x, k, report=True)
         for row, found, measured in zip(x, indices, report.measured, strict=True):
@@ -175,8 +170,7 @@ def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> No
 
 def recall_is_a_fraction(make: Maker, rng: np.random.Generator) -> None:
     """From 0 to 1, and 1 for an exact index."""
-    points = rng.standard_normal((300, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 300)
     share = recall(index, points[:50], 5)
     assert 0.0 <= share <= 1.0
     assert share == 1.0 or not index.exact, "an exact index missed a neighbour"
@@ -184,8 +178,7 @@ def recall_is_a_fraction(make: Maker, rng: np.random.Generator) -> None:
 
 def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None:
     """One ValueError that names the argument."""
-    points = rng.standard_normal((30, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 30)
     hole = np.where(np.eye(3) > 0, np.nan, 1.0)
     for bad in (hole, points[0], points[:0], points + np.inf, [["a", "b", "c"]], np.ones((2, 3)) * 1j):
         refused(lambda bad=bad: make(bad), "points")  # type: ignore[misc]
@@ -200,14 +193,8 @@ def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None
     for bad in (0, -1, "a", 1.5, True):
         refused(lambda bad=bad: index.query(points[:1], n_threads=bad), "n_threads")  # type: ignore[misc]
         refused(lambda bad=bad: index.graph(1, n_threads=bad), "n_threads")  # type: ignore[misc]
-    for bad in (
-        np.arange(29),
-        np.arange(30) + 1,
-        np.arange(30) - 2,
-        np.ones(30),
-        np.ones(30, bool),
-        [[1], []],
-    ):
+    every = np.arange(30)
+    for bad in (every[:29], every + 1, every - 2, np.ones(30), np.ones(30, bool), [[1], []]):
         refused(lambda bad=bad: index.query(points, 2, exclude=bad), "exclude")  # type: ignore[misc]
 
 
@@ -342,8 +329,7 @@ def neighbours_along_a_curve_are_found(make: Maker, rng: np.random.Generator) ->
 
 def graphs_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> None:
     """Distances of a graph are the metric's, sorted; it finds no less than searches of the points do."""
-    points = rng.standard_normal((400, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 400)
     answer: Any = neighbor_graph(index, 5, report=True)
     distances, indices, report = answer
     every = index.metric(points, points)
@@ -377,8 +363,7 @@ def graphs_name_other_points(make: Maker, rng: np.random.Generator) -> None:
 
 def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
     """A tree of the kind that may look back has planes to look behind, and loses nothing by it."""
-    points, x = rng.standard_normal((300, 3)), rng.standard_normal((100, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 300, 100)
     if not hasattr(index, "search"):
         return
     back, straight = (

@@ -34,8 +34,10 @@ def axes_are_new_when_not_given(picture: Picture, rng: np.random.Generator) -> N
 
 def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator) -> None:
     """Given axes are used and returned, and no other figure is made."""
+    from matplotlib import pyplot as plt
+
     with _figures() as open_figures:
-        ax = _axes()
+        ax = plt.subplots()[1]
         before = open_figures()
         assert plot(picture.shows, ax=ax, **picture.options) is ax
         assert open_figures() == before, "a figure was made though axes were given"
@@ -118,12 +120,6 @@ def _figures() -> Iterator[Callable[[], list[int]]]:
     finally:
         for number in set(plt.get_fignums()) - before:
             plt.close(number)
-
-
-def _axes() -> Any:
-    from matplotlib import pyplot as plt
-
-    return plt.subplots()[1]
 
 
 def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:

@@ -20,17 +20,10 @@ def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray
 
 @value
 class StatisticOfRows:
-    """A statistic under examination with a way to draw rows that it is for.
+    """A statistic under examination, and how to draw rows of three columns that it is for.
 
-    Parameters
-    ----------
-    statistic : type
-        With ``of(x, weights)`` and ``empty(dim)``; of rows and targets, ``of(x, y, weights)`` and
-        ``empty(dim, n_targets)``.
-    draw : callable, optional
-        ``draw(rng, shape)`` returns rows of three columns that the statistic is for; any numbers by default.
-    n_targets : int
-        How many of the last columns are targets.
+    The statistic has ``of(x, weights)`` and ``empty(dim)``; one of rows and targets, ``of(x, y, weights)``
+    and ``empty(dim, n_targets)``, where the last `n_targets` columns are targets.
     """
 
     statistic: Any

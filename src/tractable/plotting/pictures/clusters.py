@@ -65,7 +65,7 @@ def _cells(ax: Any, centers: np.ndarray, low: np.ndarray, high: np.ndarray) -> N
     x, y = (np.linspace(low[j], high[j], N_CELLS) for j in (0, 1))
     distances = [(x - cx)[None, :] ** 2 + (y - cy)[:, None] ** 2 for cx, cy in centers]
     nearest = np.argmin(distances, axis=0)
-    shades = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(len(centers))])
+    shades = ListedColormap([_colour(k) for k in range(len(centers))])
     style = {"cmap": shades, "vmin": -0.5, "vmax": len(centers) - 0.5, "alpha": 0.15}
     _draw_image(ax, nearest, x, y, **style)
 
@@ -146,12 +146,17 @@ def _report(x: ClusterReport, ax: Any) -> Any:
     return ax
 
 
-@picture.register
-def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> Any:
-    """Draw the score of every number of clusters, and the chosen number."""
+def _criterion(x: Any, criterion: str | None) -> str:
     name = x.criterion if criterion is None else criterion
     if name not in x.scores:
         raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
+    return str(name)
+
+
+@picture.register
+def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> Any:
+    """Draw the score of every number of clusters, and the chosen number."""
+    name = _criterion(x, criterion)
     elbow = name == "elbow"
     heights = x.inertias if elbow else x.scores[name]
     errors = x.gap_errors if name == "gap" else None
@@ -169,9 +174,7 @@ def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> An
 @picture.register
 def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any:
     """Draw the criterion of every mixture, a line for each covariance type, and the chosen one."""
-    name = x.criterion if criterion is None else criterion
-    if name not in x.scores:
-        raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
+    name = _criterion(x, criterion)
     table = x.scores[name]
     for n, kind in enumerate(x.covariance_types):
         ax.plot(x.n_components, table[n], ".-", color=COLOURS[n % len(COLOURS)], label=kind)
@@ -201,7 +204,7 @@ def _draw_line(
         bins = np.histogram_bin_edges(rows, bins="fd")
         bins = bins if len(bins) > 6 else np.histogram_bin_edges(rows, bins=10)
         parts = [rows[labels == k] for k in range(len(centers))]
-        colours = [COLOURS[k % len(COLOURS)] for k in range(len(centers))]
+        colours = [_colour(k) for k in range(len(centers))]
         ax.hist(parts, bins=bins, stacked=True, color=colours, alpha=0.45, lw=0)
         if np.any(labels < 0):
             orphans = rows[labels < 0]

@@ -75,6 +75,8 @@ def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = No
 
     Over one column: the responsibilities themselves.
     """
+    from matplotlib.colors import to_rgb
+
     if data is None:
         raise ValueError("data must be given, the rows whose responsibilities are drawn")
     columns = model_columns(x, dims)
@@ -92,19 +94,13 @@ def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = No
             points = np.column_stack([rows[:, 0], responsibilities[:, k]])[some]
             ax.plot(*points.T, ".", ms=4, color=colour, label=f"component {k}")
     else:
-        _mixed_colours(ax, rows, responsibilities, colours)
+        mixed = np.clip(responsibilities @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
+        draw_rows(ax, rows, s=14, c=mixed, label=None)
         _component_ellipses(x.distribution_.marginal(columns), ax, colours)
     ax.set(xlabel=axes[0].name, ylabel="responsibility" if len(columns) == 1 else axes[1].name)
     for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=False):
         axis.label_ticks(drawn)
     return finish(ax, head=sample_note(len(rows)))
-
-
-def _mixed_colours(ax: Any, rows: np.ndarray, responsibilities: np.ndarray, colours: Sequence[str]) -> None:
-    from matplotlib.colors import to_rgb
-
-    mixed = np.clip(responsibilities @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
-    draw_rows(ax, rows, s=14, c=mixed, label=None)
 
 
 def _component_ellipses(pair: Any, ax: Any, colours: Sequence[str]) -> None:

@@ -85,11 +85,8 @@ def _stacked(
     if x.event_shape:
         return draw_batch(x, ax, data=data, dims=dims, labels=labels, coverages=(0.9,))
     members, names = batch_members(x, labels)
-    return draw_univariate_batch([_unstacked(member) for member in members], ax, names, "x")
-
-
-def _unstacked(member: Any) -> Any:
-    return member.members[0] if isinstance(member, Stacked) else member
+    members = [member.members[0] if isinstance(member, Stacked) else member for member in members]
+    return draw_univariate_batch(members, ax, names, "x")
 
 
 @picture.register

@@ -25,14 +25,10 @@ DENSITY = "density, as transformed"
 WHERE = ("data", "X", "y", "limits", "grid")
 
 
-def _last_has(method: str) -> Any:
-    return available_if(lambda self: hasattr(self[-1], method))
-
-
 class _Whole(Pipeline):
     """A fitted pipeline with `predict_interval`, which scikit-learn's does not forward."""
 
-    @_last_has("predict_interval")
+    @available_if(lambda self: hasattr(self[-1], "predict_interval"))
     def predict_interval(self, X: Any, coverage: float, **options: Any) -> Any:
         """Return prediction intervals of the last step for transformed rows."""
         return self[-1].predict_interval(self[:-1].transform(X), coverage, **options)
