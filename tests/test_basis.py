@@ -235,9 +235,9 @@ def test_what_is_no_number_is_refused():
     basis = FunctionBasis(["identity", "log"]).fit([[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"log\(x0\) is not a finite number"):
         basis.transform([[-1.0]])
-    powers = PolynomialBasis(2, kind="monomial").fit([[1e200]])
-    with pytest.raises(ValueError, match=r"x0\^2"):
-        powers.transform([[1e200]])
+    powers = PolynomialBasis(3, kind="monomial").fit([[1e150]])
+    with pytest.raises(ValueError, match=r"x0\^3"):
+        powers.transform([[1e150]])
     with pytest.raises(ValueError, match="input_features"):
         basis.get_feature_names_out(["a", "b"])
     changing = FunctionBasis([lambda X: X if len(X) > 1 else X[:, 0]]).fit([[1.0], [2.0]])

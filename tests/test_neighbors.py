@@ -120,7 +120,8 @@ def test_approximate_searches_serve_too(rng, index, weighted):
     model = tractable.KNeighborsClassifier("loo", index=index).fit(X, y, sample_weight=w)
     assert not model.index_.exact
     assert np.mean(model.predict(X) == exact.predict(X)) > 0.9
-    assert abs(model.loo_curve_.best_score - exact.loo_curve_.best_score) < 0.03
+    found, wanted = model.loo_curve_, exact.loo_curve_
+    assert abs(found.best_score - wanted.best_score) < 4.0 * wanted.standard_errors.max()
     assert model.loo_scores_.min() > 0.7
     found = tractable.NearestNeighbors(n_neighbors=50, index=index).fit(X)
     assert found.kneighbors_graph().shape == (2000, 2000)

@@ -37,7 +37,7 @@ def test_evidence_in_any_units(rows, model, wide, tall):
 @pytest.mark.parametrize(("wide", "tall"), REFUSED)
 def test_precisions_that_are_no_numbers_are_one_clear_error(rows, model, wide, tall):
     X, y = rows
-    with pytest.raises(ValueError, match="must be in units nearer to one"):
+    with pytest.raises(ValueError, match=r"(must be in units nearer to one|has values so large)"):
         model.fit(wide * X, tall * y)
 
 
@@ -47,7 +47,7 @@ def test_precisions_that_are_no_numbers_are_one_clear_error(rows, model, wide, t
 )
 def test_variances_that_are_no_numbers_are_one_clear_error(rows, noise, tall):
     X, y = rows
-    with pytest.raises(ValueError, match="y must be in units nearer to one"):
+    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so large)"):
         BayesianLinearRegression(noise_variance=noise).fit(X, tall * y)
 
 
@@ -59,5 +59,5 @@ def test_large_targets_are_refused_and_small_ones_fitted(rows, model):
     plain = model.fit(X, y).coef_
     for tall in (1e150, 1e-200):
         np.testing.assert_allclose(model.fit(X, tall * y).coef_ / tall, plain, rtol=1e-6)
-    with pytest.raises(ValueError, match="y must be in units nearer to one"):
+    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so large)"):
         model.fit(X, 1e200 * y)

@@ -32,7 +32,7 @@ def test_a_choice_by_squared_errors_in_any_units(rows, tall):
 @pytest.mark.parametrize("tall", [1e160, 1e200, 1e-160, 1e-200])
 def test_errors_that_cannot_be_squared_are_one_clear_error(rows, tall):
     X, y = rows
-    with pytest.raises(ValueError, match="y must be in units nearer to one"):
+    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so large)"):
         LassoCV().fit(X, tall * y)
 
 
@@ -71,9 +71,9 @@ def test_paths_in_any_units(rows, wide, tall):
 def test_answers_that_are_no_numbers_are_one_clear_error(rows, wide, tall):
     X, y = rows
     for path in (lasso_path, lars_path):
-        with pytest.raises(ValueError, match="must be in units nearer to one"):
+        with pytest.raises(ValueError, match=r"(must be in units nearer to one|has values so large)"):
             path(wide * X, tall * y)
     if tall / wide > 1e300:
         for model in (ElasticNet(0.1), Lasso(0.1), LassoLars(0.1)):
-            with pytest.raises(ValueError, match="must be in units nearer to one"):
+            with pytest.raises(ValueError, match=r"(must be in units nearer to one|has values so large)"):
                 model.fit(wide * X, tall * y)

@@ -7,7 +7,7 @@ import pytest
 
 import tractable
 from tractable import Beta, Gamma, NegativeBinomial, PoissonModel
-from tractable.plotting.curves import MOST_POINTS, curve_points
+from tractable.plotting.curves import MAX_POINTS, curve_points
 
 mpl.use("Agg")
 
@@ -27,5 +27,5 @@ def test_they_are_drawn_within_finite_limits(x):
 
 def test_a_picture_has_few_points():
     points = curve_points(NegativeBinomial(shape=1e-3, mean=1e6))
-    assert len(points) <= MOST_POINTS
+    assert len(points) <= MAX_POINTS
     np.testing.assert_array_equal(points, np.floor(points))

@@ -18,9 +18,11 @@ def test_sizes_that_cannot_be_squared_are_one_clear_error(rng, shape, intercept,
     X, y = rows(rng, shape)
     model = RidgeCV(method=method, fit_intercept=intercept)
     for wide, tall, named in [(1e200, 1.0, "X"), (1.0, 1e200, "y"), (1.0, 1e-200, "y")]:
-        with pytest.raises(ValueError, match=f"{named} must be in units nearer to one"):
+        with pytest.raises(
+            ValueError, match=rf"{named} (must be in units nearer to one|has values so large)"
+        ):
             model.fit(wide * X, tall * y)
-    with pytest.raises(ValueError, match="X must be in units nearer to one"):
+    with pytest.raises(ValueError, match=r"X (must be in units nearer to one|has values so large)"):
         model.set_params(alphas=[0.0]).fit(1e-200 * X, y)
 
 

@@ -1,10 +1,6 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
-from tractable.base.classifier import (
-    GenerativeClassifierMixin,
-    ProbabilisticClassifierMixin,
-    ScoredClassifierMixin,
-)
+from tractable.base.classifier import GenerativeClassifierMixin, ProbabilisticClassifierMixin
 from tractable.base.degenerate import DegenerateCovarianceWarning
 from tractable.base.density import DensityMixin
 from tractable.base.em import EMEstimator, EMProblem
@@ -44,7 +40,6 @@ __all__ = [
     "PredictiveMixin",
     "ProbabilisticClassifierMixin",
     "Rows",
-    "ScoredClassifierMixin",
     "all_or_nothing",
     "check_answerable",
     "check_choice",

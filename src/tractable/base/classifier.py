@@ -1,9 +1,11 @@
-"""Mixins of classifiers: predictions from class probabilities, from log scores, and from class densities."""
+"""Mixins of classifiers: predictions from class scores, and from class densities."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
@@ -15,7 +17,6 @@ from tractable.primitives.naive_bayes import softmax_rows
 __all__ = [
     "GenerativeClassifierMixin",
     "ProbabilisticClassifierMixin",
-    "ScoredClassifierMixin",
     "decided",
     "impossible",
 ]
@@ -42,57 +43,39 @@ def decided(
     return found
 
 
+def _has_scores(classifier: Any) -> bool:
+    return hasattr(classifier, "_log_scores")
+
+
 class ProbabilisticClassifierMixin(ClassifierMixin):
-    """`predict_dist` and `decide` of a classifier that has `predict_proba`."""
+    """`predict`, `predict_proba`, `decision_function`, `predict_dist` and `decide` of a classifier.
+
+    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row; where every score of a row
+    is -inf, `_without_evidence` supplies them. Or it defines `predict` and `predict_proba` itself.
+    """
 
     classes_: np.ndarray
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x), one column a class in the order of `classes_`."""
-        raise NotImplementedError(f"{type(self).__name__} must define predict_proba")
+    _log_scores: Callable[[Any], np.ndarray]
 
     def predict_dist(self, X: Any) -> Categorical:
-        """Return p(C | x) as a distribution, a batch of one for each row; events are places in `classes_`.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Categorical
-        """
+        """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
         return Categorical(probabilities=self.predict_proba(X))
 
     def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-        """Return the decision of least expected loss, argmin_j Σ_k L_kj p(C_k | x).
+        """Return the decision of least expected loss for each row, argmin_j Σ_k L_kj p(C_k | x).
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         loss : array of shape (n_classes, n_classes), optional
             L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
         reject_loss : float, optional
             What it costs to leave a row undecided: it is (None, in an array of objects) where every decision
             is expected to cost more.
-
-        Returns
-        -------
-        array of shape (n_samples,)
         """
         check_answerable(self)
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
-
-
-class ScoredClassifierMixin(ProbabilisticClassifierMixin):
-    """`predict`, `predict_proba` and `decision_function` of a classifier that scores classes.
-
-    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row. Where every score of a row
-    is -inf, `_without_evidence` supplies them.
-    """
-
-    def _log_scores(self, X: Any) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must define _log_scores")
 
     def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Return the scores of those rows of X that have probability 0 under every class: all equal."""
@@ -110,56 +93,22 @@ class ScoredClassifierMixin(ProbabilisticClassifierMixin):
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row; of tied ones the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the most probable class of each row, (n_samples,); of tied ones the first."""
         best = np.argmax(self._scores_of_all(X), axis=1)
         return self.classes_[best]
 
+    @available_if(_has_scores)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(C_k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return log_softmax(self._scores_of_all(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return map_rows(softmax_rows, self._scores_of_all(X))
 
+    @available_if(_has_scores)
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, the log odds of the second against the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
-        """
+        """Return the scores of the classes; of two, the log odds of the second against the first."""
         scores = self._scores_of_all(X)
         if len(self.classes_) != 2:
             return scores
@@ -167,7 +116,7 @@ class ScoredClassifierMixin(ProbabilisticClassifierMixin):
             return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
 
 
-class GenerativeClassifierMixin(ScoredClassifierMixin):
+class GenerativeClassifierMixin(ProbabilisticClassifierMixin):
     """Bayes' rule, p(C_k | x) ∝ p(C_k) p(x | C_k), and the joint density of rows and classes.
 
     Where every class has density 0, the posterior is the prior.
@@ -187,88 +136,33 @@ class GenerativeClassifierMixin(ScoredClassifierMixin):
         return np.broadcast_to(prior, (int(np.count_nonzero(rows)), len(prior)))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k) of each row, (n_samples, n_classes)."""
         check_answerable(self)
         return self._log_scores(X)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return log p(x), the log density of each row whatever its class.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return log p(x), the log density of each row whatever its class, (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
 
     def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return -log p(x): how unusual each row is, whatever its class.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return -log p(x), how unusual each row is whatever its class, (n_samples,)."""
         return -self.score_samples(X)
 
     def marginal(self, dims: Any) -> Any:
-        """Return the distribution of some columns, whatever the class: a mixture over the classes.
-
-        Parameters
-        ----------
-        dims : column names or indices
-
-        Returns
-        -------
-        Mixture
-        """
+        """Return the distribution of some columns (names or indices): a mixture over the classes."""
         check_answerable(self)
         return self.distribution_.marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some: a mixture over the classes.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or indices
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer.
-
-        Returns
-        -------
-        Mixture
+        `dims` and `values` are as in :meth:`tractable.base.DensityMixin.condition`.
         """
         check_answerable(self)
         return self.distribution_.condition(dims, values)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw new rows and their classes.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw `n_samples` new rows (n_samples, n_features), and their classes (n_samples,)."""
         check_answerable(self)
         X, codes = self.distribution_.sample_labelled(n_samples, rng=random_state)
         return X, self.classes_[codes]

@@ -44,15 +44,9 @@ class DensityMixin:
         return self.distribution_
 
     def score_samples(self, X: Any) -> Array:
-        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
+        """Return the log density of each row, (n_samples,).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
+        Missing entries (NaN) are marginalised where the model can.
         """
         return self._density().log_prob(check_columns(self, X))
 
@@ -62,13 +56,10 @@ class DensityMixin:
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
         y : ignored
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
-
-        Returns
-        -------
-        float
         """
         check_answerable(self)
         rows = check_rows(self, X, None, sample_weight, reset=False)
@@ -79,16 +70,7 @@ class DensityMixin:
         return float(np.average(log_prob, weights=None if rows.weights is None else to_numpy(rows.weights)))
 
     def outlier_scores(self, X: Any) -> Array:
-        """Return how unusual each row is: minus its log density, larger for stranger rows.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return how unusual each row is, minus its log density, (n_samples,)."""
         return -self.score_samples(X)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Array:
@@ -97,25 +79,14 @@ class DensityMixin:
         Parameters
         ----------
         n_samples : int
+            How many.
         random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
+            Where the random numbers come from.
         """
         return self._density().sample(n_samples, rng=random_state)
 
     def marginal(self, dims: Any) -> Any:
-        """Return the fitted distribution of some columns.
-
-        Parameters
-        ----------
-        dims : column names or indices
-
-        Returns
-        -------
-        Distribution
-        """
+        """Return the fitted distribution of some columns, by their names or indices."""
         return self._density().marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
@@ -124,11 +95,8 @@ class DensityMixin:
         Parameters
         ----------
         dims : mapping from column to value, or column names or indices
+            The columns that are given.
         values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the answer.
-
-        Returns
-        -------
-        Distribution
+            Their values; leading axes become batch axes of the distribution.
         """
         return self._density().condition(dims, values)

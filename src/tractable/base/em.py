@@ -117,14 +117,11 @@ class EMEstimator(Estimator):
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
         y : array of shape (n_samples,) or column name
             The targets, where the model has any; ignored elsewhere.
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         earlier = copy.copy(self)
@@ -144,18 +141,8 @@ class EMEstimator(Estimator):
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the rows' expected statistics under the fitted model: one E-step; the model is not changed.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-            The targets, where the model has any; ignored elsewhere.
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        statistic
-            Merge two with ``+``; `from_statistic` takes the M-step. Its `objective` is the (penalised) log
-            likelihood of the rows.
+        The arguments are those of `fit`. Statistics merge with ``+``; `from_statistic` takes the M-step. The
+        `objective` of one is the (penalised) log likelihood of the rows.
         """
         check_fitted(self)
         rows = self._validate_rows(X, y, sample_weight, reset=False)
@@ -164,17 +151,7 @@ class EMEstimator(Estimator):
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Any) -> Self:
-        """Learn from expected statistics: one M-step.
-
-        Parameters
-        ----------
-        statistic
-            What `summarize` returned, or a sum of such.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from expected statistics, what `summarize` returned or a sum of such: one M-step."""
         check_fitted(self)
         self._check_statistic(statistic)
         problem = self._em_problem(None, fitted=True)

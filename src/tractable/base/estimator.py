@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -24,10 +24,15 @@ class Estimator(BaseEstimator):
     """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
 
     model_tags: ModelTags
+    #: Whether columns may be text and categories, and whether numbers must not be negative.
+    _reads_text: ClassVar[bool] = False
+    _positive_only: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.allow_nan = self.model_tags.missing_values
+        found.input_tags.categorical = found.input_tags.string = self._reads_text
+        found.input_tags.positive_only = self._positive_only
         return found
 
 

@@ -8,7 +8,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tractable.base.validation import Rows, check_rows, refuse_foreign
+from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
 from tractable.data import Batch, Source, is_streamed
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
@@ -116,10 +116,7 @@ def check_class_rows(
             return Rows(data=rows.data.map(_with_labels)), None
         y = rows.y
     else:
-        if y is None:
-            raise ValueError(
-                f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
-            )
+        require_targets(estimator, y)
         rows = check_rows(estimator, X, None, sample_weight, reset=reset, min_rows=min_rows)
     classes, codes = check_labels(y)
     if len(codes) != len(rows.data):

@@ -66,14 +66,11 @@ class OnePassMixin:
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
         y : array of shape (n_samples,) or (n_samples, n_targets), or column name
             The targets, where the model learns from any.
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
-
-        Returns
-        -------
-        self
         """
         statistic = self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows)
         _check_weight(statistic)
@@ -83,18 +80,7 @@ class OnePassMixin:
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows: exactly as if all had been given at once.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        self
-        """
+        """Learn from more rows, given as to `fit`: exactly as if all had been given at once."""
         self._learn_more(X, y, sample_weight)
         return self
 
@@ -114,18 +100,9 @@ class OnePassMixin:
             self.statistic_, self.undetermined_ = statistic, str(error)
 
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Return the rows' contribution as a value; the estimator is left as it was.
+        """Return the contribution of rows, given as to `fit`, as a value; the estimator is left as it was.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        statistic
-            Merge two with ``+``; learn from one with `from_statistic`.
+        Statistics merge with ``+``; `from_statistic` learns from one.
         """
         known = hasattr(self, "n_features_in_")
         subject: Any = self if known else clone(self)
@@ -133,17 +110,7 @@ class OnePassMixin:
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Any) -> Self:
-        """Learn from a statistic alone.
-
-        Parameters
-        ----------
-        statistic
-            What `summarize` returned, or a sum of such.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from a statistic alone: what `summarize` returned, or a sum of such."""
         self._require_kind(statistic)
         if getattr(self, "n_features_in_", statistic.dim) != statistic.dim:
             for name in ("n_features_in_", "feature_names_in_"):
@@ -157,14 +124,7 @@ class OnePassMixin:
     def merge(self, other: Any) -> Self:
         """Return the model of both models' data, as if it had been fitted to all rows at once.
 
-        Parameters
-        ----------
-        other : estimator of the same type, fitted on the same columns
-
-        Returns
-        -------
-        estimator
-            A new one; both models are left as they were.
+        `other` is an estimator of the same type, fitted on the same columns; neither is changed.
         """
         check_fitted(self)
         if type(other) is not type(self):

@@ -18,7 +18,10 @@ class PredictiveMixin:
     """
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return the predictive distribution of the target, as an object."""
+        """Return the predictive distribution of the target, one batch entry a row.
+
+        With `include_noise` (default) of a new observation, without it of the noiseless function.
+        """
         raise NotImplementedError(f"{type(self).__name__} must give a predictive distribution")
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -30,44 +33,26 @@ class PredictiveMixin:
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         return_std : bool
+            Whether to return the standard deviation as well.
         include_noise : bool
             Whether the spread is that of a new observation (default) or of the noiseless function.
-
-        Returns
-        -------
-        array of shape (n_samples,), or two of them
         """
         dist = self.predict_dist(X, include_noise=include_noise)
         return (_centre(dist), _spread(dist.stddev)) if return_std else _centre(dist)
 
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
-        """Return the variance of the predictive distribution; infinite where its tails leave it none.
+        """Return the variance of the predictive distribution of each row, (n_samples,).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        array of shape (n_samples,)
+        It is infinite where the tails are too heavy. `include_noise` is as in `predict`.
         """
         return _spread(self.predict_dist(X, include_noise=include_noise).variance)
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
-        """Return the equal-tailed interval that holds the target with the given probability.
+        """Return the equal-tailed interval that holds the target with probability `coverage`, (n_samples, 2).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        coverage : float
-        include_noise : bool
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            With one more axis before the last for several targets.
+        With one more axis before the last for several targets. `include_noise` is as in `predict`.
         """
         check_number("coverage", coverage, above=0.0, below=1.0)
         tail = 0.5 * (1.0 - coverage)
@@ -76,18 +61,9 @@ class PredictiveMixin:
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
     ) -> np.ndarray:
-        """Return quantiles of the predictive distribution.
+        """Return quantiles of the predictive distribution at probabilities `alpha`, (n_samples, len(alpha)).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        alpha : array of probabilities
-        include_noise : bool
-
-        Returns
-        -------
-        array of shape (n_samples, len(alpha))
-            With one more axis before the last for several targets.
+        With one more axis before the last for several targets. `include_noise` is as in `predict`.
         """
         try:
             levels = np.atleast_1d(np.asarray(alpha, dtype=float))

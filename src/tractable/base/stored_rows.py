@@ -3,10 +3,17 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from tractable.base.estimator import Estimator
 from tractable.base.parameters import check_number
-from tractable.base.validation import Rows, check_columns, check_rows, check_weights, refuse_foreign
+from tractable.base.validation import (
+    Rows,
+    check_columns,
+    check_rows,
+    check_weights,
+    refuse_foreign,
+    require_targets,
+)
 from tractable.data import Source, is_streamed
 from tractable.statistics.by_class import check_one_kind
 
@@ -28,10 +35,8 @@ def check_stored_rows(
     may be is the model's question.
     """
     streamed = is_streamed(X)
-    if supervised and y is None and not streamed:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
-        )
+    if supervised and not streamed:
+        require_targets(estimator, y)
     refuse_foreign(X)
     carried = supervised and (streamed or isinstance(y, str))
     rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=True, supervised=carried)
@@ -39,7 +44,7 @@ def check_stored_rows(
     if isinstance(x, Source):
         held = x.collect(check_one_kind)
         x, y, weights = held.X, held.y, held.weights
-        x = check_columns(_Anonymous(estimator.model_tags), x, reset=True)
+        x = check_columns(clone(estimator), x, reset=True)
         weights = check_weights(weights, x)
     x = np.ascontiguousarray(x, dtype=np.float64)
     return _counted(x, _as_targets(y, x) if supervised else None, weights, drop=drop)
@@ -91,10 +96,3 @@ def _counted(x: np.ndarray, y: Any, weights: np.ndarray | None, *, drop: bool) -
         return Rows(data=x, y=y)
     some = weights > 0.0 if drop else np.ones(len(x), dtype=bool)
     return Rows(data=x[some], y=None if y is None else y[some], weights=weights[some])
-
-
-class _Anonymous(Estimator):
-    """Something whose columns are checked without being remembered."""
-
-    def __init__(self, model_tags: Any) -> None:
-        self.model_tags = model_tags

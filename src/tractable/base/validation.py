@@ -4,12 +4,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
 from tractable.data import Source, as_source, is_frame, is_streamed
+from tractable.statistics.rows import LARGEST
 from tractable.value import value
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "check_targets",
     "check_weights",
     "refuse_foreign",
+    "require_targets",
 ]
 
 
@@ -108,12 +110,17 @@ def _source(X: Any, y: Any, sample_weight: Any) -> Source:
         raise ValueError(said.replace("weights", "sample_weight", 1)) from error
 
 
-def check_targets(estimator: Any, y: Any, X: Array) -> Array:
-    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+def require_targets(estimator: Any, y: Any) -> None:
+    """Refuse to learn without targets."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
         )
+
+
+def check_targets(estimator: Any, y: Any, X: Array) -> Array:
+    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+    require_targets(estimator, y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
         y = xp.astype(xp.asarray(y), xp.float64)
@@ -121,7 +128,10 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
             raise ValueError("y contains NaN or infinity")
     else:
         try:
-            y = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="y")
+            y = check_array(
+                y, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, input_name="y"
+            )
+            _check_finite(estimator, y, "y")
         except ValueError as error:
             # Some of scikit-learn's messages do not say which argument they mean.
             raise error if " y" in str(error) else ValueError(f"y must be numbers: {error}") from None
@@ -142,21 +152,40 @@ def check_columns(
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
     X = _readable(X)
     try:
-        # Scikit-learn sums rows to see whether all are finite: near the largest number, ∞ - ∞ is no fault.
-        with np.errstate(invalid="ignore"):
-            return validate_data(
-                estimator,
-                X,
-                reset=reset,
-                dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if allow_nan and finite else finite,
-                ensure_min_samples=min_rows,
-            )
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=min_rows,
+        )
+        if finite:
+            _check_finite(estimator, X, "X", allow_nan=allow_nan)
     except (ValueError, OverflowError) as error:
         # Some of scikit-learn's messages do not say which argument they mean.
         if isinstance(error, ValueError) and "X" in str(error):
             raise
         raise ValueError(f"X: {error}") from None
+    return X
+
+
+def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool = False) -> None:
+    """Refuse infinity, NaN unless it is allowed, and numbers too large to square.
+
+    If the sum of all squares is finite, nothing is wrong: one pass at memory speed. Otherwise the entries are
+    looked at one by one.
+    """
+    flat = x.ravel(order="K") if x.flags.forc else x
+    axes = "ij"[: flat.ndim]
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum(f"{axes},{axes}->", flat, flat)  # no BLAS, whose threads would be woken
+    if np.isfinite(squares):
+        return
+    assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
+    if np.nanmax(np.abs(x), initial=0.0) > LARGEST:
+        what = "its columns" if name == "X" else "it"
+        raise ValueError(f"{name} has values so large that their squares overflow; rescale {what}")
 
 
 def check_weights(sample_weight: Any, X: Array) -> Array | None:

@@ -101,16 +101,7 @@ class BayesClassifier:
         return np.asarray(self.classes)[np.argmax(self.predict_proba(x), axis=-1)]
 
     def decide(self, x: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-        """Return the decision of least expected loss, argmin_j Σ_k L_kj p(C_k | x).
-
-        Parameters
-        ----------
-        x : array (n, *event)
-        loss : array (K, K), optional
-            L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
-        reject_loss : float, optional
-            The loss of leaving an event undecided: it is (None) where every decision would cost more.
-        """
+        """Return the decision of least expected loss; see `tractable.GenerativeClassifier.decide`."""
         return decided(np.asarray(self.classes), self.predict_proba(x), loss=loss, reject_loss=reject_loss)
 
     def score_samples(self, x: Any) -> np.ndarray:

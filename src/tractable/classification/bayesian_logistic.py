@@ -12,7 +12,7 @@ from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
     ModelTags,
-    ScoredClassifierMixin,
+    ProbabilisticClassifierMixin,
     all_or_nothing,
     check_choice,
     check_columns,
@@ -41,7 +41,7 @@ from tractable.value import replace
 __all__ = ["BayesianLogisticRegression"]
 
 
-class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
+class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
     """Logistic regression with the prior coef ~ N(0, 1/alpha) and a Gaussian posterior.
 
     p(C_2 | x) = σ(intercept + xᵀ coef) for two classes, the softmax of K linear predictors for more. The
@@ -89,10 +89,8 @@ class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
         log p(y | X), by Laplace's approximation; the flat prior of intercepts has density one.
     n_iter_ : int
         Newton steps of the last search.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Notes
     -----
@@ -136,17 +134,7 @@ class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mode of the posterior, and the curvature there.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
+        Rows, in memory, files or streams that can be repeated, have labels y; `sample_weight` counts rows.
         """
         check_choice("link", self.link, LINKS)
         check_number("max_iter", self.max_iter, least=1, whole=True)
@@ -167,32 +155,14 @@ class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
         return self
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds each coefficient with the given probability.
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of the shape of `coef_`, and 2
-        """
+        """Return the interval (..., 2) that holds each coefficient with probability `coverage`."""
         check_fitted(self)
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def sample_functions(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
-        """Draw coefficients from the posterior; return the class probabilities of all rows by each.
+        """Draw coefficients from the posterior, and return the class probabilities of all rows by each.
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        n_samples : int
-            Number of draws.
-        random_state : None, int, Generator or RandomState
-
-        Returns
-        -------
-        array of shape (n_samples, number of rows, n_classes)
+        They have the shape (n_samples, number of rows, n_classes).
         """
         from scipy.special import expit, ndtr, softmax
 
@@ -208,16 +178,7 @@ class BayesianLogisticRegression(ScoredClassifierMixin, Estimator):
         return np.concatenate([probability(-eta), probability(eta)], axis=-1)
 
     def predict_activation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and standard deviation of the linear predictor of two classes.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        mean, stddev : arrays of shape (n_samples,)
-        """
+        """Return mean and standard deviation of the linear predictor of two classes, (n_samples,)."""
         check_fitted(self)
         if len(self.classes_) > 2:
             raise ValueError(f"there is one activation for two classes, and there are {len(self.classes_)}")

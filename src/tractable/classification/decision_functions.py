@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+from scipy.linalg import norm
 from sklearn.base import ClassifierMixin
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.base import check_answerable, check_columns, check_fitted, refuse_foreign
+from tractable.base import check_answerable, check_fitted
+from tractable.base.stored_rows import check_held_columns
 from tractable.value import value
 
 __all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discriminant_functions"]
@@ -85,7 +87,7 @@ class LinearDiscriminantFunction:
     def normal(self) -> np.ndarray:
         """The unit normal w/‖w‖ of the decision boundary, towards the second class, (D,)."""
         w, _ = self._one_function()
-        return w / _length(w)
+        return w / norm(w)
 
     @property
     def boundary_offset(self) -> float:
@@ -94,7 +96,7 @@ class LinearDiscriminantFunction:
         The signed distance of the origin to the boundary is the negative of it, +w₀/‖w‖.
         """
         w, w0 = self._one_function()
-        return -float(w0 / _length(w)) + 0.0
+        return -float(w0 / norm(w)) + 0.0
 
     def signed_distance(self, x: Any) -> np.ndarray:
         """Return r = (wᵀx + w₀)/‖w‖ of points (..., D): positive on the side of the second class."""
@@ -117,12 +119,7 @@ class LinearDiscriminantFunction:
         return self.boundary_offset * self.normal + t @ across
 
     def pairwise_boundary(self, k: Any, j: Any) -> "LinearDiscriminantFunction":
-        """Return the function of two classes, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k.
-
-        Parameters
-        ----------
-        k, j : labels
-        """
+        """Return the function of two labels, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k."""
         first, second = (self._place(name, label) for name, label in (("k", k), ("j", j)))
         if first == second:
             raise ValueError(f"k and j must be two classes, got {k!r} twice")
@@ -207,12 +204,6 @@ def _possible(
     return coef, intercept, classes
 
 
-def _length(w: np.ndarray) -> float:
-    """Return ‖w‖; scaled by its largest entry, whose square may overflow."""
-    size = float(np.abs(w).max())
-    return size * float(np.linalg.norm(w / size))
-
-
 class DiscriminantFunctionMixin(ClassifierMixin):
     """`predict` and `decision_function` of a model that supplies `_scores(rows)`, one column a class."""
 
@@ -224,35 +215,16 @@ class DiscriminantFunctionMixin(ClassifierMixin):
     def _rows(self, X: Any) -> np.ndarray:
         """Return checked rows in double precision."""
         check_answerable(self)
-        refuse_foreign(X)
-        return np.asarray(check_columns(self, X), dtype=np.float64)
+        return check_held_columns(self, X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the largest score of each row; of tied ones the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the class of the largest score of each row, (n_samples,); of tied ones the first."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return self.classes_[(scores > 0.0).astype(int)]
         return self.classes_[np.argmax(scores, axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, that of the second less that of the first.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, or (n_samples, n_classes)
-        """
+        """Return the scores of the classes; of two, the difference, positive for the second."""
         scores = self._scores(self._rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores

@@ -16,10 +16,9 @@ from tractable.base import (
     all_or_nothing,
     check_answerable,
     check_class_rows,
-    check_columns,
     check_count,
-    refuse_foreign,
 )
+from tractable.base.stored_rows import check_held_columns
 from tractable.base.validation import check_names
 from tractable.classification.labelled_rows import (
     column_names,
@@ -106,10 +105,8 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
         p(x) = Σ_k p(C_k) p(x | C_k), where the densities have distributions.
     statistic_ : ByClass, where the density is exact in one pass
         The statistics of the densities.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------
@@ -157,19 +154,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit a density to the rows of each class.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a density to the rows of each class; the arguments are as in `OnePassMixin.fit`."""
         if _one_pass(self):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
@@ -203,18 +188,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
         return super().from_statistic(statistic)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
-        """Draw classes, and rows from their densities.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw classes, and rows from their densities; tables where the densities draw tables."""
         check_answerable(self)
         rng = as_generator(random_state)
         n = check_count("n_samples", n_samples, least=1)
@@ -274,8 +248,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
             check_names(self, names, len(names), reset=False)
             rows = X
         else:
-            refuse_foreign(X)
-            rows = np.asarray(check_columns(self, X), dtype=np.float64)
+            rows = check_held_columns(self, X)
         scores = np.full((len(rows), len(self.classes_)), -np.inf)
         for k, log_prior in enumerate(log_priors(self.class_prior_)):
             if log_prior > -np.inf:

@@ -1,21 +1,18 @@
 """Rows and their classes: checked, coded, and grouped by class."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
-from tractable.base.validation import check_names
-from tractable.data import ArraySource, Batch, ForwardingSource, Source, is_frame
-from tractable.data.source import Composed
+from tractable.base.validation import check_names, require_targets
+from tractable.data import ArraySource, Batch, Source, is_frame
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
 from tractable.value import value
 
 __all__ = [
     "ClassCodes",
-    "OneClass",
     "RowsOfClass",
     "column_names",
     "concatenated",
@@ -89,23 +86,6 @@ class _IsOfClass:
         return Batch(X=batch.X[mine], weights=None if batch.weights is None else batch.weights[mine])
 
 
-@value
-class OneClass(ForwardingSource):
-    """The rows of one class of a source; densities of classes know their columns by position."""
-
-    source: Source
-    label: Any
-    n_rows = None
-    feature_names = None
-
-    def batches(self) -> Iterator[Batch]:
-        found = map(_IsOfClass(label=self.label), self.source.batches())
-        return (batch for batch in found if batch.n_rows)
-
-    def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
-        return self.source.reduce(Composed(outer=of, inner=_IsOfClass(label=self.label)), **options)
-
-
 def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words: bool) -> list[RowsOfClass]:
     """Check the rows of a fit, and return those of each class that has any, in the order of the labels.
 
@@ -127,7 +107,7 @@ def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words
     return [
         RowsOfClass(
             label=label,
-            X=OneClass(source=rows.data, label=label),
+            X=rows.data.filter(_IsOfClass(label=label)),
             sample_weight=None,
             weight=float(weight),
             name=counted.labels[k : k + 1],
@@ -202,10 +182,7 @@ def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> list[RowsOf
     if taken:
         names = [name for name in names if name not in taken.values()]
         X = X.select(names) if hasattr(X, "column_names") else X[names]
-    if given["y"] is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None"
-        )
+    require_targets(estimator, given["y"])
     check_names(estimator, names, len(names), reset=True)
     classes, codes = check_labels(given["y"])
     if len(codes) != len(X):

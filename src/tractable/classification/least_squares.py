@@ -45,10 +45,8 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         Rank of the centered columns.
     statistic_ : ByClass
         Triangular factors of the rows of each class.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------
@@ -70,16 +68,7 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         self.rank_tol = rank_tol
 
     def outputs(self, X: Any) -> np.ndarray:
-        """Return y_k(x) of every class, the predicted codes, which sum to one.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return y_k(x) of every class, (n_samples, n_classes): the predicted codes, which sum to one."""
         return self._outputs(self._rows(X))
 
     def _outputs(self, rows: np.ndarray) -> np.ndarray:

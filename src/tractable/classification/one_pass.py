@@ -71,17 +71,8 @@ class OnePassClassifier(OnePassMixin, Estimator):
     ) -> Self:
         """Learn from more rows: exactly as if all had been given at once.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-        classes : array of labels, optional
-            All the classes there are, where some may be seen later; those that are seen when not given.
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        self
+        `classes` are all the classes there are, where some may be seen later; by default those that are seen.
+        The other arguments are those of `fit`.
         """
         if classes is not None:
             declared = check_labels(np.asarray(classes))[0]

@@ -80,10 +80,8 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
         Their sum.
     n_iter_ : int
         Number of passes.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Notes
     -----
@@ -120,17 +118,7 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go through the rows until a pass has no mistakes, or `max_iter` times.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
+        Rows, in memory, files or streams that can be repeated, have labels y and weights.
         """
         self._check_parameters()
         data, classes = labelled_rows(self, X, y, sample_weight)
@@ -163,17 +151,7 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go through more rows once, in the order they are given; not for a pocket, which needs all rows.
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-        classes : array of labels, optional
-            All the classes there are; those of the first rows when not given.
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        self
+        `classes` are all the classes there are; by default those of the first rows.
         """
         self._check_parameters()
         begun = hasattr(self, "_weights_")

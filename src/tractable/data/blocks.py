@@ -20,6 +20,9 @@ BLOCK_ENTRIES = 2**14
 #: Blocks that a thread is handed at a time.
 BLOCKS_A_TASK = 16
 
+#: Rows whose products wake no threads of BLAS: to hold it to one would take longer than they do.
+FEW_ROWS = 64
+
 #: Entries that are worth waking threads for.
 LEAST_SHARED = 2**22
 
@@ -95,17 +98,18 @@ def map_rows(
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
     step = rows or 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
-    if len(x) <= step:
-        return function(x)
-    first = function(x[:step])
-    out = np.empty((len(x), *first.shape[1:]), dtype=first.dtype)
-    out[:step] = first
+    with single_threaded_blas() if len(x) > FEW_ROWS else nullcontext():
+        if len(x) <= step:
+            return function(x)
+        first = function(x[:step])
+        out = np.empty((len(x), *first.shape[1:]), dtype=first.dtype)
+        out[:step] = first
 
-    def fill(start: int) -> None:
-        out[start : start + step] = function(x[start : start + step])
+        def fill(start: int) -> None:
+            out[start : start + step] = function(x[start : start + step])
 
-    for _ in ordered_map(fill, range(step, len(x), step), n_threads):
-        pass
+        for _ in ordered_map(fill, range(step, len(x), step), n_threads):
+            pass
     return out
 
 

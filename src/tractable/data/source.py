@@ -165,6 +165,10 @@ class Source(ABC):
         """Return the source of these rows with `function` applied to every batch."""
         return _Mapped(source=self, function=function, width=n_features)
 
+    def filter(self, function: Callable[[Batch], Batch]) -> "Source":
+        """Return the source of the rows that `function` leaves of every batch; columns have no names."""
+        return _Filtered(source=self, function=function)
+
     def prepare(self, of: Callable[[Batch], Any], *, rows: int | None = None) -> "Prepared":
         """Return the blocks passed through `of`: stored if the rows are in memory, else made in every pass.
 
@@ -309,6 +313,22 @@ class _Mapped(ForwardingSource):
 
     def batches(self) -> Iterator[Batch]:
         return map(self.function, self.source.batches())
+
+    def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
+        return self.source.reduce(Composed(outer=of, inner=self.function), **options)
+
+
+@value
+class _Filtered(ForwardingSource):
+    """Some rows of every batch, by position of their columns alone."""
+
+    source: Source
+    function: Callable[[Batch], Batch]
+    n_rows = None
+    feature_names = None
+
+    def batches(self) -> Iterator[Batch]:
+        return (batch for batch in map(self.function, self.source.batches()) if batch.n_rows)
 
     def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
         return self.source.reduce(Composed(outer=of, inner=self.function), **options)

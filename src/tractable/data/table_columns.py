@@ -196,6 +196,13 @@ class TableColumns:
                 f"got {high[i]:g}"
             )
 
+    def values_of_categories(self, where: np.ndarray, sizes: np.ndarray) -> dict[Any, tuple[Any, ...]]:
+        """Return the values of the categories of some columns, by column: those of codes are the codes."""
+        tables = [
+            (j, self.categories[j], size) for j, size in zip(where.tolist(), sizes.tolist(), strict=True)
+        ]
+        return {self.label(j): tuple(range(size)) if table is None else table for j, table, size in tables}
+
     def known_codes(
         self,
         where: np.ndarray,

@@ -1,6 +1,7 @@
 """Mixture densities fitted by EM: components of rows, criteria, and streams."""
 
-from typing import Any
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,15 +29,26 @@ class EMMixture(DensityMixin, EMEstimator):
     """
 
     model_tags = ModelTags(kind="generative", parametric=True, streaming="exact over several passes")
-    n_components: int
-    warm_start: bool
+    #: What is added to variances, of the mixtures that have them.
+    reg_covar: float | None = None
+    #: Why components collapse, and what to do about it.
+    _collapse: ClassVar[str]
     weights_: np.ndarray
+    collapsed_: np.ndarray
     n_parameters_: int
     n_features_in_: int
+
+    def __init__(
+        self, n_components: int, tol: float, max_iter: int, n_init: int, warm_start: bool, random_state: Any
+    ) -> None:
+        self.n_components, self.random_state = n_components, random_state
+        self.tol, self.max_iter, self.n_init, self.warm_start = tol, max_iter, n_init, warm_start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_components", self.n_components, least=1, whole=True)
+        if self.reg_covar is not None:
+            check_number("reg_covar", self.reg_covar, least=0.0)
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         rows = super()._validate_rows(X, y, sample_weight, reset=reset)
@@ -49,6 +61,13 @@ class EMMixture(DensityMixin, EMEstimator):
 
     def _min_rows(self) -> int:
         return 2
+
+    def _warn_fitted(self) -> None:
+        which = np.flatnonzero(self.collapsed_).tolist()
+        if which:
+            warnings.warn(
+                f"components {which} collapsed: {self._collapse}", CollapsedComponentWarning, stacklevel=5
+            )
 
     def _check_warm_start(self, n_components: int, n_features: int) -> None:
         """Refuse to go on from a fit with other components or columns."""
@@ -63,100 +82,30 @@ class EMMixture(DensityMixin, EMEstimator):
         return None if names is None else tuple(names)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit to rows, and return the most probable component of each.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
+        """Fit to rows, and return the most probable component of each, (n_samples,)."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable component of each row, argmax_k p(k | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of int, shape (n_samples,)
-        """
+        """Return the most probable component of each row, argmax_k p(k | x), (n_samples,)."""
         return np.argmax(self.predict_proba(X), axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x) of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x), (n_samples, n_components)."""
         return self._density().responsibilities(self._events(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density of each row; missing entries (NaN) are marginalised where the model can.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
         return self._density().log_prob(self._events(X))
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
-        """Draw new rows and the components they come from.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        labels : array of int, shape (n_samples,)
-        """
+        """Draw `n_samples` new rows, and the components they come from, (n_samples,)."""
         return self._density().sample_labelled(n_samples, rng=random_state)
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better."""
         return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
+        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better."""
         log_likelihood, weight = self._log_likelihood(X, sample_weight)
         return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
 
@@ -165,15 +114,6 @@ class EMMixture(DensityMixin, EMEstimator):
 
         It prefers separated components, where BIC prefers a good density; lower is better (Biernacki, Celeux
         and Govaert 2000).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
         """
         r = self.predict_proba(X)
         entropy = -np.sum(np.where(r > 0, r * np.log(np.where(r > 0, r, 1.0)), 0.0), axis=1)

@@ -32,13 +32,8 @@ class BernoulliMixture(BaseTableMixture):
     binarize : float or None
         Entries above are ones, others zeros, as in scikit-learn's BernoulliNB; None where rows are zeros and
         ones already.
-    tol : float
-        The search ends when an iteration raises the objective of a row, on average, by less.
-    max_iter, n_init : int
-        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
-    warm_start : bool
-        Begin at the earlier fit.
-    random_state : None, int, RandomState or Generator
+    tol, max_iter, n_init, warm_start, random_state
+        Of the search, as in :class:`tractable.TableMixture`.
 
     Attributes
     ----------
@@ -47,12 +42,8 @@ class BernoulliMixture(BaseTableMixture):
     weights_ : array of shape (n_components,)
     probabilities_ : array of shape (n_components, n_features)
         μ.
-    collapsed_ : array of bool, shape (n_components,)
-        Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+    collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -77,14 +68,9 @@ class BernoulliMixture(BaseTableMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.alpha = alpha
         self.binarize = binarize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.random_state = random_state
 
     @property
     def probabilities_(self) -> np.ndarray:
@@ -117,17 +103,8 @@ class CategoricalMixture(BaseTableMixture):
         K.
     alpha : float
         Pseudo-observations of each category in each component.
-    tol : float
-        The search ends when an iteration raises the objective of a row, on average, by less.
-    max_iter, n_init : int
-        Most iterations; searches, of which the best is kept. Each begins at what k-means finds in the coded
-        rows.
-    unseen : {"error", "missing"}
-        What becomes of a category that a column did not have in `fit`: it is refused, or taken as missing
-        with a warning (in cross-validation, a fold may lack a rare one).
-    warm_start : bool
-        Begin at the earlier fit.
-    random_state : None, int, RandomState or Generator
+    unseen, tol, max_iter, n_init, warm_start, random_state
+        As in :class:`tractable.TableMixture`.
 
     Attributes
     ----------
@@ -138,12 +115,8 @@ class CategoricalMixture(BaseTableMixture):
     categories_ : list of arrays
         The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
         largest seen; text is sorted; a frame's categories keep their order.
-    collapsed_ : array of bool, shape (n_components,)
-        Components that have lost all their rows; they have weight zero and keep their place.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_unseen_
+    collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -159,34 +132,22 @@ class CategoricalMixture(BaseTableMixture):
     """
 
     _default: ClassVar[str] = "categorical"
+    _reads_text = _positive_only = True
 
     def __init__(
         self,
         n_components: int = 1,
         *,
         alpha: float = 1.0,
+        unseen: str = "error",
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
-        unseen: str = "error",
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.unseen = unseen
-        self.warm_start = warm_start
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        found.input_tags.positive_only = True
-        return found
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
+        self.alpha, self.unseen = alpha, unseen
 
     @property
     def probabilities_(self) -> list[np.ndarray]:
@@ -205,7 +166,7 @@ class CategoricalMixture(BaseTableMixture):
             return super()._coded(X, leave, reset=reset)
         if reset:
             self._columns_ = replace(self._learn_columns(rows), library=None, types=None)
-        return coded_frame(rows, self._columns_, self._unseen()).to_numpy()
+        return coded_frame(rows, self._columns_, self.unseen).to_numpy()
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
         return learn_columns(frame, None, leave, codes=True)

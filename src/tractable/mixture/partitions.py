@@ -57,8 +57,6 @@ def stirling2(n: int, k: int) -> int:
     (3, 966, 34105)
     """
     n, k = check_count("n", n), check_count("k", k)
-    if k > n:
-        return 0
     return sum((-1) ** i * comb(k, i) * (k - i) ** n for i in range(k + 1)) // factorial(k)
 
 

@@ -53,17 +53,7 @@ class ComponentChoice:
         return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
 
     def place(self, criterion: str) -> tuple[int, int]:
-        """Return where the mixture that a criterion chooses stands in the table.
-
-        Parameters
-        ----------
-        criterion : {"bic", "icl", "aic"}
-
-        Returns
-        -------
-        i, j : int
-            Of `covariance_types` and of `n_components`.
-        """
+        """Return the position (i, j) in the table of the mixture that "bic", "icl" or "aic" chooses."""
         table, collapsed = self.scores[criterion], self.collapsed
         open_to = np.ones_like(collapsed) if collapsed.all() else ~collapsed
         i, j = np.unravel_index(np.argmin(np.where(open_to, table, np.inf)), table.shape)
@@ -80,9 +70,7 @@ class ComponentChoice:
         for j, k in enumerate(self.n_components):
             cells = (f"{x:.6g}{mark}" for x, mark in zip(table[:, j], marks[:, j], strict=True))
             lines.append((str(k), *cells))
-        width = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = ["  ".join(cell.rjust(w) for cell, w in zip(line, width, strict=True)) for line in lines]
-        return "\n".join([*(row.rstrip() for row in rows), *self._words()])
+        return "\n".join([*_aligned(lines), *self._words()])
 
     def _words(self) -> list[str]:
         number, kind = self.best
@@ -155,7 +143,12 @@ class NumberOfClusters:
         for i, k in enumerate(self.n_clusters):
             marks = (f"{x[i]:.4g}{'*' if self.choices[c] == k else ' '}" for c, x in self.scores.items())
             lines.append((str(k), f"{self.inertias[i]:.4g}", *marks))
-        widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-        table = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines]
         chosen = f"{self.best} cluster{'s' if self.best > 1 else ''}: {self.rule}"
-        return "\n".join([*(line.rstrip() for line in table), chosen])
+        return "\n".join([*_aligned(lines), chosen])
+
+
+def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table with its columns aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rows = ("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
+    return [row.rstrip() for row in rows]

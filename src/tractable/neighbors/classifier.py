@@ -101,7 +101,9 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     n_neighbors_ : int
         K.
     loo_curve_ : NeighborCurve
-        With "loo": the accuracy of every number, which `tractable.plot` draws; `loo_scores_` are its scores.
+        With "loo": the accuracy of every number, which `tractable.plot` draws.
+    loo_scores_ : array
+        Its scores.
     index_ : Index
         The rows, arranged; ``index_.name`` says how.
     codes_ : array of shape (n_samples_fit_,) of int

@@ -180,8 +180,9 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     n_neighbors_ : int
         K.
     loo_curve_ : NeighborCurve
-        With "loo": R² of every number, averaged over targets, which `tractable.plot` draws; `loo_scores_` are
-        its scores.
+        With "loo": R² of every number, averaged over targets, which `tractable.plot` draws.
+    loo_scores_ : array
+        Its scores.
     index_ : Index
         The rows, arranged; ``index_.name`` says how.
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)

@@ -36,7 +36,7 @@ _KINDS = {
     "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity "
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
-    "mixtures": "EMMixture BaseRegressionMixture",
+    "mixtures": "EMMixture MixtureOfRegressors",
     "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace Mixture Product "
     "Empirical SmoothedEmpirical Stacked",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 #: Squares of larger numbers overflow, or are near it.
-LARGEST = 1e150
+LARGEST = 1e152
 
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100

@@ -73,10 +73,8 @@ class FisherDiscriminant(
         What was added to variances because S_W was singular; zeros when it was not.
     statistic_ : ByClass
         The moments of the rows of each class.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------
@@ -101,16 +99,7 @@ class FisherDiscriminant(
         self.threshold = threshold
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the rows along the directions, of unit variance within classes.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the rows along the directions, of unit variance within classes."""
         return self._project(self._rows(X))
 
     @property

@@ -13,10 +13,9 @@ from tractable.base import (
     GenerativeClassifierMixin,
     ModelTags,
     check_choice,
-    check_columns,
     check_number,
-    refuse_foreign,
 )
+from tractable.base.stored_rows import check_held_columns
 from tractable.classification.discriminant.moments import class_moments
 from tractable.classification.discriminant.posterior import ClassPosteriors, check_prior, default_prior
 from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors
@@ -24,9 +23,6 @@ from tractable.distributions import Mixture
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 
 __all__ = ["GaussianDiscriminant"]
-
-#: Entries above this cannot be squared.
-LARGEST = 1e150
 
 
 class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
@@ -37,16 +33,15 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
     """
 
     _shared: bool
-    shrinkage: Any
-    priors: Any
-    estimate: str
-    prior: Any
-    ddof: float
-    tol: float
-    max_iter: int
-
     jitter_: np.ndarray
     converged_: bool
+
+    def __init__(
+        self, shrinkage: Any, priors: Any, estimate: str, prior: Any, ddof: float, tol: float, max_iter: int
+    ) -> None:
+        self.shrinkage, self.priors, self.ddof = shrinkage, priors, ddof
+        self.estimate, self.prior = estimate, prior
+        self.tol, self.max_iter = tol, max_iter
 
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]
@@ -139,21 +134,8 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _rows(self, X: Any) -> np.ndarray:
-        """Return checked rows in double precision, with NaN for missing entries."""
-        refuse_foreign(X)
-        rows = np.asarray(check_columns(self, X, finite=False), dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            moderate = bool(np.isfinite(np.vdot(rows, rows)))
-        if not moderate:
-            if np.isinf(rows).any():
-                raise ValueError("X contains infinity")
-            if np.any(np.abs(rows) > LARGEST):
-                raise ValueError("X has values so large that their squares overflow; rescale its columns")
-        return rows
-
     def _log_scores(self, X: Any) -> np.ndarray:
-        return self.distribution_.log_joint(self._rows(X))
+        return self.distribution_.log_joint(check_held_columns(self, X))
 
     def _report(self) -> None:
         if not self.converged_:

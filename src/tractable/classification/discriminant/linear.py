@@ -7,6 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
+from tractable.base.stored_rows import check_held_columns
 from tractable.classification.discriminant.fisher import discriminant_directions
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
@@ -93,10 +94,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Iterations of EM over missing entries, 1 where there were none; whether they converged.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They count for the priors alone.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     See Also
     --------
@@ -129,29 +128,16 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         tol: float = 1e-12,
         max_iter: int = 1000,
     ) -> None:
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.estimate = estimate
-        self.prior = prior
+        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
         self.n_components = n_components
-        self.ddof = ddof
-        self.tol = tol
-        self.max_iter = max_iter
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the rows along the discriminant directions, of unit variance within classes.
+        """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Missing entries are replaced by their expectations given those observed.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
+        Missing entries are replaced by their expectations given those observed.
         """
         check_answerable(self)
-        rows = self._rows(X)
+        rows = check_held_columns(self, X)
         if np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
@@ -160,21 +146,11 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + log p(x | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
         check_answerable(self)
         return super()._log_scores(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        rows = self._rows(X)
+        rows = check_held_columns(self, X)
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)

@@ -34,8 +34,6 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         A number s from 0 to 1 makes each covariance (1 - s) Σ_k + s (tr Σ_k / d) I. "auto" shrinks the
         correlations of each class by the amount of least expected error (Ledoit and Wolf), which is found in
         the same pass from sums of products of squares; it needs complete rows.
-    priors : array of shape (n_classes,), optional
-        p(C_k); the relative weights of the classes when not given.
     reg_param : float
         r from 0 to 1 makes each covariance (1 - r) Σ_k + r I, after any shrinkage; in the units of X.
     estimate : {"ml", "bayes"}
@@ -46,41 +44,23 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         of all rows, and uncorrelated columns with their variances within classes.
     ddof : float
         Covariances are scatter / (n_k - ddof): 0 is maximum likelihood, 1 is unbiased.
-    tol, max_iter : float, int
-        With missing values: relative growth of the log-likelihood that ends EM, and the most iterations.
+    priors, tol, max_iter
+        As of :class:`tractable.LinearDiscriminant`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
-    class_prior_, class_count_ : arrays of shape (n_classes,)
-        p(C_k), and the weight of the rows of each class. A class that was declared to `partial_fit` and has
-        no rows has prior 0 and the mean and covariance of all rows. Given another prior, it leaves the model
-        undetermined until rows of it come; with "bayes" it has its prior distribution.
-    means_ : array of shape (n_classes, n_features)
-        The means of the classes; with "bayes" those of the posterior.
     covariance_ : array of shape (n_classes, n_features, n_features)
         Σ_k; with "bayes" the inverse of the posterior expectation of each precision.
-    class_distributions_ : MultivariateNormal or MultivariateStudentT of batch n_classes
-        p(x | C_k).
-    distribution_ : Mixture
-        p(x) = Σ_k p(C_k) p(x | C_k).
     posterior_, log_evidence_ : NormalWishart of batch n_classes, float
         With "bayes": the posterior of each class, and log p(X | y).
     shrinkage_ : float or array of shape (n_classes,)
         The shrinkage of the covariances; one for each class with "auto".
     jitter_ : array of shape (n_classes, n_features)
         What was added to variances because a covariance was singular; zeros where it was not.
-    statistic_ : ByClass
-        The moments of the rows of each class.
-    n_iter_, converged_ : int, bool
-        Iterations of EM over missing entries, 1 where there were none; whether they converged.
-    n_unseen_ : float
-        Weight of the rows in which every entry was missing. They count for the priors alone.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    classes_, class_prior_, class_count_, means_, class_distributions_, distribution_
+        As of :class:`tractable.LinearDiscriminant`; a class without rows has the mean and covariance of all.
+    statistic_, n_iter_, converged_, n_unseen_, n_features_in_, feature_names_in_
+        As of :class:`tractable.LinearDiscriminant`.
 
     See Also
     --------
@@ -112,14 +92,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         tol: float = 1e-12,
         max_iter: int = 1000,
     ) -> None:
-        self.shrinkage = shrinkage
-        self.priors = priors
+        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
         self.reg_param = reg_param
-        self.estimate = estimate
-        self.prior = prior
-        self.ddof = ddof
-        self.tol = tol
-        self.max_iter = max_iter
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,11 +12,11 @@ from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    ScoredClassifierMixin,
+    ProbabilisticClassifierMixin,
     all_or_nothing,
+    check_answerable,
     check_choice,
     check_columns,
-    check_fitted,
     check_number,
 )
 from tractable.classification.labelled_rows import labelled_rows
@@ -38,7 +38,7 @@ __all__ = ["LogisticRegression"]
 TOL_UNPENALISED = 1e-12
 
 
-class LogisticRegression(ScoredClassifierMixin, Estimator):
+class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
     """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
 
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
@@ -116,10 +116,8 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
         Number of steps over all rows.
     converged_ : bool
         Whether the search ended by `tol`.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns.
+    n_features_in_, feature_names_in_ : int, array of str
+        Number of columns, and their names where they had any.
 
     Examples
     --------
@@ -165,19 +163,9 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
 
     @all_or_nothing(afresh=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream that can be walked several times.
+        """Minimise the objective over rows held in memory, in a file, or in a stream that can be repeated.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
+        y (n_samples,) are labels, or the name of a column; `sample_weight` counts rows.
         """
         self._check_parameters()
         earlier = copy.copy(self)
@@ -221,48 +209,21 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
         return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds each coefficient with the given confidence (Wald's).
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of the shape of `coef_`, and 2
-        """
-        check_fitted(self)
+        """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's)."""
+        check_answerable(self)
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds each intercept with the given confidence (Wald's).
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of the shape of `intercept_`, and 2
-        """
-        check_fitted(self)
+        """Return the interval (..., 2) of each intercept with confidence `coverage` (Wald's)."""
+        check_answerable(self)
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval that holds the probability of each class with the given confidence (Wald's).
+        """Return the interval that holds the probability of each class with confidence `coverage` (Wald's).
 
         The log odds of a class against the others, or the linear predictor of a probit, are taken to be
         Gaussian; their interval is transformed to the probability, so that it is within [0, 1]. Coefficients
-        that are exactly zero by an L1 penalty are taken to be known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        coverage : float
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes, 2)
+        that are exactly zero by an L1 penalty are taken to be known. The shape is (n_samples, n_classes, 2).
         """
         check_number("coverage", coverage, above=0.0, below=1.0)
         self._std_errors()
@@ -279,8 +240,6 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, float | np.floating) and np.isposinf(self.C)):
             check_number("C", self.C, above=0.0)
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
         check_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
         check_choice("link", self.link, ("logit", "probit"))
         check_number("tol", self.tol, least=0.0)
@@ -356,7 +315,7 @@ class LogisticRegression(ScoredClassifierMixin, Estimator):
         return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
 
     def _std_errors(self) -> np.ndarray:
-        check_fitted(self)
+        check_answerable(self)
         if self.parameter_covariance_ is None:
             raise ValueError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"

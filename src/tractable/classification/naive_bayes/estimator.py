@@ -64,8 +64,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
 
     #: The likelihood of columns of numbers that are not declared.
     _default: ClassVar[str] = "normal"
-    #: Whether columns may be text, in streams as in frames.
-    _reads_text: ClassVar[bool] = False
+    # Parameters that only some of these classifiers have.
+    priors: Any = None
+    unseen: str = "smooth"
+    binarize: float | None = None
 
     def _declared(self) -> Any:
         """Return the likelihoods that the user declares."""
@@ -75,15 +77,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return Estimation()
 
     def _priors(self, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        return class_priors(getattr(self, "priors", None), counts, classes)
+        return class_priors(self.priors, counts, classes)
 
     def _check_parameters(self) -> None:
         """Refuse values that parameters cannot have."""
-
-    def _threshold(self) -> float | None:
-        """Return the threshold above which entries are ones, if there is one."""
-        binarize = getattr(self, "binarize", None)
-        return None if binarize is None else float(binarize)
 
     # Learning
 
@@ -102,11 +99,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
         block = min(BLOCK, batch_rows(subject.n_features_in_))
-        found = fold(self._of(subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block)
+        found = fold(
+            ClassStatistics(layout=subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block
+        )
         return found if classes is None else found.named(classes)
-
-    def _of(self, layout: ColumnLikelihoods) -> ClassStatistics:
-        return ClassStatistics(layout=layout)
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as a source of numbers, and other rows as they are."""
@@ -123,9 +119,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None
 
     def _layout(self, **columns: Any) -> ColumnLikelihoods:
-        return replace(
-            learn_likelihoods(self._declared(), self._default, **columns), binarize=self._threshold()
-        )
+        return replace(learn_likelihoods(self._declared(), self._default, **columns), binarize=self.binarize)
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         if hasattr(self, "_layout_"):
@@ -148,10 +142,10 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         classes = self._known_classes(statistic)
         layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
         parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
-        if layout.binarize != self._threshold():
+        if layout.binarize != self.binarize:
             raise ValueError(
                 f"statistic is of entries with binarize={layout.binarize}, and this model has "
-                f"binarize={self._threshold()}"
+                f"binarize={self.binarize}"
             )
         statistic, self._layout_ = replace(statistic, parts=parts), layout
         names = self._layout_.columns.names
@@ -187,65 +181,17 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         return Mixture(weights=self.class_prior_, components=self.class_distributions_)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(x, C_k) = log p(C_k) + Σ_j log p(x_j | C_k).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
         check_answerable(self)
         return self._joint(X, relative=False)
-
-    def marginal(self, dims: Any) -> Any:
-        """Return the distribution of some columns, whatever the class.
-
-        Parameters
-        ----------
-        dims : column names or positions
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over these columns; categories by their codes.
-        """
-        check_answerable(self)
-        return self.distribution_.marginal(dims)
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some, whatever the class.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-            Categories are given as the values they have in the table.
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the result; a missing value (NaN, None) is integrated out.
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over the other columns, in order; its weights are the classes' probabilities.
+        Categories are given as in the table; a missing value (NaN, None) is integrated out.
         """
         check_answerable(self)
         given = self._layout_.columns.given(dims, values)
         return self.distribution_.condition({j: self._layout_.prepare(v) for j, v in given.items()})
-
-    def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return -log p(x) of each row: the larger, the less probable the row is under all classes.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return -self.score_samples(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
         return self._joint(X, relative=True)
@@ -259,7 +205,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""
         refuse_foreign(X)
-        unseen = {"smooth": "extra"}.get(*[getattr(self, "unseen", "smooth")] * 2)
+        unseen = "extra" if self.unseen == "smooth" else self.unseen
         columns, fitted = self._layout_.columns, self._fitted_columns_
         if is_frame(X):
             X = coded_frame(X, columns, unseen, strict=True)
@@ -390,12 +336,6 @@ class NaiveBayes(BaseNaiveBayes):
         """See `tractable.tags`; with "kernel" columns the model is as large as the data."""
         return replace(BaseNaiveBayes.model_tags, parametric="kernel" not in self._named())
 
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        return found
-
     @property
     def likelihoods_(self) -> dict[Any, Any]:
         """The likelihood of each column."""
@@ -404,12 +344,8 @@ class NaiveBayes(BaseNaiveBayes):
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        columns, fitted = self._layout_.columns, self._fitted_columns_
-        found: dict[Any, tuple[Any, ...]] = {}
-        for j, size in zip(fitted.categorical.tolist(), fitted.sizes.tolist(), strict=True):
-            table = columns.categories[j]
-            found[columns.label(j)] = tuple(range(size)) if table is None else table
-        return found
+        fitted = self._fitted_columns_
+        return self._layout_.columns.values_of_categories(fitted.categorical, fitted.sizes)
 
     @property
     def log_evidence_(self) -> float:
@@ -426,28 +362,16 @@ class NaiveBayes(BaseNaiveBayes):
         return labels + log_evidence(self.statistic_, self._layout_, self._estimation())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
-        """Draw new rows, as a table like the one that was fitted, and their classes.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : frame or array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw new rows, as a table like the one that was fitted, and their classes."""
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._layout_.columns, codes), labels
 
     def _declared(self) -> Any:
-        # A mapping of likelihoods must not be changed by those who read it.
-        return dict(self.likelihoods) if isinstance(self.likelihoods, Mapping) else self.likelihoods
+        return self.likelihoods
 
     def _named(self) -> list[str]:
         """Return the likelihoods that are declared by name."""
-        declared = self._declared()
+        declared = self.likelihoods
         declared = declared.values() if isinstance(declared, Mapping) else declared
         several = isinstance(declared, Iterable) and not isinstance(declared, str)
         return [kind for kind in (declared if several else [declared]) if isinstance(kind, str)]

@@ -46,22 +46,14 @@ class GaussianNB(BaseNaiveBayes):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k).
     theta_, var_ : arrays of shape (n_classes, n_features)
         Means and smoothed variances.
     epsilon_ : float
         The number that `var_smoothing` adds.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,), or (1, n_features) and (1,)
         Where variances are shared: `linear_weights`, of two classes the second's less the first's.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -123,10 +115,6 @@ class GaussianNB(BaseNaiveBayes):
         is subtracted what they are for the average m of the class means, which all classes share:
         (μ_kj - m_j)/σ_j² and ln p(C_k) - Σ_j (μ_kj - m_j)(μ_kj + m_j)/2σ_j² keep their digits far from the
         origin.
-
-        Returns
-        -------
-        weights, bias : arrays
         """
         check_answerable(self)
         return self._linear_weights()
@@ -177,18 +165,10 @@ class KernelNB(BaseNaiveBayes):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k).
     class_distributions_ : Product of batch n_classes
         Of `Stacked` kernel density estimates.
-    distribution_ : Mixture
-        p(x) = Σ_k p(C_k) p(x | C_k).
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`.
 
     Examples
     --------
@@ -224,9 +204,10 @@ class KernelNB(BaseNaiveBayes):
 class DiscreteNB(BaseNaiveBayes):
     """Naive Bayes of discrete columns: `alpha`, `fit_prior` and `class_prior` as scikit-learn has them."""
 
-    alpha: float
-    fit_prior: bool
-    class_prior: Any
+    def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -275,20 +256,14 @@ class CategoricalNB(DiscreteNB):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
+    class_log_prior_ : array of shape (n_classes,)
+        log p(C_k).
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
         For each column, n_kjc and log θ_kjc.
     n_categories_ : array of shape (n_features,)
         C_j.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`tractable.NaiveBayes`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -301,7 +276,7 @@ class CategoricalNB(DiscreteNB):
     """
 
     _default = "categorical"
-    _reads_text = True
+    _reads_text = _positive_only = True
 
     def __init__(
         self,
@@ -312,18 +287,9 @@ class CategoricalNB(DiscreteNB):
         min_categories: Any = None,
         unseen: str = "smooth",
     ) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha=alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
         self.unseen = unseen
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.positive_only = True
-        found.input_tags.string = True
-        return found
 
     @property
     def category_count_(self) -> list[np.ndarray]:
@@ -372,25 +338,15 @@ class MultinomialNB(DiscreteNB):
     ----------
     alpha : float
         Pseudocounts of each column.
-    fit_prior : bool
-        Whether p(C_k) are the relative frequencies of the classes; otherwise they are equal.
-    class_prior : array of shape (n_classes,), optional
-        p(C_k).
+    fit_prior, class_prior
+        As of :class:`CategoricalNB`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         Σ x_j and log θ_kj.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_log_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`CategoricalNB`, as are `n_features_in_` and `feature_names_in_`.
 
     Examples
     --------
@@ -403,16 +359,7 @@ class MultinomialNB(DiscreteNB):
     """
 
     _default = "multinomial"
-
-    def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.positive_only = True
-        return found
+    _positive_only = True
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -441,25 +388,15 @@ class BernoulliNB(DiscreteNB):
         Pseudocounts of zeros and of ones.
     binarize : float or None
         Entries above are ones, others zeros; None where they are zeros and ones already.
-    fit_prior : bool
-        Whether p(C_k) are the relative frequencies of the classes; otherwise they are equal.
-    class_prior : array of shape (n_classes,), optional
-        p(C_k).
+    fit_prior, class_prior
+        As of :class:`CategoricalNB`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels, in order.
-    class_count_, class_prior_, class_log_prior_ : arrays of shape (n_classes,)
-        Weight of the rows of each class; p(C_k) and its logarithm.
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         How many ones, and log θ_kj.
-    class_distributions_, distribution_
-        As of :class:`tractable.NaiveBayes`, of zeros and ones.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    classes_, class_count_, class_prior_, class_log_prior_, class_distributions_, distribution_, statistic_
+        As of :class:`CategoricalNB`, of zeros and ones.
 
     Examples
     --------
@@ -480,10 +417,8 @@ class BernoulliNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
     ) -> None:
-        self.alpha = alpha
+        super().__init__(alpha=alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -499,18 +434,7 @@ class BernoulliNB(DiscreteNB):
             return np.log(self._fitted_columns_.probability)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        """
+        """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`."""
         events, labels = super().sample(n_samples, random_state=random_state)
         if self.binarize is None or 0.0 <= self.binarize < 1.0:
             return events, labels

@@ -145,12 +145,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         random_state: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.covariance_type = covariance_type
-        self.tol = tol
         self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
         self.init_params = init_params
         self.weight_concentration_prior_type = weight_concentration_prior_type
         self.weight_concentration_prior = weight_concentration_prior
@@ -158,8 +155,6 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         self.mean_prior = mean_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
-        self.random_state = random_state
-        self.warm_start = warm_start
 
     @property
     def posterior_(self) -> MixturePosterior:
@@ -174,6 +169,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("weight_concentration_prior_type", self.weight_concentration_prior_type, PRIOR_TYPES)
+
+    def _warn_fitted(self) -> None:
+        """No component can collapse."""
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> BayesianGaussianProblem:
         source, summary, standardizer = self._standardized(rows, fitted=fitted)

@@ -1,6 +1,5 @@
 """Gaussian mixtures."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from tractable.covariance.shapes import (
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.engines import fold
 from tractable.engines.kmeans import INIT_PARAMS
-from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.base import EMMixture
 from tractable.mixture.gaussian.model import (
     GaussianParameters,
     GaussianSums,
@@ -52,7 +51,6 @@ class BaseGaussianMixture(EMMixture):
     )
     covariance_type: str
     init_params: str
-    reg_covar: float | None
     _covariance_types: tuple[str, ...] = tuple(SHAPES)
     _params_: Any
     _standardizer_: Standardizer
@@ -92,8 +90,6 @@ class BaseGaussianMixture(EMMixture):
         super()._check_parameters()
         check_choice("covariance_type", self.covariance_type, self._covariance_types)
         check_choice("init_params", self.init_params, INIT_PARAMS)
-        if self.reg_covar is not None:
-            check_number("reg_covar", self.reg_covar, least=0.0)
 
     def _check_statistic(self, statistic: Any) -> None:
         wanted = (self.n_components, self.n_features_in_)
@@ -221,6 +217,11 @@ class GaussianMixture(BaseGaussianMixture):
     array([3.])
     """
 
+    _collapse = (
+        "without points, or on points, a line or a plane, where the likelihood has no bound; use fewer "
+        'components, covariance_prior="data", a larger reg_covar or another covariance_type'
+    )
+
     def __init__(
         self,
         n_components: int = 1,
@@ -240,21 +241,16 @@ class GaussianMixture(BaseGaussianMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.covariance_type = covariance_type
         self.rank = rank
-        self.tol = tol
         self.reg_covar = reg_covar
         self.covariance_prior = covariance_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.max_iter = max_iter
-        self.n_init = n_init
         self.init_params = init_params
         self.weights_init = weights_init
         self.means_init = means_init
         self.precisions_init = precisions_init
-        self.warm_start = warm_start
-        self.random_state = random_state
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -264,16 +260,6 @@ class GaussianMixture(BaseGaussianMixture):
         follow s ← (1 - ρ) s + ρ s_batch with ρ = (t + 2)^-0.7, and each batch ends with an M-step. Give
         batches of hundreds of rows, in random order. For exact fits of data larger than memory give
         :meth:`fit` a source.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         if not hasattr(self, "distribution_"):
@@ -343,17 +329,6 @@ class GaussianMixture(BaseGaussianMixture):
 
     def _is_regular(self, params: GaussianParameters, problem: GaussianProblem) -> bool:
         return not bool(np.any(self._collapsed(params, problem)))
-
-    def _warn_fitted(self) -> None:
-        which = np.flatnonzero(self.collapsed_).tolist()
-        if which:
-            warnings.warn(
-                f"components {which} collapsed: without points, or on points, a line or a plane, "
-                'where the likelihood has no bound; use fewer components, covariance_prior="data", a larger '
-                "reg_covar or another covariance_type",
-                CollapsedComponentWarning,
-                stacklevel=5,
-            )
 
     def _standardized_prior(self, standardizer: Standardizer) -> CovariancePrior:
         """Return the inverse Wishart prior of standardized columns."""

@@ -2,9 +2,11 @@
 
 import math
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -147,16 +149,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
         The first batch must have `n_clusters` rows, as the centres begin there. Approximate: the clusters
         depend on the order of the batches.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         first = not hasattr(self, "cluster_centers_")
@@ -187,80 +179,30 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Find the clusters of rows, and return the cluster of each.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Find the clusters of rows, and return the cluster of each, (n_samples,)."""
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: that of the nearest centre.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) of int
-        """
+        """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
         standardizer = self._center_standardizer()
         centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
         return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the distance of each row to each centre.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_clusters)
-        """
+        """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)
-        return map_rows(Distances(centers=self.cluster_centers_), self._columns(X))
+        return map_rows(partial(cdist, XB=self.cluster_centers_), self._columns(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return -J of rows at the fitted centres.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        float
-        """
+        """Return -J of rows, counted by `sample_weight`, at the fitted centres."""
         held = self.summarize(X, sample_weight=sample_weight)
         return -float(held.inertia / held.standardizer.scale[0] ** 2)
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Clusters) -> Self:
-        """Move the centres to the means of what they hold: one M-step. A centre without rows stays.
-
-        Parameters
-        ----------
-        statistic : Clusters
-            What `summarize` returned, or a sum of such.
-
-        Returns
-        -------
-        self
-        """
+        """Move the centres to the means of what they hold: one M-step. A centre without rows stays."""
         if not isinstance(statistic, Clusters):
             raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
         known = ("n_features_in_", "feature_names_in_")
@@ -403,16 +345,6 @@ class NearestCenter:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         shift, scale = self.standardizer.shift, float(self.standardizer.scale[0])
         return assign(x, None, shift, scale, self.centers).labels
-
-
-@value
-class Distances:
-    """The distances of each row to every centre."""
-
-    centers: np.ndarray
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.stack([np.sqrt(np.sum((x - c) ** 2, axis=1)) for c in self.centers], axis=1)
 
 
 @value

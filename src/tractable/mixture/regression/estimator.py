@@ -35,7 +35,6 @@ from tractable.statistics import Standardizer
 from tractable.value import replace
 
 __all__ = [
-    "BaseRegressionMixture",
     "MixtureOfExperts",
     "MixtureOfRegressors",
     "NoiseCollapsedWarning",
@@ -53,265 +52,7 @@ class NoiseCollapsedWarning(UserWarning):
     """The rows of a component are fitted without error, or are few: its noise cannot be estimated."""
 
 
-class BaseRegressionMixture(PredictiveMixin, RegressorMixin, EMEstimator):
-    """p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²) by EM: predictive distribution and fit."""
-
-    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
-    n_components: int
-    noise: str
-    alpha: float
-    fit_intercept: bool
-    noise_floor: float | None
-    coef_init: Any
-    intercept_init: Any
-    n_parameters_: int
-    _supervised = True
-    _params_: RegressionMixture
-    _standardizer_: Standardizer
-
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), or the mixture of the f_k(x) without noise.
-
-        The coefficients are taken for known. Without noise each f_k(x) has its large-sample distribution, as
-        if the labels of the rows were known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        Mixture
-            Of batch shape (n_samples,); that of one row, ``dist[i]``, has `modes`.
-        """
-        x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
-        variance = np.broadcast_to(params.noise, (len(x), self.n_components))
-        if not include_noise:
-            variance = params.mean_variance(x)
-        return Mixture(
-            weights=np.exp(params.log_weights(x)),
-            components=Normal(
-                mean=target.inverse_transform(params.means(x)), variance=variance / target.scale**2
-            ),
-        )
-
-    def predict_components(self, X: Any) -> np.ndarray:
-        """Return the prediction of every component at each row, f_k(x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        x = self._standardized_columns(X)
-        return self._standardizer_[-1].inverse_transform(self._params_.means(x))
-
-    def responsibilities(self, X: Any, y: Any) -> np.ndarray:
-        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), the responsibilities once y is known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        joint = self._log_joint(X, y)
-        return np.exp(joint - log_sum_exp(joint)[:, None])
-
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Σ_i w_i log p(y_i | x_i).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        per_row = log_sum_exp(self._log_joint(X, y)) + np.log(self._standardizer_.scale[-1])
-        weights = check_weights(sample_weight, per_row[:, None])
-        return float(np.sum(per_row) if weights is None else weights @ per_row)
-
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
-
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        likelihood = self.log_likelihood(X, y, sample_weight)
-        weight = float(len(X)) if sample_weight is None else float(np.sum(sample_weight))
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * likelihood
-
-    def _standardized_columns(self, X: Any) -> np.ndarray:
-        check_fitted(self)
-        refuse_foreign(X)
-        return self._standardizer_[:-1].transform(check_columns(self, X))
-
-    def _log_joint(self, X: Any, y: Any) -> np.ndarray:
-        x = self._standardized_columns(X)
-        y = column_or_1d(check_targets(self, y, x))
-        return self._params_.log_joint(x, self._standardizer_[-1].transform(y))
-
-    def _gate_alpha(self) -> float | None:
-        """Return the penalty weight of the gate; None where mixing weights are constant."""
-        return None
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_components", self.n_components, least=1, whole=True)
-        check_choice("noise", self.noise, ("shared", "separate"))
-        check_number("alpha", self.alpha, least=0.0)
-        if self.noise_floor is not None:
-            check_number("noise_floor", self.noise_floor, above=0.0)
-        if self.coef_init is None and self.intercept_init is not None:
-            raise ValueError("intercept_init needs coef_init beside it")
-
-    def _min_rows(self) -> int:
-        return self.n_components
-
-    def _n_starts(self) -> int:
-        return self.n_init if self.coef_init is None else 1
-
-    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
-        if isinstance(rows.data, Source):
-            return rows
-        if rows.y is None:
-            raise ValueError("y must be given")
-        return replace(rows, y=column_or_1d(rows.y, warn=True))
-
-    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> RegressionProblem:
-        source = summary = None
-        if rows is not None:
-            source = rows.source
-            summary = summarize_rows(source, 1 if fitted else self.n_components)
-        if fitted or summary is None:
-            standardizer = self._standardizer_
-        else:
-            standardizer = summary.standardizer(fit_intercept=bool(self.fit_intercept))
-            _check_width(1.0 / standardizer.scale[-1])
-        given = self.noise_floor
-        return RegressionProblem(
-            source,
-            summary,
-            standardizer,
-            n_components=self.n_components,
-            fit_intercept=bool(self.fit_intercept),
-            alpha=self.alpha,
-            shared=self.noise == "shared",
-            floor=FLOOR if given is None else given * float(standardizer.scale[-1]) ** 2,
-            gate_alpha=self._gate_alpha(),
-            initial_coef=None if self.coef_init is None else self._given_coefficients(standardizer),
-        )
-
-    def _given_coefficients(self, standardizer: Standardizer) -> tuple[np.ndarray, np.ndarray]:
-        """Return the initial coefficients and intercepts that the user gave, standardized."""
-        columns, target, K = standardizer[:-1], standardizer[-1], self.n_components
-        coef = check_values("coef_init", self.coef_init, (K, len(columns.shift)))
-        given = np.zeros(K) if self.intercept_init is None else self.intercept_init
-        intercept = check_values("intercept_init", given, (K,))
-        if not self.fit_intercept and np.any(intercept != 0):
-            raise ValueError("intercept_init must be zero where fit_intercept is False")
-        width = np.where(columns.scale > 0, 1.0 / np.where(columns.scale > 0, columns.scale, 1.0), 0.0)
-        return coef * width * target.scale, target.transform(intercept + coef @ columns.shift)
-
-    def _fitted_params(self, problem: RegressionProblem) -> RegressionMixture:
-        return self._params_
-
-    def _by_chance(self, params: RegressionMixture, problem: RegressionProblem) -> np.ndarray:
-        """Return which components fit a few rows almost exactly: their likelihood is not comparable."""
-        small = params.noise <= max(problem.floor, SMALL_NOISE)
-        if problem.shared or not small.any():
-            return np.zeros(len(small), dtype=bool)
-        few = FEW_ROWS * (1 + params.coef.shape[1]) + FEW_OF_ALL * problem.total
-        return small & (problem.data.reduce(problem.expect(params)).weight < few)
-
-    def _is_regular(self, params: RegressionMixture, problem: RegressionProblem) -> bool:
-        return not bool(np.any(self._by_chance(params, problem)))
-
-    def _set_fitted(self, params: RegressionMixture, problem: RegressionProblem) -> None:
-        self._params_, self._standardizer_ = params, problem.standardizer
-        columns, target = problem.standardizer[:-1], problem.standardizer[-1]
-        self.coef_ = params.coef * columns.scale / target.scale
-        self.intercept_ = np.zeros(self.n_components)
-        if problem.fit_intercept:
-            self.intercept_ = target.inverse_transform(params.intercept) - self.coef_ @ columns.shift
-        self.noise_variance_ = params.noise / target.scale**2
-        n_noises = 1 if self.noise == "shared" else self.n_components
-        intercepts = problem.fit_intercept * self.n_components
-        n_gate = (self.n_components - 1) * params.gate.shape[1]
-        self.n_parameters_ = self.coef_.size + intercepts + n_noises + n_gate
-        self.collapsed_ = params.noise <= problem.floor
-
-    def _set_search(self, result: EMResult, problem: RegressionProblem) -> None:
-        super()._set_search(result, problem)
-        self.n_iter_ = max(result.n_iter, 1)
-        self.log_likelihood_ = result.objective + problem.penalty(result.params)
-        if not result.interrupted:
-            self.collapsed_ = self.collapsed_ | self._by_chance(result.params, problem)
-
-    def _not_converged(self, result: EMResult) -> str:
-        return (
-            f"EM did not converge in {self.max_iter} iterations; raise max_iter or tol, or begin elsewhere "
-            "(n_init, coef_init)"
-        )
-
-    def _check_statistic(self, statistic: Any) -> None:
-        if not isinstance(statistic, ExpectedRegressions):
-            raise ValueError(f"statistic must be ExpectedRegressions, got {type(statistic).__name__}")
-
-    def _warn_fitted(self) -> None:
-        if self.collapsed_.any():
-            which = np.flatnonzero(self.collapsed_).tolist()
-            warnings.warn(
-                f"the noise of components {which} is next to nothing, or what noise_floor leaves, a variance "
-                f"of {self.noise_variance_.min():.3g}: their rows are fitted without error, or are few. Use "
-                'fewer components, noise="shared" or alpha > 0; where noise may be so small, a smaller '
-                "noise_floor",
-                NoiseCollapsedWarning,
-                stacklevel=5,
-            )
-
-
-def _check_width(width: float) -> None:
-    limits = np.finfo(float)
-    if not limits.tiny / limits.eps < width * width < limits.max * limits.eps:
-        raise ValueError("y varies by so much, or so little, that its square is no number; rescale it")
-
-
-class MixtureOfRegressors(BaseRegressionMixture):
+class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
     """A mixture of linear regressions, p(y | x) = Σ_k π_k N(y | intercept_k + xᵀ coef_k, σ_k²), by EM.
 
     The E-step computes responsibilities, γ_ki ∝ π_k N(y_i | f_k(x_i), σ_k²) with f_k(x) = intercept_k +
@@ -401,6 +142,14 @@ class MixtureOfRegressors(BaseRegressionMixture):
     array([ 4., -1.])
     """
 
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    n_parameters_: int
+    _supervised = True
+    _params_: RegressionMixture
+    _standardizer_: Standardizer
+    #: Penalty weight of the gate; None where mixing weights are constant.
+    gate_alpha: float | None = None
+
     def __init__(
         self,
         n_components: int = 2,
@@ -428,12 +177,181 @@ class MixtureOfRegressors(BaseRegressionMixture):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
+        """Return p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), or the mixture of the f_k(x) without noise.
+
+        The coefficients are taken for known. Without noise each f_k(x) has its large-sample distribution, as
+        if the labels of the rows were known. The `Mixture` of one row, ``dist[i]``, has `modes`.
+        """
+        x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
+        variance = np.broadcast_to(params.noise, (len(x), self.n_components))
+        if not include_noise:
+            variance = params.mean_variance(x)
+        return Mixture(
+            weights=np.exp(params.log_weights(x)),
+            components=Normal(
+                mean=target.inverse_transform(params.means(x)), variance=variance / target.scale**2
+            ),
+        )
+
+    def predict_components(self, X: Any) -> np.ndarray:
+        """Return the prediction of every component at each row, f_k(x), (n_samples, n_components)."""
+        x = self._standardized_columns(X)
+        return self._standardizer_[-1].inverse_transform(self._params_.means(x))
+
+    def responsibilities(self, X: Any, y: Any) -> np.ndarray:
+        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), (n_samples, n_components)."""
+        joint = self._log_joint(X, y)
+        return np.exp(joint - log_sum_exp(joint)[:, None])
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Σ_i w_i log p(y_i | x_i)."""
+        per_row = log_sum_exp(self._log_joint(X, y)) + np.log(self._standardizer_.scale[-1])
+        weights = check_weights(sample_weight, per_row[:, None])
+        return float(np.sum(per_row) if weights is None else weights @ per_row)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better."""
+        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better."""
+        likelihood = self.log_likelihood(X, y, sample_weight)
+        weight = float(len(X)) if sample_weight is None else float(np.sum(sample_weight))
+        return self.n_parameters_ * float(np.log(weight)) - 2.0 * likelihood
+
+    def _standardized_columns(self, X: Any) -> np.ndarray:
+        check_fitted(self)
+        refuse_foreign(X)
+        return self._standardizer_[:-1].transform(check_columns(self, X))
+
+    def _log_joint(self, X: Any, y: Any) -> np.ndarray:
+        x = self._standardized_columns(X)
+        y = column_or_1d(check_targets(self, y, x))
+        return self._params_.log_joint(x, self._standardizer_[-1].transform(y))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_components", self.n_components, least=1, whole=True)
+        check_choice("noise", self.noise, ("shared", "separate"))
+        check_number("alpha", self.alpha, least=0.0)
+        if self.noise_floor is not None:
+            check_number("noise_floor", self.noise_floor, above=0.0)
+        if self.coef_init is None and self.intercept_init is not None:
+            raise ValueError("intercept_init needs coef_init beside it")
+
+    def _min_rows(self) -> int:
+        return self.n_components
+
+    def _n_starts(self) -> int:
+        return self.n_init if self.coef_init is None else 1
+
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
+        if isinstance(rows.data, Source):
+            return rows
+        if rows.y is None:
+            raise ValueError("y must be given")
+        return replace(rows, y=column_or_1d(rows.y, warn=True))
+
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> RegressionProblem:
+        source = summary = None
+        if rows is not None:
+            source = rows.source
+            summary = summarize_rows(source, 1 if fitted else self.n_components)
+        if fitted or summary is None:
+            standardizer = self._standardizer_
+        else:
+            standardizer = summary.standardizer(fit_intercept=bool(self.fit_intercept))
+            _check_width(1.0 / standardizer.scale[-1])
+        given = self.noise_floor
+        return RegressionProblem(
+            source,
+            summary,
+            standardizer,
+            n_components=self.n_components,
+            fit_intercept=bool(self.fit_intercept),
+            alpha=self.alpha,
+            shared=self.noise == "shared",
+            floor=FLOOR if given is None else given * float(standardizer.scale[-1]) ** 2,
+            gate_alpha=self.gate_alpha,
+            initial_coef=None if self.coef_init is None else self._given_coefficients(standardizer),
+        )
+
+    def _given_coefficients(self, standardizer: Standardizer) -> tuple[np.ndarray, np.ndarray]:
+        """Return the initial coefficients and intercepts that the user gave, standardized."""
+        columns, target, K = standardizer[:-1], standardizer[-1], self.n_components
+        coef = check_values("coef_init", self.coef_init, (K, len(columns.shift)))
+        given = np.zeros(K) if self.intercept_init is None else self.intercept_init
+        intercept = check_values("intercept_init", given, (K,))
+        if not self.fit_intercept and np.any(intercept != 0):
+            raise ValueError("intercept_init must be zero where fit_intercept is False")
+        width = np.where(columns.scale > 0, 1.0 / np.where(columns.scale > 0, columns.scale, 1.0), 0.0)
+        return coef * width * target.scale, target.transform(intercept + coef @ columns.shift)
+
+    def _fitted_params(self, problem: RegressionProblem) -> RegressionMixture:
+        return self._params_
+
+    def _by_chance(self, params: RegressionMixture, problem: RegressionProblem) -> np.ndarray:
+        """Return which components fit a few rows almost exactly: their likelihood is not comparable."""
+        small = params.noise <= max(problem.floor, SMALL_NOISE)
+        if problem.shared or not small.any():
+            return np.zeros(len(small), dtype=bool)
+        few = FEW_ROWS * (1 + params.coef.shape[1]) + FEW_OF_ALL * problem.total
+        return small & (problem.data.reduce(problem.expect(params)).weight < few)
+
+    def _is_regular(self, params: RegressionMixture, problem: RegressionProblem) -> bool:
+        return not bool(np.any(self._by_chance(params, problem)))
+
     def _set_fitted(self, params: RegressionMixture, problem: RegressionProblem) -> None:
-        super()._set_fitted(params, problem)
+        self._params_, self._standardizer_ = params, problem.standardizer
+        columns, target = problem.standardizer[:-1], problem.standardizer[-1]
+        self.coef_ = params.coef * columns.scale / target.scale
+        self.intercept_ = np.zeros(self.n_components)
+        if problem.fit_intercept:
+            self.intercept_ = target.inverse_transform(params.intercept) - self.coef_ @ columns.shift
+        self.noise_variance_ = params.noise / target.scale**2
+        n_noises = 1 if self.noise == "shared" else self.n_components
+        intercepts = problem.fit_intercept * self.n_components
+        n_gate = (self.n_components - 1) * params.gate.shape[1]
+        self.n_parameters_ = self.coef_.size + intercepts + n_noises + n_gate
+        self.collapsed_ = params.noise <= problem.floor
+        self._set_mixing(params, problem)
+
+    def _set_mixing(self, params: RegressionMixture, problem: RegressionProblem) -> None:
         self.weights_ = np.exp(params.gate[:, 0])
 
+    def _set_search(self, result: EMResult, problem: RegressionProblem) -> None:
+        super()._set_search(result, problem)
+        self.n_iter_ = max(result.n_iter, 1)
+        self.log_likelihood_ = result.objective + problem.penalty(result.params)
+        if not result.interrupted:
+            self.collapsed_ = self.collapsed_ | self._by_chance(result.params, problem)
 
-class MixtureOfExperts(BaseRegressionMixture):
+    def _not_converged(self, result: EMResult) -> str:
+        return (
+            f"EM did not converge in {self.max_iter} iterations; raise max_iter or tol, or begin elsewhere "
+            "(n_init, coef_init)"
+        )
+
+    def _check_statistic(self, statistic: Any) -> None:
+        if not isinstance(statistic, ExpectedRegressions):
+            raise ValueError(f"statistic must be ExpectedRegressions, got {type(statistic).__name__}")
+
+    def _warn_fitted(self) -> None:
+        if self.collapsed_.any():
+            which = np.flatnonzero(self.collapsed_).tolist()
+            warnings.warn(
+                f"the noise of components {which} is next to nothing, or what noise_floor leaves, a variance "
+                f"of {self.noise_variance_.min():.3g}: their rows are fitted without error, or are few. Use "
+                'fewer components, noise="shared" or alpha > 0; where noise may be so small, a smaller '
+                "noise_floor",
+                NoiseCollapsedWarning,
+                stacklevel=5,
+            )
+
+
+class MixtureOfExperts(MixtureOfRegressors):
     """Linear experts behind a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
 
     The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are linear, f_k(x) =
@@ -447,62 +365,25 @@ class MixtureOfExperts(BaseRegressionMixture):
 
     Parameters
     ----------
-    n_components : int
-        Number of experts.
-    noise : {"shared", "separate"}
-        Whether all experts have one noise variance.
-    alpha : float
-        Penalty weight of squared coefficients of the experts: scikit-learn's `alpha` of ridge regression, in
-        the objective as - ½ Σ_k alpha |coef_k|² / σ_k².
     gate_alpha : float
         Penalty weight of squared coefficients of the gate, in the objective as - ½ gate_alpha Σ_kj (s_j
         gate_coef_kj)² with s_j the standard deviation of column j, so that the fit does not depend on the
         units of columns. Above zero it keeps the gate finite where the experts' rows are separable in x.
-    fit_intercept : bool
-        Whether the experts have intercepts; the gate always has them.
-    noise_floor : float, optional
-        The least variance of the noise; 1e-12 of the variance of y by default.
-    coef_init : array of shape (n_components, n_features), optional
-        Initial coefficients; by default random ones about those of least squares.
-    intercept_init : array of shape (n_components,), optional
-        Initial intercepts; zeros by default.
-    n_init : int
-        Number of searches from random coefficients, of which the best is kept.
-    tol : float
-        Growth of the mean objective of a row below which a search ends.
-    max_iter : int
-        Most iterations of a search.
-    random_state : None, int, RandomState or Generator
-        The seed of the initial coefficients and gate.
+    n_components, noise, alpha, fit_intercept, noise_floor, coef_init, intercept_init
+        Of the experts, as in :class:`MixtureOfRegressors`; the gate always has intercepts.
+    n_init, tol, max_iter, random_state
+        Of the search, as in :class:`MixtureOfRegressors`.
 
     Attributes
     ----------
-    coef_ : array of shape (n_components, n_features)
-        Coefficients of each expert.
-    intercept_ : array of shape (n_components,)
-        Their intercepts; zeros without `fit_intercept`.
     gate_coef_ : array of shape (n_components, n_features)
         Coefficients of the gate; they sum to zero over components, as do the intercepts.
     gate_intercept_ : array of shape (n_components,)
         Intercepts of the gate.
-    noise_variance_ : array of shape (n_components,)
-        σ².
-    log_likelihood_ : float
-        Log-likelihood of the training rows.
-    lower_bound_ : float
-        The objective, a row: the log-likelihood less the penalties, divided by the weight of the rows.
-    objective_trace_ : array of shape (n_iter_ + 1,)
-        The same at the start of the best search and after each iteration; never falling.
-    collapsed_ : array of bool, shape (n_components,)
-        Whose noise is at its floor, or next to nothing about a few rows.
-    n_parameters_ : int
-        Number of free parameters, for `aic` and `bic`.
-    n_iter_ : int
-        Iterations of the best search.
-    converged_ : bool
-        Whether it ended by `tol`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    coef_, intercept_, noise_variance_, log_likelihood_, n_parameters_, collapsed_
+        As in :class:`MixtureOfRegressors`, of the experts.
+    lower_bound_, objective_trace_, n_iter_, converged_, n_features_in_, feature_names_in_
+        As in :class:`MixtureOfRegressors`, with the penalties of experts and gate.
 
     See Also
     --------
@@ -529,52 +410,47 @@ class MixtureOfExperts(BaseRegressionMixture):
         n_components: int = 2,
         *,
         noise: str = "shared",
+        coef_init: Any = None,
+        intercept_init: Any = None,
         alpha: float = 0.0,
         gate_alpha: float = 0.01,
         fit_intercept: bool = True,
         noise_floor: float | None = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
         n_init: int = 5,
         tol: float = 1e-7,
         max_iter: int = 500,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.noise = noise
-        self.alpha = alpha
+        super().__init__(
+            n_components,
+            noise=noise,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            noise_floor=noise_floor,
+            coef_init=coef_init,
+            intercept_init=intercept_init,
+            n_init=n_init,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
         self.gate_alpha = gate_alpha
-        self.fit_intercept = fit_intercept
-        self.noise_floor = noise_floor
-        self.coef_init = coef_init
-        self.intercept_init = intercept_init
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def gate_proba(self, X: Any) -> np.ndarray:
-        """Return the mixing weights π_k(x) at each row, before y is known.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Return the mixing weights π_k(x) at each row, before y is known, (n_samples, n_components)."""
         return np.exp(self._params_.log_weights(self._standardized_columns(X)))
-
-    def _gate_alpha(self) -> float:
-        return float(self.gate_alpha)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("gate_alpha", self.gate_alpha, least=0.0)
 
-    def _set_fitted(self, params: RegressionMixture, problem: RegressionProblem) -> None:
-        super()._set_fitted(params, problem)
+    def _set_mixing(self, params: RegressionMixture, problem: RegressionProblem) -> None:
         columns = problem.standardizer[:-1]
         self.gate_coef_ = params.gate[:, 1:] * columns.scale
         self.gate_intercept_ = params.gate[:, 0] - self.gate_coef_ @ columns.shift
+
+
+def _check_width(width: float) -> None:
+    limits = np.finfo(float)
+    if not limits.tiny / limits.eps < width * width < limits.max * limits.eps:
+        raise ValueError("y varies by so much, or so little, that its square is no number; rescale it")

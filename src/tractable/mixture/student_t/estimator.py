@@ -1,6 +1,5 @@
 """Mixtures of multivariate Student-t distributions."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ from tractable.base import Rows, check_choice, check_number, refuse_foreign
 from tractable.covariance.shapes import collapsed_components, scale_columns, shape_of, variance_floor
 from tractable.distributions import Mixture, MultivariateStudentT
 from tractable.engines import fold
-from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.base import EMMixture
 from tractable.mixture.student_t.steps import StudentTParameters, StudentTProblem, median_standardizer
 from tractable.statistics import ColumnSummary, Standardizer
 
@@ -37,17 +36,12 @@ class StudentTMixture(EMMixture):
     dof : float, optional
         Degrees of freedom ν of every component, if they are known; by default those of each component are
         estimated, between 0.1 and 1e6.
-    tol : float
-        The search ends when an iteration raises the objective of a row, on average, by less.
     reg_covar : float, optional
         What is added to the diagonals of the scale matrices; by default 1e-6 of the square of each column's
         width, 1.48 times the median distance from the median (the standard deviation of a normal column),
         which outliers do not move.
-    max_iter, n_init : int
-        Most iterations; searches, of which the best is kept. Each begins at what k-means finds.
-    warm_start : bool
-        Begin at the earlier fit.
-    random_state : None, int, RandomState or Generator
+    tol, max_iter, n_init, warm_start, random_state
+        Of the search, as in :class:`tractable.GaussianMixture`; each begins at what k-means finds.
 
     Attributes
     ----------
@@ -63,10 +57,8 @@ class StudentTMixture(EMMixture):
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
         component without rows keeps its place and has weight zero.
-    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_
+    converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_features_in_, feature_names_in_
         As in :class:`tractable.GaussianMixture`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
 
     Examples
     --------
@@ -79,6 +71,11 @@ class StudentTMixture(EMMixture):
     array([-0.1,  8. ])
     """
 
+    _collapse = (
+        "they have lost their rows, or many of their rows lie at one point, on a line or in a plane, where "
+        "the likelihood has no bound and only reg_covar holds their scale; use fewer components, or a dof of "
+        "your own (the larger it is, the more such rows a component bears)"
+    )
     _params_: StudentTParameters
     _standardizer_: Standardizer
 
@@ -95,23 +92,16 @@ class StudentTMixture(EMMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.covariance_type = covariance_type
         self.dof = dof
-        self.tol = tol
         self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("covariance_type", self.covariance_type, ("full", "diag"))
         if self.dof is not None:
             check_number("dof", self.dof, above=0.0)
-        if self.reg_covar is not None:
-            check_number("reg_covar", self.reg_covar, least=0.0)
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         with _explained_missing():
@@ -178,18 +168,6 @@ class StudentTMixture(EMMixture):
 
     def _squared(self, scale: np.ndarray) -> np.ndarray:
         return scale**2 if self.covariance_type == "diag" else scale[:, None] * scale
-
-    def _warn_fitted(self) -> None:
-        which = np.flatnonzero(self.collapsed_).tolist()
-        if which:
-            warnings.warn(
-                f"components {which} collapsed: they have lost their rows, or many of their rows lie at one "
-                "point, on a line or in a plane, where the likelihood has no bound and only reg_covar holds "
-                "their scale; use fewer components, or a dof of your own (the larger it is, the more such "
-                "rows a component bears)",
-                CollapsedComponentWarning,
-                stacklevel=5,
-            )
 
 
 @contextmanager

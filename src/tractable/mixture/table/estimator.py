@@ -1,7 +1,5 @@
 """Mixtures over the columns of any table."""
 
-import warnings
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -30,7 +28,7 @@ from tractable.data.table_columns import (
 )
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.base import CollapsedComponentWarning, EMMixture
+from tractable.mixture.base import EMMixture
 from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
@@ -54,31 +52,25 @@ class BaseTableMixture(EMMixture):
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
-    n_components: int
     alpha: float
     _columns_: TableColumns
     _encoding_: TableEncoding
 
+    _collapse = (
+        "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
+        "has no bound; use fewer of them or a larger reg_covar"
+    )
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
+    # Parameters that only some of these mixtures have.
+    kinds: Any = None
+    unseen: str = "error"
+    binarize: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, least=0.0)
-        if self._reg_covar() is not None:
-            check_number("reg_covar", self._reg_covar(), least=0.0)
-        check_choice("unseen", self._unseen(), ("error", "missing"))
-
-    def _reg_covar(self) -> float | None:
-        return getattr(self, "reg_covar", None)
-
-    def _unseen(self) -> str:
-        """Return the treatment of categories that were not fitted."""
-        return str(getattr(self, "unseen", "error"))
-
-    def _declared(self) -> Any:
-        """Return the kinds of columns that the user declares."""
-        return None
+        check_choice("unseen", self.unseen, ("error", "missing"))
 
     # Rows
 
@@ -90,11 +82,10 @@ class BaseTableMixture(EMMixture):
             return replace(rows, data=mapped(rows.data, self._row_check()))
         if not hasattr(self, "_columns_"):
             names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, self.n_features_in_, self._declared(), self._default)
-        threshold = self._threshold()
-        if threshold is None:
+            self._columns_ = columns_of(names, self.n_features_in_, self.kinds, self._default)
+        if self.binarize is None:
             return rows
-        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=threshold)))
+        return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         """Return a table as numbers, the categories of frames by their codes."""
@@ -102,17 +93,13 @@ class BaseTableMixture(EMMixture):
             return X
         if reset:
             self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self._columns_, self._unseen())
+        return coded_frame(X, self._columns_, self.unseen)
 
     def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self._declared(), leave)
-
-    def _threshold(self) -> float | None:
-        """Return the threshold above which entries are ones, if there is one."""
-        return getattr(self, "binarize", None)
+        return learn_columns(frame, self.kinds, leave)
 
     def _row_check(self) -> RowCheck:
-        return RowCheck(encoding=self._encoding_, binarize=self._threshold(), unseen=self._unseen())
+        return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
 
     def _events(self, X: Any) -> np.ndarray:
         self._density()
@@ -133,7 +120,7 @@ class BaseTableMixture(EMMixture):
 
     def _standardized_reg_covar(self, encoding: TableEncoding) -> np.ndarray:
         """Return what is added to the variances of standardized columns."""
-        given, scaled = self._reg_covar(), encoding.standardizer[encoding.normal]
+        given, scaled = self.reg_covar, encoding.standardizer[encoding.normal]
         if given is None:  # a constant column is standardized by its rounding errors
             return np.where(scaled.varies, REG_COVAR, 1.0)
         return np.maximum(given * scaled.scale**2, np.finfo(np.float64).eps)
@@ -166,31 +153,9 @@ class BaseTableMixture(EMMixture):
         narrow = (params.variances <= 2.0 * problem.reg_covar) & varies
         self.collapsed_ = narrow.any(axis=1) | (params.weights == 0.0)
 
-    def _warn_fitted(self) -> None:
-        which = np.flatnonzero(self.collapsed_).tolist()
-        if which:
-            warnings.warn(
-                f"components {which} collapsed: they have lost their rows, or their rows have one value of "
-                "a normal column, where the likelihood has no bound; use fewer of them or a larger reg_covar",
-                CollapsedComponentWarning,
-                stacklevel=5,
-            )
-
     # Queries
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean log density of the rows.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-
-        Returns
-        -------
-        float
-        """
         density, rows = self._density(), self._validate_rows(X, None, sample_weight, reset=False)
         if isinstance(rows.data, Source):
             total = rows.data.reduce(LogLikelihood(density=density))
@@ -200,21 +165,12 @@ class BaseTableMixture(EMMixture):
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
 
-        Parameters
-        ----------
-        dims : mapping from column to value, or column names or positions
-            Categories are given as the values they have in the table.
-        values : array of shape (..., len(dims)), optional
-            Leading axes become batch axes of the result; a missing value (NaN, None) is integrated out.
-
-        Returns
-        -------
-        Mixture
-            Of a `Product` over the other columns, in order; categories by their codes, see `categories_`.
+        Categories are given as in the table, and are codes in the result, see `categories_`; a missing value
+        (NaN, None) is integrated out.
         """
         density, given = self._density(), self._columns_.given(dims, values)
         return density.condition({
-            j: self._encoding_.check_values(j, binarized(v, self._threshold())) for j, v in given.items()
+            j: self._encoding_.check_values(j, binarized(v, self.binarize)) for j, v in given.items()
         })  # fmt: skip
 
 
@@ -298,6 +254,8 @@ class TableMixture(BaseTableMixture):
     (np.int64(11), np.int64(0))
     """
 
+    _reads_text = True
+
     def __init__(
         self,
         n_components: int = 1,
@@ -312,22 +270,9 @@ class TableMixture(BaseTableMixture):
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.kinds = kinds
-        self.alpha = alpha
-        self.reg_covar = reg_covar
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.unseen = unseen
-        self.warm_start = warm_start
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.input_tags.categorical = True
-        found.input_tags.string = True
-        return found
+        super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
+        self.kinds, self.unseen = kinds, unseen
+        self.alpha, self.reg_covar = alpha, reg_covar
 
     @property
     def kinds_(self) -> dict[Any, str]:
@@ -337,44 +282,19 @@ class TableMixture(BaseTableMixture):
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each categorical column."""
-        found = {}
-        for j, size in zip(self._encoding_.categorical, self._encoding_.sizes, strict=True):
-            table = self._columns_.categories[j]
-            found[self._columns_.label(int(j))] = tuple(range(size)) if table is None else table
-        return found
+        return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
-        """Draw new rows, as a table like the one that was fitted, and the components they come from.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : None, int, RandomState or Generator
-
-        Returns
-        -------
-        X : frame or array of shape (n_samples, n_features)
-        labels : array of int, shape (n_samples,)
-        """
+        """Draw new rows, as a table like the one that was fitted, and the components they come from."""
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._columns_, codes), labels
 
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 
-        Parameters
-        ----------
-        X : frame or array of shape (n_samples, n_features)
-        n_draws : int, optional
-            Number of tables, with the missing entries of each row drawn jointly from their conditional
-            distribution: multiple imputation, whose spread shows the uncertainty. By default one table, with
-            the mean of numbers (of counts, the nearest whole number) and the most probable category.
-        random_state : None, int, RandomState or Generator
-            Of the draws.
-
-        Returns
-        -------
-        table like X, or a list of `n_draws` of them
+        By default by the mean of numbers (of counts, the nearest whole number) and the most probable
+        category. With `n_draws` a list of so many tables, the missing entries of each row drawn jointly from
+        their conditional distribution: multiple imputation, whose spread shows the uncertainty.
         """
         x = np.asarray(self._events(X), dtype=np.float64)
         mixture = self._density()
@@ -383,7 +303,3 @@ class TableMixture(BaseTableMixture):
         check_number("n_draws", n_draws, least=1, whole=True)
         rng = as_generator(random_state)
         return [filled(X, self._columns_, x, drawn(mixture, x, rng)) for _ in range(n_draws)]
-
-    def _declared(self) -> Any:
-        # A mapping of kinds must not be changed by those who read it.
-        return dict(self.kinds) if isinstance(self.kinds, Mapping) else self.kinds

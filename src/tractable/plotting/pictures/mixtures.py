@@ -9,7 +9,7 @@ from tractable.base import check_fitted
 from tractable.data import is_frame
 from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
-from tractable.mixture.regression.estimator import BaseRegressionMixture
+from tractable.mixture.regression.estimator import MixtureOfRegressors
 from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.plotting.columns import ColumnAxis, check_show, jittered, model_columns, positions_of
 from tractable.plotting.pictures.multivariate import usual_columns
@@ -164,7 +164,7 @@ def _axis(x: Any, column: int) -> ColumnAxis:
 
 @picture.register
 def _regression_mixture(
-    x: BaseRegressionMixture,
+    x: MixtureOfRegressors,
     ax: Any,
     *,
     data: Any = None,
