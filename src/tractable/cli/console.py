@@ -15,23 +15,6 @@ from typing import Annotated, Any, Self
 
 import typer
 
-__all__ = [
-    "FLAG",
-    "INTERRUPTED",
-    "AsJson",
-    "Console",
-    "Data",
-    "Debug",
-    "Quiet",
-    "StepProgress",
-    "abbreviated",
-    "first_line",
-    "open_console",
-    "printable",
-    "shell_list",
-    "split_names",
-]
-
 #: What help shows beside an option that takes no value.
 FLAG = " "
 

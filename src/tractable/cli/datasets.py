@@ -7,8 +7,6 @@ import typer
 
 from tractable.cli.console import AsJson, Debug, Quiet, open_console
 
-__all__ = ["datasets"]
-
 
 def datasets(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One table: what it is.")] = None,

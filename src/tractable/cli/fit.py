@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from tractable.cli.tables import Table
     from tractable.data.columns import Roles
 
-__all__ = ["FitResult", "RequestedColumns", "fit", "fit_table"]
-
 #: Fitted attributes that are printed.
 ATTRIBUTES = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
 

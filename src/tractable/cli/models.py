@@ -10,8 +10,6 @@ import typer
 from tractable import PUBLIC
 from tractable.cli.console import AsJson, Debug, Quiet, open_console
 
-__all__ = ["describe", "make_model", "model_class", "model_classes", "models", "parse_settings"]
-
 #: What users call scikit-learn's types of estimators, in the order of the list.
 KINDS = {
     "regressor": "regression",

@@ -23,8 +23,6 @@ from tractable.value import value
 if TYPE_CHECKING:
     from tractable.cli.tables import Table
 
-__all__ = ["Predicted", "Predictor", "predict", "predict_table", "predictor"]
-
 #: The methods that can be asked for; the default is the first that a model has.
 METHODS = (
     "predict",

@@ -7,8 +7,6 @@ import typer
 
 from tractable.cli.console import AsJson, Debug, Quiet, StepProgress, open_console
 
-__all__ = ["report"]
-
 
 def report(
     data: Annotated[

@@ -18,18 +18,6 @@ from tractable.data.source import Batch, ColumnSource, ForwardingSource, Source,
 from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
 
-__all__ = [
-    "CountedFrames",
-    "CountedRows",
-    "MissingEntries",
-    "Table",
-    "bundled_hint",
-    "check_not_stdin",
-    "check_output",
-    "open_table",
-    "write_tables",
-]
-
 #: Endings of files that can be written.
 ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
 

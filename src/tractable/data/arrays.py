@@ -11,8 +11,6 @@ from tractable.data.blocks import block_rows, tree_sum
 from tractable.data.source import Batch, Source, row_slices
 from tractable.value import replace, value
 
-__all__ = ["ArraySource", "DeviceArraySource", "as_floats"]
-
 #: Kernels of devices use large blocks best.
 DEVICE_BLOCK_BYTES = 2**28
 

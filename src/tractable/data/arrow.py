@@ -10,17 +10,6 @@ from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch
 
-__all__ = [
-    "batch_of",
-    "check_types",
-    "common_dtype",
-    "common_roles",
-    "is_numeric",
-    "targets_of",
-    "text_features",
-    "weights_of",
-]
-
 
 def is_numeric(kind: Any) -> bool:
     """Whether an Arrow type is numeric; a column of nulls alone is one of NaN."""

@@ -9,8 +9,6 @@ import numpy as np
 from tractable.data.progress import progress
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 
-__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "tree_sum"]
-
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
 

@@ -13,17 +13,6 @@ from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Batch, ForwardingSource, Source
 from tractable.value import replace, value
 
-__all__ = [
-    "BatchSource",
-    "as_source",
-    "batch_source",
-    "holds_batches",
-    "is_streamed",
-    "sample_rows",
-    "starter",
-    "triple",
-]
-
 
 def holds_batches(x: Any) -> bool:
     """Whether x is a sequence or stream of batches, and no single table."""

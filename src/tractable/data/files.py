@@ -20,8 +20,6 @@ from tractable.data.names import nearest_file
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.value import value
 
-__all__ = ["CsvSource", "FileSource", "NpySource", "ParquetSource", "expand", "prefetched", "scan"]
-
 T = TypeVar("T")
 
 #: Bytes of text parsed at a time.

@@ -12,8 +12,6 @@ from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch, ColumnSource, row_slices
 from tractable.value import replace, value
 
-__all__ = ["FrameSource", "frame_source", "is_frame"]
-
 FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch"))
 
 

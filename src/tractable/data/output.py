@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["as_json", "check_writable", "replacing"]
-
 
 def check_writable(path: Path, argument: str) -> None:
     """Refuse a path at which no file can be written, before any work."""

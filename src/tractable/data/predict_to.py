@@ -14,8 +14,6 @@ from tractable.data.files import FileSource
 from tractable.data.output import check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
 
-__all__ = ["NAMES", "named_columns", "predict_to"]
-
 #: Names of columns in the file, by method; others have the name of the method.
 NAMES = {"predict": "prediction", "predict_proba": "probability", "score_samples": "score"}
 

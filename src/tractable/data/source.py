@@ -13,20 +13,6 @@ from tractable.data.columns import Roles
 from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
 
-__all__ = [
-    "MAX_BATCH_ROWS",
-    "Batch",
-    "ColumnSource",
-    "Composed",
-    "ForwardingSource",
-    "Prepared",
-    "Source",
-    "Whole",
-    "batch_rows",
-    "mapped",
-    "row_slices",
-]
-
 S = TypeVar("S")
 
 #: No batch has more rows, whatever the file's row groups are.

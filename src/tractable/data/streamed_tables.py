@@ -22,8 +22,6 @@ from tractable.data.table_columns import (
 )
 from tractable.value import replace, value
 
-__all__ = ["CodedSource", "StreamedTables", "streamed_tables"]
-
 
 @value
 class StreamedTables:

@@ -12,21 +12,6 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = [
-    "MISSING",
-    "MOST",
-    "Dialect",
-    "NoRowsError",
-    "TableError",
-    "dates_of",
-    "holds_numbers",
-    "is_text",
-    "numbers_of",
-    "sniffed",
-    "text_type",
-    "trimmed",
-]
-
 
 class TableError(ValueError):
     """An error in a table, in one sentence."""

@@ -22,8 +22,6 @@ from tractable.data.text import (
 )
 from tractable.value import value
 
-__all__ = ["OddEntryError", "TextTable", "UnclosedError", "open_text", "text_blocks"]
-
 #: Bytes read at a time.
 BLOCK_BYTES = 2**21
 

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "make_height_vocabulary_age"]
-
 #: Bins, in years, feet and words.
 AGES = ("≤ 5", "5-10", "10-15", "15-20", "20-25", "≥ 25")
 HEIGHTS = ("≤ 3'", "3'-4'", "4'-5'", "5'-6'", "≥ 6'")

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Table", "load", "names"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:

@@ -15,8 +15,6 @@ from numpy.lib import format as npy
 
 import tractable
 
-__all__ = ["ARRAY_KINDS", "FORMAT_VERSION", "Archive", "pack"]
-
 FORMAT = "tractable"
 FORMAT_VERSION = 1
 MODEL = "model.json"

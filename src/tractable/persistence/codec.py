@@ -20,8 +20,6 @@ from tractable.persistence.names import (
 )
 from tractable.value import parameters
 
-__all__ = ["PLAIN", "decode", "encode", "is_key"]
-
 #: What an object array may hold.
 PLAIN = (str, int, float, bool, type(None))
 _MAX_DEPTH = 100

@@ -7,8 +7,6 @@ from typing import Any
 
 import tractable
 
-__all__ = ["SKLEARN_STATE", "Registry", "is_estimator", "is_fitted_name", "is_value", "name_of"]
-
 #: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
 #: what others are made of.
 _OUTSIDE = frozenset({"base", "cli", "data", "datasets", "persistence", "plotting", "primitives", "testing"})

@@ -10,26 +10,6 @@ from tractable.data import as_source, is_frame
 from tractable.plotting.rows import column_names, columns_by_name
 from tractable.value import value
 
-__all__ = [
-    "INTERVAL",
-    "REGIONS",
-    "ColumnAxis",
-    "check_coverages",
-    "check_show",
-    "check_single",
-    "chosen_columns",
-    "column_axes",
-    "column_labels",
-    "data_columns",
-    "jittered",
-    "model_columns",
-    "named_columns",
-    "positions_of",
-    "resolve_coverages",
-    "rows_from_positions",
-    "two_columns",
-]
-
 #: Probability of the interval of one column, and of the regions of two, when not given.
 INTERVAL, REGIONS = 0.9, (0.5, 0.9, 0.99)
 

@@ -8,17 +8,6 @@ import numpy as np
 from tractable.arrays.namespace import Array, to_numpy
 from tractable.plotting.style import COLOURS, finish, legend_label
 
-__all__ = [
-    "batch_members",
-    "curve_points",
-    "draw_band",
-    "draw_curve",
-    "draw_histogram",
-    "draw_stems",
-    "draw_univariate_batch",
-    "prob_at",
-]
-
 #: More stems than this are drawn as a line.
 MAX_STEMS = 200
 

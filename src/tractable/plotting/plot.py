@@ -13,18 +13,6 @@ from tractable.data import is_frame
 from tractable.plotting.rows import columns_by_name
 from tractable.plotting.style import axes_for, show_literally
 
-__all__ = [
-    "MODULES",
-    "UnknownOptionError",
-    "check_options",
-    "draw",
-    "draw_as",
-    "load_pictures",
-    "picture",
-    "plot",
-    "with_options",
-]
-
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "

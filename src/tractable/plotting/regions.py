@@ -10,16 +10,6 @@ from tractable.plotting.curves import batch_members, draw_histogram, draw_univar
 from tractable.plotting.rows import draw_rows, sampled_rows
 from tractable.plotting.style import COLOURS, finish, title, which_columns
 
-__all__ = [
-    "draw_batch",
-    "draw_density_regions",
-    "draw_regions",
-    "draw_samples",
-    "ellipse_points",
-    "highest_density_level",
-    "mahalanobis_radius",
-]
-
 #: Draws that estimate the densities bounding a region, and draws that are shown as points.
 N_DRAWS, N_SHOWN = 4_000, 1_000
 

@@ -3,19 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = [
-    "COLOURS",
-    "MAX_INSIDE",
-    "axes_for",
-    "finish",
-    "hide_spines",
-    "legend",
-    "legend_label",
-    "show_literally",
-    "title",
-    "which_columns",
-]
-
 #: Okabe and Ito (2008), in the order in which series are drawn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 

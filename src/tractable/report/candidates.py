@@ -12,20 +12,6 @@ from tractable.mixture import MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.value import value
 
-__all__ = [
-    "Candidate",
-    "Learn",
-    "LogTransformed",
-    "Predict",
-    "classifiers",
-    "encoder",
-    "is_skewed",
-    "log_regressors",
-    "point_prediction",
-    "regressors",
-    "skewed_columns",
-]
-
 #: The least probability of a class, so that log scores are finite.
 MIN_PROBABILITY = 1e-15
 

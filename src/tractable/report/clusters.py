@@ -21,8 +21,6 @@ from tractable.report.page import MARKERS, MAX_POINTS, MAX_VECTOR, Grid, Picture
 from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
 
-__all__ = ["section", "separating_pair", "why_not"]
-
 #: Columns that are named as distinguishing a cluster, at most.
 MAX_NAMED = 3
 

@@ -14,8 +14,6 @@ from tractable.report.rows import deduplicated, listed, sampled
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["Reversal", "picture_of_pair", "picture_of_strengths", "reversals", "section"]
-
 #: Pairs in the table, pairs with a picture, and columns in the matrix of all pairs.
 MAX_ROWS, MAX_PICTURES, MAX_COLUMNS = 15, 6, 30
 

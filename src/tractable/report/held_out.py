@@ -12,8 +12,6 @@ from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_ro
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["HeldOut", "Importance", "ModelRows", "compared", "folds", "held_out", "importances", "model_rows"]
-
 #: Folds of the cross-validation.
 N_FOLDS = 5
 

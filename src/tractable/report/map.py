@@ -34,8 +34,6 @@ from tractable.report.table import Table
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["PrincipalAxes", "chance_variance", "filled", "principal_axes", "section", "why_not"]
-
 #: Rows and columns of the map, at most.
 MAX_ROWS, MAX_COLUMNS = 5_000, 60
 

@@ -13,15 +13,6 @@ from tractable.report.table import Table
 from tractable.selection import select_components
 from tractable.value import value
 
-__all__ = [
-    "MAX_COMPONENTS",
-    "FittedMixtures",
-    "Membership",
-    "fitted_mixtures",
-    "membership",
-    "why_no_mixture",
-]
-
 #: Rows that mixtures are fitted to, at most; clusters and outliers are of all rows.
 MAX_ROWS = 2_000
 

@@ -35,8 +35,6 @@ from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.table import Table
 from tractable.value import replace
 
-__all__ = ["dominant_rows", "section"]
-
 #: Standard errors from which a difference is clear.
 CLEAR = 2.0
 

@@ -9,16 +9,6 @@ from tractable.report.rows import deduplicated
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = [
-    "Pair",
-    "coded",
-    "correlation_interval",
-    "information",
-    "informative_columns",
-    "pairs_of",
-    "pairwise_dependence",
-]
-
 #: Bins of a number, and categories with a bin of their own.
 MAX_BINS, MAX_LEVELS = 8, 12
 

@@ -14,8 +14,6 @@ from tractable.report.rows import code_head, imports_for, listed, sampled, unuse
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["N_DRAWS", "OutlierScores", "UnexpectedEntry", "outlier_scores", "section", "unexpected_entries"]
-
 #: Rows in the table, those of the lowest density.
 MAX_LISTED = 8
 

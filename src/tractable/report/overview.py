@@ -11,8 +11,6 @@ from tractable.report.page import Grid, Picture, Section, canvas, picture_of, sh
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
 from tractable.report.table import MAX_DISTINCT, Column, Table
 
-__all__ = ["density_of", "section", "view_limits"]
-
 #: Columns with a picture, and columns that are named in a sentence.
 MAX_PICTURES, FEW = 24, 4
 

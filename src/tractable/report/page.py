@@ -14,20 +14,6 @@ from typing import Any
 from tractable.plotting.style import show_literally
 from tractable.value import value
 
-__all__ = [
-    "MARKERS",
-    "MAX_BYTES",
-    "MAX_POINTS",
-    "MAX_VECTOR",
-    "Grid",
-    "Picture",
-    "Section",
-    "canvas",
-    "page",
-    "picture_of",
-    "shortened",
-]
-
 #: Markers of groups of rows, beside their colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.data.names import clean_names, nearest_file, number_of
-from tractable.data.text import Dialect, is_text, sniffed
+from tractable.data.text import Dialect, TableError, is_text, sniffed
 from tractable.data.text_table import UnclosedError, text_blocks
 from tractable.report.mutual_information import informative_columns
 from tractable.report.rows import listed
-from tractable.report.table import ColumnCounts, Table, TableError, classified_column, unknown_column
+from tractable.report.table import ColumnCounts, Table, classified_column, unknown_column
 from tractable.value import replace
-
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "RowSample", "collect_table", "read_table", "table_of"]
 
 #: Rows in memory and columns, at most.
 MAX_ROWS, MAX_COLUMNS = 20_000, 100

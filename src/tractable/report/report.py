@@ -10,12 +10,11 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
+from tractable.data.text import TableError
 from tractable.report.page import Section, page
 from tractable.report.reading import Progress, read_table, table_of
-from tractable.report.table import Table, TableError
+from tractable.report.table import Table
 from tractable.value import parameters, value
-
-__all__ = ["SECTIONS", "ReportSummary", "make_report"]
 
 #: The sections in order, with the text of the progress: each is a module with `section(table, *, target=None,
 #: rng)`, which returns a Section, or None if there is too little data; `why_not(table, target)` says why.

@@ -10,22 +10,6 @@ from tractable.data.names import number_of
 from tractable.report.table import Table
 from tractable.value import replace, value
 
-__all__ = [
-    "ChosenRows",
-    "chosen_rows",
-    "code_head",
-    "copied_rows",
-    "deduplicated",
-    "deduplicated_rows",
-    "duplicate_mask",
-    "equal_rows",
-    "imports_for",
-    "listed",
-    "sampled",
-    "unused_note",
-    "without_rescaled",
-]
-
 #: Columns of more categories than this are left out.
 MAX_LEVELS = 20
 

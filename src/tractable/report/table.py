@@ -12,17 +12,6 @@ from tractable.data.names import number_of
 from tractable.data.text import TableError, dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.value import value
 
-__all__ = [
-    "KINDS",
-    "MAX_DISTINCT",
-    "Column",
-    "ColumnCounts",
-    "Table",
-    "TableError",
-    "classified_column",
-    "unknown_column",
-]
-
 #: The kinds of columns.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
 

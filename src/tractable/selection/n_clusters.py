@@ -13,8 +13,6 @@ from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, sil
 from tractable.mixture.selection import RULES, NumberOfClusters
 from tractable.statistics import Moments
 
-__all__ = ["gap_statistic", "select_n_clusters"]
-
 INDICES = {
     "calinski_harabasz": calinski_harabasz_score,
     "silhouette": silhouette_score,

@@ -11,8 +11,6 @@ from tractable.arrays.random import as_generator
 from tractable.testing.assertions import laws_above
 from tractable.value import value
 
-__all__ = ["ARRAY_LAWS", "ArrayFunction", "check_array_function"]
-
 
 @value
 class ArrayFunction:

@@ -8,26 +8,6 @@ import numpy as np
 
 from tractable.value import parameters
 
-__all__ = [
-    "SIGMAS",
-    "Law",
-    "assert_frozen",
-    "assert_mean",
-    "assert_same_matrix",
-    "at",
-    "correlations",
-    "each",
-    "flat",
-    "largest_ks_distance",
-    "laws_above",
-    "length",
-    "parts",
-    "refused",
-    "rounding_error",
-    "shapes",
-    "standardized",
-]
-
 
 def refused(call: Callable[[], Any], named: str) -> None:
     """Raise AssertionError unless the call raises a ValueError that names the argument."""

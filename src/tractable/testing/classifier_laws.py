@@ -10,8 +10,6 @@ import numpy as np
 from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import N_COLUMNS, cloned, learn, quiet, refusal
 
-__all__ = ["CLASSIFIER_LAWS"]
-
 #: Labels in whose order the codes 0, 1, 2 stand.
 WORDS = np.array(["ash", "birch", "cedar"])
 

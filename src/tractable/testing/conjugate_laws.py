@@ -23,14 +23,6 @@ from tractable.testing.assertions import (
 )
 from tractable.value import parameters, replace
 
-__all__ = [
-    "CONJUGATE_LAWS",
-    "assert_same_posterior",
-    "check_conjugate_model",
-    "predictive_by_ratio",
-    "rows_of",
-]
-
 
 def assert_same_posterior(a: Any, b: Any, rng: np.random.Generator) -> None:
     """Raise unless two models are of one type and have the same prior."""

@@ -19,8 +19,6 @@ from tractable.testing.assertions import (
 )
 from tractable.value import parameters, replace
 
-__all__ = ["COVARIANCE_LAWS", "check_covariance"]
-
 
 def dense_is_symmetric_positive_definite(c: Any, rng: np.random.Generator) -> None:
     """Σ = Σᵀ, with positive eigenvalues, of the declared shape."""

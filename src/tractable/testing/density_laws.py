@@ -8,8 +8,6 @@ import numpy as np
 
 from tractable.testing.assertions import SIGMAS, assert_mean, flat, laws_above
 
-__all__ = ["DENSITY_LAWS", "just_below", "survival_falls_by_prob", "total_mass"]
-
 
 def density_integrates_to_one(d: Any, rng: np.random.Generator) -> None:
     """∫ p(x) dx = 1, or Σ p(x) = 1: numbers, and pairs of any size, by quadrature over the support."""

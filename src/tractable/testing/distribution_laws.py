@@ -31,8 +31,6 @@ from tractable.testing.assertions import (
 from tractable.testing.density_laws import DENSITY_LAWS, survival_falls_by_prob
 from tractable.value import parameters, replace
 
-__all__ = ["DISTRIBUTION_LAWS", "SAMPLE_LAWS", "VALUE_LAWS", "check_distribution"]
-
 VOCABULARY = (
     *("log_prob", "prob", "sample", "entropy", "kl_divergence", "mean", "variance", "stddev", "mode"),
     *("batch_shape", "event_shape", "support", "discrete"),

@@ -10,8 +10,6 @@ from tractable.engines import em
 from tractable.testing.assertions import laws_above
 from tractable.value import value
 
-__all__ = ["EM_LAWS", "EMProblem", "check_em"]
-
 
 @value
 class EMProblem:

@@ -15,25 +15,6 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.testing.assertions import Law, laws_above, refused
 
-__all__ = [
-    "ESTIMATOR_LAWS",
-    "N_COLUMNS",
-    "N_ROWS",
-    "ONE_PASS_LAWS",
-    "PREDICTIVE_LAWS",
-    "SEVERAL_PASS_LAWS",
-    "STREAMING_LAWS",
-    "answers",
-    "assert_close",
-    "assert_same_answers",
-    "check_estimator",
-    "cloned",
-    "example",
-    "learn",
-    "quiet",
-    "refusal",
-]
-
 N_ROWS, N_COLUMNS = 60, 3
 
 

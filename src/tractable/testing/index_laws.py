@@ -13,16 +13,6 @@ from tractable.spatial import Brute, Index, neighbor_graph, recall
 from tractable.testing.assertions import laws_above, refused
 from tractable.value import parameters, replace
 
-__all__ = [
-    "APPROXIMATE_INDEX_LAWS",
-    "EXACT_INDEX_LAWS",
-    "INDEX_LAWS",
-    "assert_identical",
-    "check_approximate_index",
-    "check_index",
-    "lattice",
-]
-
 Maker = Callable[[Any], Any]
 
 

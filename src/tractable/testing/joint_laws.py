@@ -7,8 +7,6 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.testing.assertions import assert_mean, assert_same_matrix, laws_above, rounding_error
 
-__all__ = ["GAUSSIAN_LAWS", "JOINT_LAWS", "PRODUCT_LAWS", "check_gaussian", "check_joint", "check_product"]
-
 
 def chain_rule_holds_for_columns(d: Any, rng: np.random.Generator) -> None:
     """The chain rule, log p(x) = log p(x_g) + log p(x_r | x_g), for every column g."""

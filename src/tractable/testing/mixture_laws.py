@@ -8,8 +8,6 @@ from tractable.arrays.random import as_generator
 from tractable.testing.assertions import assert_mean, laws_above, standardized
 from tractable.value import parameters, replace
 
-__all__ = ["MIXTURE_LAWS", "check_mixture"]
-
 
 def density_is_the_weighted_sum(d: Any, rng: np.random.Generator) -> None:
     """The density is the sum of the components', each times its weight."""

@@ -11,8 +11,6 @@ from tractable.persistence import load, save
 from tractable.persistence.names import is_estimator, is_value
 from tractable.value import parameters
 
-__all__ = ["PERSISTENCE_LAWS", "check_persistence", "saving_is_deterministic", "survives_saving"]
-
 
 def survives_saving(instance: Any, rng: np.random.Generator) -> None:
     """``load(save(x))`` has the class, the parameters and the attributes of x, bit by bit."""

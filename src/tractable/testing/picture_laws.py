@@ -12,8 +12,6 @@ from tractable.plotting import plot
 from tractable.testing.assertions import laws_above
 from tractable.value import value
 
-__all__ = ["PICTURE_LAWS", "Picture", "check_picture"]
-
 
 @value
 class Picture:

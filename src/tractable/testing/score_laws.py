@@ -9,8 +9,6 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.testing.assertions import laws_above, refused
 
-__all__ = ["CLUSTER_SCORE_LAWS", "CROSS_VALIDATION_LAWS", "check_cluster_score"]
-
 Score = Callable[..., float]
 
 

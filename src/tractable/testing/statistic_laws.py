@@ -11,8 +11,6 @@ from tractable.arrays.random import as_generator
 from tractable.testing.assertions import laws_above, refused
 from tractable.value import value
 
-__all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
-
 
 def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return rng.standard_normal(shape) + 2.0

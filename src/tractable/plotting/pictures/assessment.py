@@ -10,8 +10,6 @@ from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, 
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, finish
 
-__all__: list[str] = []
-
 #: Cells of more classes than this have no numbers but a colour scale.
 MAX_NUMBERED = 12
 

@@ -12,8 +12,6 @@ from tractable.plotting.plot import draw, picture
 from tractable.plotting.rows import draw_rows, sampled_rows
 from tractable.plotting.style import COLOURS, finish, legend
 
-__all__ = ["draw_bars"]
-
 #: The corners of the triangle, at each of which one of three probabilities is 1.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 

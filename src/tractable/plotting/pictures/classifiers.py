@@ -31,8 +31,6 @@ from tractable.plotting.rows import (
 )
 from tractable.plotting.style import COLOURS, MAX_INSIDE, finish, legend_label, title
 
-__all__ = ["class_colour", "class_dashes", "class_marker"]
-
 #: Probabilities whose contours are drawn, and cells along each side of the image of the regions.
 LEVELS, N_CELLS = (0.75, 0.9, 0.99), 200
 

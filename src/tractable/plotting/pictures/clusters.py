@@ -15,8 +15,6 @@ from tractable.plotting.plot import picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, sample_note, with_column_names
 from tractable.plotting.style import COLOURS, finish, hide_spines
 
-__all__: list[str] = []
-
 #: Points along each side of the image of the cells.
 N_CELLS = 400
 

@@ -17,9 +17,6 @@ from tractable.plotting.plot import draw, picture, with_options
 from tractable.plotting.regions import draw_regions, ellipse_points, highest_density_level, mahalanobis_radius
 from tractable.plotting.style import COLOURS, finish, legend_label, title, which_columns
 
-__all__: list[str] = []
-
-
 #: What `show` may be.
 SHOWN = ("parameter", "predictive")
 

@@ -39,8 +39,6 @@ from tractable.plotting.rows import (
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
 from tractable.smoothing import BandwidthSearch
 
-__all__ = ["draw_estimate"]
-
 #: Probabilities of the regions of a kernel density when not given.
 COVERAGES = (0.5, 0.9)
 

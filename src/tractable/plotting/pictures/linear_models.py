@@ -13,9 +13,6 @@ from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
 from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
 
-__all__: list[str] = []
-
-
 #: Columns with a colour and a name; the others are drawn in grey.
 NAMED = 7
 

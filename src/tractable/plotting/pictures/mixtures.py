@@ -29,8 +29,6 @@ from tractable.plotting.rows import (
 )
 from tractable.plotting.style import COLOURS, finish
 
-__all__: list[str] = []
-
 #: What `show` may be, of mixtures of rows and of mixtures of regressions.
 SHOWN, SHOWN_REGRESSION = ("density", "objective", "responsibilities"), ("density", "objective")
 

@@ -40,8 +40,6 @@ from tractable.plotting.rows import draw_rows
 from tractable.plotting.style import COLOURS, finish, title, which_columns
 from tractable.smoothing import check_window
 
-__all__ = ["usual_columns"]
-
 #: Probabilities of the regions of smoothed samples when not given.
 SMOOTHED_REGIONS = (0.5, 0.9)
 

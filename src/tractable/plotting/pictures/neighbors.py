@@ -13,8 +13,6 @@ from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_
 from tractable.spatial import Brute, Index, KDTree, SearchReport
 from tractable.spatial.hyperplane_index import HyperplaneIndex, leaf_polygons
 
-__all__: list[str] = []
-
 #: Neighbours of more rows than this are not linked by lines.
 MAX_LINKED = 400
 

@@ -15,9 +15,6 @@ from tractable.plotting.pictures.density import draw_estimate
 from tractable.plotting.pictures.regression import draw_coefficients
 from tractable.plotting.plot import check_options, draw, draw_as, load_pictures, picture, with_options
 
-__all__: list[str] = []
-
-
 #: The label of a density of transformed rows.
 DENSITY = "density, as transformed"
 

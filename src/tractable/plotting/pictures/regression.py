@@ -18,8 +18,6 @@ from tractable.plotting.rows import (
 )
 from tractable.plotting.style import COLOURS, finish, legend_label, title
 
-__all__ = ["draw_coefficients", "draw_predicted"]
-
 #: Intervals of more rows than this are drawn as one band.
 MAX_BARS = 300
 

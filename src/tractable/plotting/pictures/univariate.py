@@ -19,8 +19,6 @@ from tractable.plotting.plot import picture
 from tractable.plotting.regions import draw_regions, highest_density_level
 from tractable.plotting.style import COLOURS, finish
 
-__all__: list[str] = []
-
 
 @picture.register
 def _univariate(
