@@ -92,11 +92,11 @@ def predict(
             console.note(table.notes)
             if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
                 raise ValueError(f"--output: {output} is a file that is being read")
-            kept = tuple(table.types) if keep == "all" else split_names(keep or "")
-            table.check(kept, "--keep")
+            copied = tuple(table.types) if keep == "all" else split_names(keep or "")
+            table.check(copied, "--keep")
             label = f"predicting {data} by {name}"
             step(label)
-            done = predict_table(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
+            done = predict_table(ask, table, copied, output, lambda rows: step(f"{label}: {rows:,} rows"))
         if done.incomplete:
             console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
         found = {
@@ -203,16 +203,16 @@ class Predicted:
 
 
 def predict_table(
-    ask: Predictor, table: "Table", kept: tuple[str, ...], output: Path, progress: Callable[[int], None]
+    ask: Predictor, table: "Table", copied: tuple[str, ...], output: Path, progress: Callable[[int], None]
 ) -> Predicted:
-    """Write the predictions of every row, with the columns `kept`; `progress` is called with their number."""
+    """Write the predictions of every row, and the columns `copied`; `progress` is told the number of rows."""
     needed = _needed_columns(ask.model, table)
     if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
         raise ValueError(
             f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
         )
-    return _TableWriter(ask, table, needed, kept, progress).write(output)
+    return _TableWriter(ask, table, needed, copied, progress).write(output)
 
 
 def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
@@ -229,12 +229,12 @@ def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
 
 
 class _TableWriter:
-    """Writes the kept columns and the predictions of a table, block by block."""
+    """Writes the copied columns and the predictions of a table, block by block."""
 
     def __init__(
-        self, ask: Predictor, table: "Table", needed: tuple[str, ...], kept: tuple[str, ...], progress: Any
+        self, ask: Predictor, table: "Table", needed: tuple[str, ...], copied: tuple[str, ...], progress: Any
     ) -> None:
-        self.ask, self.table, self.needed, self.kept, self.progress = ask, table, needed, kept, progress
+        self.ask, self.table, self.needed, self.copied, self.progress = ask, table, needed, copied, progress
         self.columns: tuple[str, ...] = ()
         self.done = self.incomplete = 0
 
@@ -259,7 +259,7 @@ class _TableWriter:
             yield made
 
     def _blocks(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Iterate over the kept columns and the features of blocks of rows."""
+        """Iterate over the copied columns and the features of blocks of rows."""
         if not self.table.types:
             from tractable.cli.tables import CountedRows
             from tractable.data.columns import Roles
@@ -268,9 +268,10 @@ class _TableWriter:
             rows = CountedRows(self.table.source(Roles(features=())), drop=False, **options)
             yield from (({}, block.X) for block in rows.blocks())
             return
-        read = tuple(dict.fromkeys((*self.needed, *self.kept)))
+        read = tuple(dict.fromkeys((*self.needed, *self.copied)))
         for part in self.table.blocks(read):
-            yield {name: part.column(name) for name in self.kept}, part.select(list(self.needed)).to_pandas()
+            beside = {name: part.column(name) for name in self.copied}
+            yield beside, part.select(list(self.needed)).to_pandas()
 
     def _predictions(self, X: Any) -> dict[str, Any]:
         """Return the predictions, null for rows with missing entries that the model does not take."""

@@ -40,11 +40,11 @@ class OddEntryError(TableError):
 def text_blocks(
     path: Path,
     dialect: Dialect,
-    kept: Sequence[int],
+    positions: Sequence[int],
     bad: Counter[str] | None = None,
     types: Mapping[int, Any] | None = None,
 ) -> Generator[Any]:
-    """Yield the rows of the columns at positions `kept` as Arrow record batches, named by these positions.
+    """Yield the rows of the columns at some positions as Arrow record batches, named by these positions.
 
     Columns have the given Arrow `types`, else text; texts that stand for a missing entry are null. Lines that
     have more or fewer fields than the first are left out and counted as "lines" in `bad`; without it they are
@@ -63,7 +63,7 @@ def text_blocks(
         return "skip"
 
     plain = [str(j) for j in range(len(dialect.names))]  # names may be doubled, positions are not
-    wanted = {plain[j]: (types or {}).get(j, pa.string()) for j in kept}
+    wanted = {plain[j]: (types or {}).get(j, pa.string()) for j in positions}
     utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
     with (
         _explained(path, dialect, uneven),

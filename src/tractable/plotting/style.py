@@ -25,9 +25,22 @@ def axes_for(ax: Any) -> Any:
     return plt.subplots(figsize=(6.0, 4.2), layout="constrained")[1]
 
 
-def finish(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "", **properties: Any) -> Any:
-    """Set labels and limits of the axes, hide two spines, add the :func:`legend`, and return the axes."""
-    ax.set(**properties)
+def finish(
+    ax: Any,
+    *,
+    boxed: bool = False,
+    beside: bool = False,
+    head: str = "",
+    whole_numbers: bool = False,
+    **labels: Any,
+) -> Any:
+    """Set labels and limits of the axes, hide two spines, add the :func:`legend`, and return the axes.
+
+    With `whole_numbers`, the ticks of the horizontal axis are whole numbers.
+    """
+    ax.set(**labels)
+    if whole_numbers:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     hide_spines(ax)
     legend(ax, boxed=boxed, beside=beside, head=head)
     return ax

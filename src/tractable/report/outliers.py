@@ -231,8 +231,8 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     )
 
 
-def _once_in(share: float) -> str:
-    return f"one in {1.0 / share:,.0f}"
+def _once_in(probability: float) -> str:
+    return f"one in {1.0 / probability:,.0f}"
 
 
 def _shown(entry: Any) -> str:

@@ -287,17 +287,17 @@ def _parquet_names(path: Path) -> tuple[list[str], int]:
         raise TableError(f"{path} cannot be read as Parquet: {reason}") from None
 
 
-def _parquet_blocks(path: Path, kept: list[int]) -> Iterator[Any]:
-    """Iterate over blocks of the columns at positions `kept`."""
+def _parquet_blocks(path: Path, columns_read: list[int]) -> Iterator[Any]:
+    """Iterate over blocks of the columns at positions `columns_read`."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        names = [file.schema_arrow.names[j] for j in kept]
+        names = [file.schema_arrow.names[j] for j in columns_read]
         rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
         for batch in file.iter_batches(batch_size=rows, columns=names):
             arrays = [batch.column(name) for name in names]
-            yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in kept])
+            yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in columns_read])
 
 
 def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
@@ -458,8 +458,8 @@ def collect_table(
     )
 
 
-def _sample_note(kept: RowSample) -> list[str]:
-    if kept.n_kept == kept.n_seen:
+def _sample_note(sample: RowSample) -> list[str]:
+    if sample.n_kept == sample.n_seen:
         return []
-    counted = f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over"
-    return [f"{counted} all of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]
+    counted = f"The table has {sample.n_seen:,} rows. Missing entries, ranges and categories are counted over"
+    return [f"{counted} all of them; all else is worked out from {sample.n_kept:,} rows, chosen at random."]

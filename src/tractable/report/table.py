@@ -233,17 +233,19 @@ class ColumnCounts:
         self.odd.update(str(entry)[:40] for entry in rest.slice(0, 20).to_pylist())
 
 
-def classified_column(name: str, counted: ColumnCounts, kept: Any, decimal: str = ".") -> tuple[Column, Any]:
+def classified_column(
+    name: str, counted: ColumnCounts, entries: Any, decimal: str = "."
+) -> tuple[Column, Any]:
     """Return a column with its kind, and its entries as a pandas series of the type of that kind.
 
-    `kept` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
+    `entries` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
     """
     import pandas as pd
     from pyarrow import types
 
-    texts = trimmed(kept) if is_text(kept.type) else kept
-    if types.is_temporal(kept.type) and not types.is_duration(kept.type):
-        dates = pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce", utc=True)
+    texts = trimmed(entries) if is_text(entries.type) else entries
+    if types.is_temporal(entries.type) and not types.is_duration(entries.type):
+        dates = pd.to_datetime(pd.Series(entries.to_pandas()), errors="coerce", utc=True)
         return _date(name, counted, dates.dt.tz_localize(None))
     kind, note = _kind(name, counted, texts)
     if kind == "number":

@@ -36,7 +36,7 @@ def _arrays(result: Any) -> Iterator[Array]:
         yield result
 
 
-def answer_stays_in_the_library(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def results_are_of_the_same_library(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Arrays come back as arrays of the same library, on the same device."""
     given = instance.arguments(rng)
     for array in _arrays(instance.function(*given)):
@@ -49,7 +49,7 @@ def answer_stays_in_the_library(instance: ArrayFunction, rng: np.random.Generato
         assert device(array) == device(given[0]), f"{device(array)} is not {device(given[0])}"
 
 
-def precision_is_kept(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def precision_is_preserved(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Float32 gives float32 and float64 gives float64; truth values stay truth values."""
     for dtype in (np.float32, np.float64):
         given = instance.arguments(rng, dtype)
@@ -68,7 +68,7 @@ def arguments_are_left_alone(instance: ArrayFunction, rng: np.random.Generator) 
         assert np.array_equal(to_numpy(x), kept), "an argument was changed"
 
 
-def answer_is_that_of_numpy(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def results_are_those_of_numpy(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Every library gives NumPy's answer."""
     drawn = instance.draw(rng)
     theirs = _arrays(instance.function(*[instance.asarray(x) for x in drawn]))

@@ -61,7 +61,7 @@ def rows_are_searched_alone(make: Maker, rng: np.random.Generator) -> None:
         assert_identical(index.query_radius(x[row : row + 1], 0.5)[0], reach[row])
 
 
-def an_empty_query_has_an_empty_answer(make: Maker, rng: np.random.Generator) -> None:
+def an_empty_query_has_an_empty_result(make: Maker, rng: np.random.Generator) -> None:
     """No rows, no neighbours: of the right shape."""
     index = make(rng.standard_normal((30, 3)))
     distances, indices, report = index.query(np.empty((0, 3)), 5, report=True)
@@ -254,7 +254,7 @@ def another_order_of_points_is_another_name(make: Maker, rng: np.random.Generato
     np.testing.assert_array_equal(order[renamed][apart], indices[apart])
 
 
-def units_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
+def scale_does_not_matter(make: Maker, rng: np.random.Generator) -> None:
     """Points and rows 1e100 or 1e-100 times as large are found as well."""
     points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
     for scale in (1e100, 1e-100):
@@ -368,7 +368,7 @@ def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
     assert share == 1.0 or not back.exact, "a tree that is marked exact is not"
 
 
-def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -> None:
+def seeds_and_threads_determine_the_result(make: Maker, rng: np.random.Generator) -> None:
     """The same seed gives the same index and graph; threads change nothing."""
     points = rng.standard_normal((700, 3))
     index, again = make(points), make(points)

@@ -34,7 +34,7 @@ def location_does_not_matter(score: Score, rng: np.random.Generator) -> None:
     _same(score(X, labels), score(X + 2.0**27, labels))
 
 
-def units_do_not_matter(score: Score, rng: np.random.Generator) -> None:
+def scale_does_not_matter(score: Score, rng: np.random.Generator) -> None:
     """The score is a ratio of distances, however large or small."""
     X, labels = _clusters(rng)
     for scale in (1e-100, 3.0, 1e100):

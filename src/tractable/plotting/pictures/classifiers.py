@@ -155,10 +155,10 @@ def _draw(
 
     over = None if rows is None else rows[:, columns]
     if len(columns) == 1:
-        _draw_line(x, ax, evaluate, shown[0], labels, over, codes, low[0], high[0])
+        _draw_along_one(x, ax, evaluate, shown[0], labels, over, codes, low[0], high[0])
     else:
         levels = LEVELS if levels is None else levels
-        _draw_plane(x, ax, evaluate, shown, labels, over, codes, low, high, levels, n_cells)
+        _draw_over_two(x, ax, evaluate, shown, labels, over, codes, low, high, levels, n_cells)
     others = [name for j, name in enumerate(names) if j not in columns]
     if others:
         which = others[0] if len(others) == 1 else f"the {len(others)} other columns"
@@ -166,7 +166,7 @@ def _draw(
     return ax
 
 
-def _draw_plane(
+def _draw_over_two(
     x: Any,
     ax: Any,
     evaluate: Evaluate,
@@ -192,7 +192,7 @@ def _draw_plane(
         axis.label_ticks(drawn)
 
 
-def _draw_line(
+def _draw_along_one(
     x: Any,
     ax: Any,
     evaluate: Evaluate,

@@ -164,9 +164,12 @@ def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> An
     best = x.choices[name]
     at = x.n_clusters == best
     ax.plot(best, heights[at][0], "o", ms=10, mfc="none", mew=1.5, color=COLOURS[5], label=f"K = {best}")
-    ax.set(xlabel="number of clusters", ylabel=NAMES[name] + (" (± 1 s.e.)" if name == "gap" else ""))
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(
+        ax,
+        whole_numbers=True,
+        xlabel="number of clusters",
+        ylabel=NAMES[name] + (" (± 1 s.e.)" if name == "gap" else ""),
+    )
 
 
 @picture.register
@@ -183,9 +186,9 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
     i, j = x.place(name)
     label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
-    ax.set(xlabel="number of components", ylabel=f"{name.upper()}, lower is better")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(
+        ax, whole_numbers=True, xlabel="number of components", ylabel=f"{name.upper()}, lower is better"
+    )
 
 
 def _draw_line(

@@ -63,9 +63,7 @@ def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
     end = f"{'' if x.converged_ else 'not '}converged after {steps[-1]}"
     ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=end)
-    ax.set(xlabel="iteration of EM", ylabel="objective per row")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(ax, whole_numbers=True, xlabel="iteration of EM", ylabel="objective per row")
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
