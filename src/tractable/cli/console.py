@@ -9,8 +9,9 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, Self
 
 import typer
@@ -136,6 +137,25 @@ def open_console(*, as_json: bool = False, quiet: bool = False, debug: bool = Fa
             raise
         console.error(_reason(error))
         raise typer.Exit(1) from None
+
+
+def with_console(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that runs with a console, and has the options --json, --quiet and --debug too."""
+
+    def command(*, as_json: bool, quiet: bool, debug: bool, **options: Any) -> None:
+        with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+            run(console, **options)
+
+    _, *own = signature(run).parameters.values()
+    output = {"as_json": AsJson, "quiet": Quiet, "debug": Debug}
+    added = (
+        Parameter(n, Parameter.KEYWORD_ONLY, default=False, annotation=kind) for n, kind in output.items()
+    )
+    whole = Signature([*own, *added])
+    made: Any = command
+    made.__name__, made.__doc__, made.__signature__ = run.__name__, run.__doc__, whole
+    made.__annotations__ = {name: parameter.annotation for name, parameter in whole.parameters.items()}
+    return command
 
 
 def _reason(error: Exception) -> str:

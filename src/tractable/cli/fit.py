@@ -10,15 +10,12 @@ import typer
 from tractable.cli.console import (
     FLAG,
     INTERRUPTED,
-    AsJson,
     Console,
     Data,
-    Debug,
-    Quiet,
     abbreviated,
-    open_console,
     shell_list,
     split_names,
+    with_console,
 )
 from tractable.value import replace, value
 
@@ -36,7 +33,9 @@ HELD_BYTES = 2**24
 SINGLE_SWEEP = "exact in one pass"
 
 
+@with_console
 def fit(
+    console: Console,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model; `tractable models` lists them.")],
     data: Data,
     save: Annotated[
@@ -65,9 +64,6 @@ def fit(
             "--drop-missing", metavar=FLAG, help="Leave out rows with entries missing that the model needs."
         ),
     ] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Fit MODEL to DATA and save it.
 
@@ -81,30 +77,29 @@ def fit(
 
       tractable fit BayesianRidge 'trips/*.parquet' -t fare -s fare.tractable
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        from tractable.cli.models import make_model
-        from tractable.cli.tables import open_table
-        from tractable.data.output import check_writable
+    from tractable.cli.models import make_model
+    from tractable.cli.tables import open_table
+    from tractable.data.output import check_writable
 
-        check_writable(save, "--save")
-        console.progress(f"fitting {model} to {data} …")
-        table = open_table(data)
-        console.note(table.notes)
-        if save.resolve() in [path.resolve() for path in table.paths]:
-            raise ValueError(f"--save: {save} is a file that is being read")
-        requested = RequestedColumns(
-            target=target,
-            weight=weight,
-            features=None if features is None else split_names(features),
-            drop_missing=drop_missing,
-        )
-        began = time.monotonic()
-        result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
-        if target is not None and result.target is None:
-            console.warn(f"{model} predicts no column: {target} is left out")
-        _save(console, result, save, time.monotonic() - began)
-        if result.interrupted:
-            raise typer.Exit(INTERRUPTED)
+    check_writable(save, "--save")
+    console.progress(f"fitting {model} to {data} …")
+    table = open_table(data)
+    console.note(table.notes)
+    if save.resolve() in [path.resolve() for path in table.paths]:
+        raise ValueError(f"--save: {save} is a file that is being read")
+    requested = RequestedColumns(
+        target=target,
+        weight=weight,
+        features=None if features is None else split_names(features),
+        drop_missing=drop_missing,
+    )
+    began = time.monotonic()
+    result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
+    if target is not None and result.target is None:
+        console.warn(f"{model} predicts no column: {target} is left out")
+    _save(console, result, save, time.monotonic() - began)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tractable.cli.console import (
-    FLAG,
-    AsJson,
-    Data,
-    Debug,
-    Quiet,
-    StepProgress,
-    abbreviated,
-    open_console,
-    split_names,
-)
+from tractable.cli.console import FLAG, Console, Data, StepProgress, abbreviated, split_names, with_console
 from tractable.value import value
 
 if TYPE_CHECKING:
@@ -37,7 +27,9 @@ METHODS = (
 )
 
 
+@with_console
 def predict(
+    console: Console,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tractable fit` saved.")],
     data: Data,
     output: Annotated[
@@ -62,9 +54,6 @@ def predict(
         str | None,
         typer.Option("--keep", metavar="A,B,…", help="Columns of DATA to carry along; `all` for every one."),
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write the predictions for every row of DATA, in the order of its rows.
 
@@ -78,37 +67,36 @@ def predict(
 
       tractable predict m.tractable rows.csv -o out.csv -m outlier_scores
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        from tractable.cli.tables import check_output, open_table
+    from tractable.cli.tables import check_output, open_table
 
-        check_output(output)
-        began = time.monotonic()
-        with StepProgress(console) as step:
-            step(f"loading {model}")
-            fitted = _load(model)
-            name = type(fitted).__name__
-            ask = predictor(fitted, method, interval, proba=proba)
-            table = open_table(data)
-            console.note(table.notes)
-            if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
-                raise ValueError(f"--output: {output} is a file that is being read")
-            copied = tuple(table.types) if keep == "all" else split_names(keep or "")
-            table.check(copied, "--keep")
-            label = f"predicting {data} by {name}"
-            step(label)
-            done = predict_table(ask, table, copied, output, lambda rows: step(f"{label}: {rows:,} rows"))
-        if done.incomplete:
-            console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
-        found = {
-            "model": name,
-            "method": ask.method,
-            "rows": done.rows,
-            "rows_without_answer": done.incomplete,
-            "columns": list(done.columns),
-            "seconds": round(time.monotonic() - began, 3),
-            "saved": str(output),
-        }
-        console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
+    check_output(output)
+    began = time.monotonic()
+    with StepProgress(console) as step:
+        step(f"loading {model}")
+        fitted = _load(model)
+        name = type(fitted).__name__
+        ask = predictor(fitted, method, interval, proba=proba)
+        table = open_table(data)
+        console.note(table.notes)
+        if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
+            raise ValueError(f"--output: {output} is a file that is being read")
+        copied = tuple(table.types) if keep == "all" else split_names(keep or "")
+        table.check(copied, "--keep")
+        label = f"predicting {data} by {name}"
+        step(label)
+        done = predict_table(ask, table, copied, output, lambda rows: step(f"{label}: {rows:,} rows"))
+    if done.incomplete:
+        console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
+    found = {
+        "model": name,
+        "method": ask.method,
+        "rows": done.rows,
+        "rows_without_answer": done.incomplete,
+        "columns": list(done.columns),
+        "seconds": round(time.monotonic() - began, 3),
+        "saved": str(output),
+    }
+    console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
 
 
 def _load(path: Path) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, tree_sum
-from tractable.data.source import Batch, Source, row_slices
+from tractable.data.source import Batch, Source, batch_rows
 from tractable.value import replace, value
 
 #: Kernels of devices use large blocks best.
@@ -67,9 +67,7 @@ class ArraySource(_Matrix):
             object.__setattr__(self, name, checked)
 
     def batches(self) -> Iterator[Batch]:
-        whole = Batch(X=self.X, y=self.y, weights=self.weights)
-        for rows in row_slices(*self.X.shape):
-            yield replace(whole[rows], X=as_floats(self.X[rows]))
+        return self.blocks(batch_rows(self.n_features))
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""

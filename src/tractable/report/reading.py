@@ -89,8 +89,7 @@ def read_table(
         names, target, max_columns, str(path), lambda: _parquet_blocks(file, every)
     )
     blocks = _with_progress(_parquet_blocks(file, chosen), progress, file.name, n_rows)
-    table = collect_table(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
-    return replace(table, n_unseen=len(names) - len(chosen))
+    return collect_table(blocks, names, chosen, notes=tuple(notes), **options)
 
 
 def table_of(
@@ -118,16 +117,16 @@ def table_of(
     if not names:
         raise TableError(f"{name} has no columns")
     chosen, notes = _chosen_columns(names, target, max_columns, name, lambda: iter([block]))
-    table = collect_table(
+    return collect_table(
         [block.select(chosen)],
-        [names[j] for j in chosen],
+        names,
+        chosen,
         max_rows=max_rows,
         rng=as_generator(random_state),
         path=name,
         notes=tuple(notes),
         source=source,
     )
-    return replace(table, n_unseen=len(names) - len(chosen))
 
 
 def _of_text(
@@ -167,7 +166,8 @@ def _of_csv(
     try:
         table = collect_table(
             blocks,
-            [dialect.names[j] for j in chosen],
+            dialect.names,
+            chosen,
             decimal=dialect.decimal,
             notes=(*dialect.notes, *notes),
             **options,
@@ -183,7 +183,7 @@ def _of_csv(
     if bad["lines"]:
         skipped = f"{number_of(bad['lines'], 'line')} left out: more or fewer fields than the first has."
         table = replace(table, notes=(*table.notes, skipped))
-    return replace(table, n_unseen=len(every) - len(chosen))
+    return table
 
 
 def _uneven(file: Path) -> TableError:
@@ -266,9 +266,8 @@ def _informative(
             if n >= HEAD_ROWS or len(head) == HEAD_BLOCKS:
                 break
         rng = np.random.default_rng(0)
-        table = collect_table(
-            head, list(names), max_rows=HEAD_ROWS, rng=rng, decimal=decimal, path="", source=""
-        )
+        options = {"max_rows": HEAD_ROWS, "rng": rng, "decimal": decimal, "path": "", "source": ""}
+        table = collect_table(head, names, range(len(names)), **options)
     except (pa.ArrowException, OSError, TableError):
         return []  # reading the whole file raises the error
     return informative_columns(table, target)
@@ -420,7 +419,8 @@ class RowSample:
 
 def collect_table(
     blocks: Iterable[Any],
-    names: list[Any],
+    names: Sequence[Any],
+    chosen: Sequence[int],
     *,
     max_rows: int,
     rng: np.random.Generator,
@@ -429,7 +429,7 @@ def collect_table(
     notes: tuple[str, ...] = (),
     source: str,
 ) -> Table:
-    """Return the table of blocks (Arrow record batches of one schema); `names` are those of the file."""
+    """Return the table of blocks (Arrow record batches of one schema) of the chosen columns of a file."""
     import pandas as pd
 
     kept = RowSample(max_rows, rng)
@@ -442,7 +442,7 @@ def collect_table(
         kept.add(block)
     if kept.n_seen == 0:
         raise TableError(f"{path} has no rows")
-    clean, changed = clean_names(names)
+    clean, changed = clean_names([names[j] for j in chosen])
     rows, columns, series = kept.table(), [], {}
     for j, (name, counted) in enumerate(zip(clean, counts_of_columns, strict=True)):
         column, values = classified_column(name, counted, rows.column(j).combine_chunks(), decimal)
@@ -455,6 +455,7 @@ def collect_table(
         path=path,
         notes=(*notes, *changed, *_sample_note(kept)),
         source=source,
+        n_unseen=len(names) - len(chosen),
     )
 
 

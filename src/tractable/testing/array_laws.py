@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import laws_above
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 
 
@@ -104,5 +103,4 @@ def check_array_function(instance: ArrayFunction, rng: Any = 0) -> None:
     >>> import numpy as np
     >>> check_array_function(ArrayFunction(function=lambda x: x + 1.0, draw=lambda rng: (rng.random(3),)))
     """
-    for law in ARRAY_LAWS:
-        law(instance, as_generator(rng))
+    check_laws(ARRAY_LAWS, instance, rng)

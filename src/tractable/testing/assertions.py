@@ -1,11 +1,12 @@
 """What laws have in common: refusals of bad input, comparisons to rounding and sampling error, events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import isfunction, signature
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.random import as_generator
 from tractable.value import parameters
 
 
@@ -31,6 +32,12 @@ def laws_above(module: dict[str, Any]) -> tuple[Law, ...]:
     listed = [law for found in module.values() if isinstance(found, tuple) for law in found]
     own = [f for name, f in module.items() if isfunction(f) and f.__module__ == module["__name__"]]
     return tuple(f for f in own if _is_law(f) and f not in listed)
+
+
+def check_laws(laws: Iterable[Law], instance: Any, rng: Any) -> None:
+    """Run laws on an instance, each with the generator of `rng`; the first that is broken raises."""
+    for law in laws:
+        law(instance, as_generator(rng))
 
 
 def _is_law(function: Callable[..., Any]) -> bool:

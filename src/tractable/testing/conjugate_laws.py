@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.testing.assertions import (
     SIGMAS,
     assert_frozen,
     assert_mean,
+    check_laws,
     each,
     laws_above,
     parts,
@@ -311,5 +311,4 @@ def check_conjugate_model(model: Any, rng: Any = 0) -> None:
     >>> from tractable.distributions import Normal
     >>> check_conjugate_model(NormalMeanModel(prior=Normal(mean=0.0, variance=1.0), variance=4.0))
     """
-    for law in CONJUGATE_LAWS:
-        law(model, as_generator(rng))
+    check_laws(CONJUGATE_LAWS, model, rng)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal, other_dims
 from tractable.testing.assertions import (
     assert_frozen,
     assert_mean,
     assert_same_matrix,
+    check_laws,
     correlations,
     laws_above,
     refused,
@@ -206,5 +206,4 @@ def check_covariance(structure: Any, rng: Any = 0) -> None:
     >>> from tractable.covariance import Diagonal
     >>> check_covariance(Diagonal(variances=[1.0, 4.0]))
     """
-    for law in COVARIANCE_LAWS:
-        law(structure, as_generator(rng))
+    check_laws(COVARIANCE_LAWS, structure, rng)

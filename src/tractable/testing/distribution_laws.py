@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.testing.assertions import (
     Law,
     assert_frozen,
     assert_mean,
     at,
+    check_laws,
     each,
     flat,
     largest_ks_distance,
@@ -424,5 +424,4 @@ def check_distribution(distribution: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_distribution(tractable.Normal(mean=1.0, stddev=2.0))
     """
-    for law in DISTRIBUTION_LAWS:
-        law(distribution, as_generator(rng))
+    check_laws(DISTRIBUTION_LAWS, distribution, rng)

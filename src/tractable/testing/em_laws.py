@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.engines import em
-from tractable.testing.assertions import laws_above
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 
 
@@ -72,5 +71,4 @@ EM_LAWS = laws_above(globals())
 
 def check_em(problem: EMProblem, rng: Any = 0) -> None:
     """Run every law of expectation-maximisation on a pair of steps."""
-    for law in EM_LAWS:
-        law(problem, as_generator(rng))
+    check_laws(EM_LAWS, problem, rng)

@@ -4,8 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import assert_mean, assert_same_matrix, laws_above, rounding_error
+from tractable.testing.assertions import (
+    assert_mean,
+    assert_same_matrix,
+    check_laws,
+    laws_above,
+    rounding_error,
+)
 
 
 def chain_rule_holds_for_columns(d: Any, rng: np.random.Generator) -> None:
@@ -288,8 +293,7 @@ def check_joint(distribution: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_joint(tractable.MultivariateNormal(mean=[0.0, 1.0], covariance=[[2.0, 1.0], [1.0, 2.0]]))
     """
-    for law in JOINT_LAWS:
-        law(distribution, as_generator(rng))
+    check_laws(JOINT_LAWS, distribution, rng)
 
 
 def check_gaussian(distribution: Any, rng: Any = 0) -> None:
@@ -300,8 +304,7 @@ def check_gaussian(distribution: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_gaussian(tractable.MultivariateNormal(mean=[0.0, 1.0], covariance=[[2.0, 1.0], [1.0, 2.0]]))
     """
-    for law in GAUSSIAN_LAWS:
-        law(distribution, as_generator(rng))
+    check_laws(GAUSSIAN_LAWS, distribution, rng)
 
 
 def check_product(product: Any, rng: Any = 0) -> None:
@@ -312,5 +315,4 @@ def check_product(product: Any, rng: Any = 0) -> None:
     >>> from tractable import Normal, Product
     >>> check_product(Product(parts=[Normal(mean=0.0, variance=1.0), Normal(mean=1.0, variance=2.0)]))
     """
-    for law in PRODUCT_LAWS:
-        law(product, as_generator(rng))
+    check_laws(PRODUCT_LAWS, product, rng)

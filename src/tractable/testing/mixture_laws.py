@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import assert_mean, laws_above, standardized
+from tractable.testing.assertions import assert_mean, check_laws, laws_above, standardized
 from tractable.value import parameters, replace
 
 
@@ -160,5 +159,4 @@ def check_mixture(mixture: Any, rng: Any = 0) -> None:
     >>> from tractable import Mixture, Normal
     >>> check_mixture(Mixture(weights=[0.2, 0.8], components=Normal(mean=[0.0, 3.0], variance=1.0)))
     """
-    for law in MIXTURE_LAWS:
-        law(mixture, as_generator(rng))
+    check_laws(MIXTURE_LAWS, mixture, rng)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.plotting import plot
-from tractable.testing.assertions import laws_above
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 
 
@@ -128,5 +127,4 @@ def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:
     >>> import tractable
     >>> check_picture(tractable.Normal(mean=0.0, variance=1.0), coverage=0.5)
     """
-    for law in PICTURE_LAWS:
-        law(Picture(shows=shows, options=options), as_generator(rng))
+    check_laws(PICTURE_LAWS, Picture(shows=shows, options=options), rng)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import laws_above, refused
+from tractable.testing.assertions import check_laws, laws_above, refused
 
 Score = Callable[..., float]
 
@@ -190,5 +189,4 @@ def check_cluster_score(score: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_cluster_score(tractable.silhouette_score)
     """
-    for law in CLUSTER_SCORE_LAWS:
-        law(score, as_generator(rng))
+    check_laws(CLUSTER_SCORE_LAWS, score, rng)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import laws_above, refused
+from tractable.testing.assertions import check_laws, laws_above, refused
 from tractable.value import value
 
 
@@ -160,5 +159,4 @@ def check_statistic(statistic: Any, rng: Any = 0) -> None:
     >>> from tractable.statistics import Counts
     >>> check_statistic(StatisticOfRows(statistic=Counts, draw=lambda rng, shape: rng.integers(0, 4, shape)))
     """
-    for law in STATISTIC_LAWS:
-        law(statistic, as_generator(rng))
+    check_laws(STATISTIC_LAWS, statistic, rng)
