@@ -22,6 +22,9 @@ FLAG = " "
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
 ]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+]
 AsJson = Annotated[
     bool,
     typer.Option(

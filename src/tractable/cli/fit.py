@@ -12,6 +12,7 @@ from tractable.cli.console import (
     INTERRUPTED,
     Console,
     Data,
+    Target,
     abbreviated,
     shell_list,
     split_names,
@@ -41,9 +42,7 @@ def fit(
     save: Annotated[
         Path, typer.Option("--save", "-s", metavar="FILE", help="Where to write the fitted model.")
     ],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-    ] = None,
+    target: Target = None,
     weight: Annotated[
         str | None,
         typer.Option("--weight", metavar="COLUMN", help="The column that says how often each row counts."),
@@ -126,21 +125,18 @@ def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> 
         "saved": str(path),
         **facts,
     }
+    printed = {name: f"{fact:.6g}" if isinstance(fact, float) else str(fact) for name, fact in facts.items()}
+    if hasattr(model, "classes_"):
+        printed["classes"] = abbreviated(model.classes_)
     of = "" if result.target is None else f" to predict {result.target}"
     lines = [
         f"model       {' '.join(repr(model).split())}",
         f"learned     from {result.rows:,} rows{of}",
         f"columns     {len(result.features)}: {abbreviated(result.features, 8)}",
-        *(f"{name:11s} {_formatted(fact)}" for name, fact in facts.items()),
+        *(f"{name:11s} {shown}" for name, shown in printed.items()),
         f"saved       {path} ({path.stat().st_size:,} bytes)",
     ]
     console.result(found, lines)
-
-
-def _formatted(fact: Any) -> str:
-    if isinstance(fact, list):
-        return abbreviated(fact)
-    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _scalar(model: Any, name: str) -> Any:

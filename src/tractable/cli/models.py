@@ -51,7 +51,8 @@ def models(
     """
     if name is not None:
         one = describe(model_class(name))
-        defaults = _defaults(model_class(name))
+        parameters = inspect.signature(model_class(name)).parameters.values()
+        defaults = {p.name: None if p.default is p.empty else repr(p.default) for p in parameters}
         console.result(one | {"defaults": defaults}, _lines(one, defaults))
         return
     found = _of_kind([describe(each) for each in model_classes().values()], kind)
@@ -91,11 +92,6 @@ def _lines(one: dict[str, Any], defaults: dict[str, Any]) -> list[str]:
 
 def _yes(fact: bool | None) -> str:
     return {None: "as given", True: "yes", False: "no"}[fact]
-
-
-def _defaults(model: Any) -> dict[str, Any]:
-    parameters = inspect.signature(model).parameters.values()
-    return {p.name: None if p.default is p.empty else repr(p.default) for p in parameters}
 
 
 def model_class(name: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.console import Console, StepProgress, with_console
+from tractable.cli.console import Console, StepProgress, Target, with_console
 
 
 @with_console
@@ -15,9 +15,7 @@ def report(
         str | None,
         typer.Argument(metavar="DATA", help="A CSV or Parquet file; a bundled table when not given."),
     ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-    ] = None,
+    target: Target = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
     ] = Path("report.html"),

@@ -74,6 +74,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     extreme = [(i, frame.iloc[i].dropna().to_dict()) for i in scores.order[:MAX_LISTED]]
     listed_rows = [(i, unexpected_entries(model, row, found.rows.categories)) for i, row in extreme]
     outlying = [(i, why) for i, why in listed_rows if scores.tails[i] <= limit]
+    unjudged = int(np.isnan(scores.tails).sum())
+    few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     return Section(
         key="outliers",
         title="Outliers",
@@ -90,7 +92,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *_scatter_picture(frame, found.rows.numbers, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, scores, listed_rows),),
-        notes=(*_notes(found, scores), *unused_note(table)),
+        notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
         findings={
             "n_outliers": len(flagged),
             "n_expected": limit * len(frame),
@@ -121,18 +123,16 @@ def _density(
         outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit
         if np.array_equal(outlying, left) or outlying.mean() > 0.1:
             break
-        again = _refitted(model, frame[~outlying], found.n_fitted)
+        inliers, most = frame[~outlying], found.n_fitted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part = inliers if len(inliers) <= most else inliers.sample(most, random_state=0)
+            again = clone(model).fit(part)
         if again.collapsed_.any():
             break
         model, left = again, outlying
         scores = outlier_scores(model, frame, rng)
     return model, scores, left
-
-
-def _refitted(model: Any, rows: Any, most: int) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return clone(model).fit(rows if len(rows) <= most else rows.sample(most, random_state=0))
 
 
 def _robust_choice(found: FittedMixtures) -> Any:
@@ -201,12 +201,6 @@ def _grid(
         note="Rows are counted from 1. Expected: the interval of 90% given the rest of the row, or the most "
         "probable category; an unexpected entry is not used to judge the next.",
     )
-
-
-def _notes(found: FittedMixtures, scores: OutlierScores) -> tuple[str, ...]:
-    unjudged = int(np.isnan(scores.tails).sum())
-    few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
-    return (*found.rows.notes, few) if unjudged else found.rows.notes
 
 
 def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:

@@ -266,7 +266,7 @@ def _informative(
             if n >= HEAD_ROWS or len(head) == HEAD_BLOCKS:
                 break
         rng = np.random.default_rng(0)
-        options = {"max_rows": HEAD_ROWS, "rng": rng, "decimal": decimal, "path": "", "source": ""}
+        options: Any = {"max_rows": HEAD_ROWS, "rng": rng, "decimal": decimal, "path": "", "source": ""}
         table = collect_table(head, names, range(len(names)), **options)
     except (pa.ArrowException, OSError, TableError):
         return []  # reading the whole file raises the error

@@ -257,7 +257,8 @@ def classified_column(
         dates = dates_of(texts)
         if dates is not None:
             return _date(name, counted, dates)
-    return _column(name, kind, counted, note), _texts(texts)
+    shown = [None if v is None else _shown(v) for v in texts.to_pylist()]
+    return _column(name, kind, counted, note), pd.Series(shown, dtype=object)
 
 
 def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
@@ -268,15 +269,10 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
         return "constant", f"always {_shown(next(iter(counted.counts)))}"
     if {_shown(v).casefold() for v in counted.counts} in TRUTH:
         return "boolean", ""
-    if _holds_numbers(counted):
+    n_numbers, n_valid = counted.n_numbers, counted.n_valid
+    if holds_numbers(n_numbers, n_valid) if counted.text else n_numbers >= n_valid:
         return _kind_of_numbers(name, counted)
     return _kind_of_texts(counted, texts)
-
-
-def _holds_numbers(counted: ColumnCounts) -> bool:
-    if counted.text:
-        return holds_numbers(counted.n_numbers, counted.n_valid)
-    return counted.n_numbers >= counted.n_valid
 
 
 def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
@@ -334,13 +330,6 @@ def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int =
 def _lost(counted: ColumnCounts) -> int:
     """Return the number of entries of a column of numbers that are not finite numbers."""
     return counted.n_unreadable + counted.n_infinite
-
-
-def _texts(entries: Any) -> Any:
-    """Return entries as a series of text, None for missing ones."""
-    import pandas as pd
-
-    return pd.Series([None if v is None else _shown(v) for v in entries.to_pylist()], dtype=object)
 
 
 def _shown(entry: Any) -> str:

@@ -12,7 +12,7 @@ from tractable.distributions.mean_precision import NormalGamma, NormalWishart
 from tractable.distributions.wishart import InverseWishart, Wishart
 from tractable.plotting.columns import check_show, check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
-from tractable.plotting.pictures.categorical import draw_bars
+from tractable.plotting.pictures.distributions import draw_bars
 from tractable.plotting.plot import draw, picture, with_options
 from tractable.plotting.regions import draw_regions, ellipse_points, highest_density_level, mahalanobis_radius
 from tractable.plotting.style import COLOURS, finish, legend_label, title, which_columns

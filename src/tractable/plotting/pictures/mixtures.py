@@ -12,7 +12,7 @@ from tractable.mixture.base import EMMixture
 from tractable.mixture.regression.estimator import MixtureOfRegressors
 from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.plotting.columns import ColumnAxis, check_show, jittered, model_columns, positions_of
-from tractable.plotting.pictures.multivariate import usual_columns
+from tractable.plotting.pictures.distributions import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
 from tractable.plotting.plot import draw, picture, with_options
 from tractable.plotting.regions import ellipse_points, mahalanobis_radius
