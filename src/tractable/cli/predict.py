@@ -200,7 +200,60 @@ def predict_table(
         raise ValueError(
             f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
         )
-    return _TableWriter(ask, table, needed, copied, progress).write(output)
+    from tractable.cli.tables import write_tables
+
+    done: dict[str, Any] = {"rows": 0, "columns": (), "incomplete": 0}
+    write_tables(_predicted_tables(ask, table, needed, copied, done, progress), output)
+    return Predicted(**done)
+
+
+def _predicted_tables(
+    ask: Predictor,
+    table: "Table",
+    needed: tuple[str, ...],
+    copied: tuple[str, ...],
+    done: dict[str, Any],
+    progress: Callable[[int], None],
+) -> Iterator[Any]:
+    """Yield the copied columns and the predictions, null for rows that the model does not take.
+
+    What is `done` is counted before each table.
+    """
+    import pyarrow as pa
+
+    for beside, X in _blocks(ask, table, needed, copied):
+        missing = None
+        if table.types and not ask.takes_missing:
+            missing = X.isna().any(axis=1).to_numpy()
+            done["incomplete"] += int(missing.sum())
+            X = X.fillna(0.0) if missing.any() else X  # noqa: PLW2901
+        named = hasattr(ask.model, "feature_names_in_") or not table.types
+        found = ask(X if named else X.to_numpy())
+        taken = sorted(set(found) & set(beside))
+        if taken:
+            raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
+        predictions = {name: pa.array(column, mask=missing) for name, column in found.items()}
+        made = pa.table({**beside, **predictions})
+        done["rows"] += made.num_rows
+        done["columns"] = tuple(made.column_names)
+        progress(done["rows"])
+        yield made
+
+
+def _blocks(
+    ask: Predictor, table: "Table", needed: tuple[str, ...], copied: tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the copied columns and the features of blocks of rows."""
+    if not table.types:
+        from tractable.cli.tables import CountedRows
+        from tractable.data.columns import Roles
+
+        options = {"allow_missing": ask.takes_missing, "label": type(ask.model).__name__}
+        rows = CountedRows(table.source(Roles(features=())), drop=False, **options)
+        yield from (({}, block.X) for block in rows.blocks())
+        return
+    for part in table.blocks(tuple(dict.fromkeys((*needed, *copied)))):
+        yield {name: part.column(name) for name in copied}, part.select(list(needed)).to_pandas()
 
 
 def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
@@ -214,63 +267,3 @@ def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
             f"{table.name} has {len(needed)} columns, the model was fitted on {width} without names"
         )
     return needed
-
-
-class _TableWriter:
-    """Writes the copied columns and the predictions of a table, block by block."""
-
-    def __init__(
-        self, ask: Predictor, table: "Table", needed: tuple[str, ...], copied: tuple[str, ...], progress: Any
-    ) -> None:
-        self.ask, self.table, self.needed, self.copied, self.progress = ask, table, needed, copied, progress
-        self.columns: tuple[str, ...] = ()
-        self.done = self.incomplete = 0
-
-    def write(self, output: Path) -> Predicted:
-        from tractable.cli.tables import write_tables
-
-        rows = write_tables(self._tables(), output)
-        return Predicted(rows=rows, columns=self.columns, incomplete=self.incomplete)
-
-    def _tables(self) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for beside, X in self._blocks():
-            found = self._predictions(X)
-            taken = sorted(set(found) & set(beside))
-            if taken:
-                raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
-            made = pa.table({**beside, **found})
-            self.columns = tuple(made.column_names)
-            self.done += made.num_rows
-            self.progress(self.done)
-            yield made
-
-    def _blocks(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Iterate over the copied columns and the features of blocks of rows."""
-        if not self.table.types:
-            from tractable.cli.tables import CountedRows
-            from tractable.data.columns import Roles
-
-            options = {"allow_missing": self.ask.takes_missing, "label": type(self.ask.model).__name__}
-            rows = CountedRows(self.table.source(Roles(features=())), drop=False, **options)
-            yield from (({}, block.X) for block in rows.blocks())
-            return
-        read = tuple(dict.fromkeys((*self.needed, *self.copied)))
-        for part in self.table.blocks(read):
-            beside = {name: part.column(name) for name in self.copied}
-            yield beside, part.select(list(self.needed)).to_pandas()
-
-    def _predictions(self, X: Any) -> dict[str, Any]:
-        """Return the predictions, null for rows with missing entries that the model does not take."""
-        import pyarrow as pa
-
-        named = hasattr(self.ask.model, "feature_names_in_") or not self.table.types
-        if self.ask.takes_missing or not self.table.types:
-            found = self.ask(X if named else X.to_numpy())
-            return {name: pa.array(column) for name, column in found.items()}
-        missing = X.isna().any(axis=1).to_numpy()
-        self.incomplete += int(missing.sum())
-        X = X.fillna(0.0) if missing.any() else X
-        found = self.ask(X if named else X.to_numpy())
-        return {name: pa.array(column, mask=missing) for name, column in found.items()}

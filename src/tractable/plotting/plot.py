@@ -187,7 +187,8 @@ def _checked_options(x: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             found["y"] = columns_by_name(rows, [y], "y")[y]
             rows = rows[[name for name in rows.columns if name != y]]
         found[argument] = _fitted_columns(x, rows, argument)
-        n, m = (len(part) if hasattr(part, "__len__") else None for part in (rows, found.get("y")))
+        both: Any = (rows, found.get("y"))
+        n, m = (len(part) if hasattr(part, "__len__") else None for part in both)
         if n is not None and m is not None and n != m:
             raise ValueError(f"y must have one entry for each row of {argument}, got {m} for {n} rows")
     return found

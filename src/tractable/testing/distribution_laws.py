@@ -225,6 +225,9 @@ def bad_arguments_are_refused(d: Any, rng: np.random.Generator) -> None:
         refused(partial(d.log_prob, np.zeros(len(sizes))), "x")
 
 
+VALUE_LAWS = laws_above(globals())
+
+
 def as_single(record: Any) -> Any:
     """Return the same value with float32 arrays, or None where a number does not fit."""
     try:
@@ -248,34 +251,6 @@ def _single(x: Any) -> Any:
     if not np.array_equal(np.sign(found), np.sign(x)) or not np.isfinite(found).all():
         raise OverflowError
     return found
-
-
-def repr_rebuilds(d: Any, rng: np.random.Generator) -> None:
-    """What is printed is the call that makes the value: evaluated, it is the same to the last bit."""
-    names = {**vars(np), **_classes(d)}
-    with np.printoptions(precision=17, floatmode="unique", threshold=10**6):
-        written = repr(d)
-    try:
-        again = eval(written, names)  # noqa: S307
-    except (NameError, SyntaxError, TypeError, ValueError) as error:
-        raise AssertionError(f"{written} does not rebuild the value: {error}") from error
-    assert type(again) is type(d)
-    assert again.batch_shape == d.batch_shape
-    x = d.sample(5, rng=rng)
-    np.testing.assert_array_equal(again.log_prob(x), d.log_prob(x))
-    assert _same(d.sample(3, rng=1), again.sample(3, rng=1))
-
-
-VALUE_LAWS = laws_above(globals())
-
-
-def _classes(x: Any) -> dict[str, Any]:
-    """Return the classes of a value and of the values it is made of, by name."""
-    if isinstance(x, tuple):
-        return {name: cls for part in x for name, cls in _classes(part).items()}
-    if not hasattr(x, "__dataclass_fields__"):
-        return {}
-    return {type(x).__name__: type(x), **_classes(tuple(parameters(x).values()))}
 
 
 N_DRAWS = 20_000
@@ -413,7 +388,38 @@ def _enough(d: Any) -> int:
     return 60 + 10 * flat(d, d.mean).shape[-1]
 
 
-DISTRIBUTION_LAWS: tuple[Law, ...] = (*VALUE_LAWS, *DENSITY_LAWS, survival_falls_by_prob, *SAMPLE_LAWS)
+def repr_rebuilds(d: Any, rng: np.random.Generator) -> None:
+    """What is printed is the call that makes the value: evaluated, it is the same to the last bit."""
+    names = {**vars(np), **_classes(d)}
+    with np.printoptions(precision=17, floatmode="unique", threshold=10**6):
+        written = repr(d)
+    try:
+        again = eval(written, names)  # noqa: S307
+    except (NameError, SyntaxError, TypeError, ValueError) as error:
+        raise AssertionError(f"{written} does not rebuild the value: {error}") from error
+    assert type(again) is type(d)
+    assert again.batch_shape == d.batch_shape
+    x = d.sample(5, rng=rng)
+    np.testing.assert_array_equal(again.log_prob(x), d.log_prob(x))
+    assert _same(d.sample(3, rng=1), again.sample(3, rng=1))
+
+
+def _classes(x: Any) -> dict[str, Any]:
+    """Return the classes of a value and of the values it is made of, by name."""
+    if isinstance(x, tuple):
+        return {name: cls for part in x for name, cls in _classes(part).items()}
+    if not hasattr(x, "__dataclass_fields__"):
+        return {}
+    return {type(x).__name__: type(x), **_classes(tuple(parameters(x).values()))}
+
+
+DISTRIBUTION_LAWS: tuple[Law, ...] = (
+    *VALUE_LAWS,
+    repr_rebuilds,
+    *DENSITY_LAWS,
+    survival_falls_by_prob,
+    *SAMPLE_LAWS,
+)
 
 
 def check_distribution(distribution: Any, rng: Any = 0) -> None:
