@@ -195,11 +195,9 @@ def fit_table(
         if not small:
             why = "needs all rows at once" if streaming == "no" else "reads columns of words all at once"
             progress(f"reading {size} into memory: {name} {why} …")
-        return _fit_frames(model, table, roles, options, in_memory=True)
+        return _fit(model, table, roles, options, frames=True, in_memory=True)
     progress(f"reading {size} piece by piece …")
-    if words:
-        return _fit_frames(model, table, roles, options, in_memory=False)
-    return _fit_source(model, table, roles, options)
+    return _fit(model, table, roles, options, frames=bool(words), in_memory=False)
 
 
 def _roles(model: Any, table: "Table", requested: RequestedColumns) -> "Roles":
@@ -270,24 +268,23 @@ def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
     return classifier and roles.target in table.types and types.is_integer(table.types[roles.target])
 
 
-def _fit_source(model: Any, table: "Table", roles: "Roles", options: dict[str, Any]) -> FitResult:
-    from tractable.cli.tables import CountedRows
-
-    rows = CountedRows(table.source(roles), **options)
-    interrupted = _interrupted(model, rows)
-    names = rows.feature_names
-    features = tuple(range(rows.n_features)) if names is None else names
-    return _result(model, roles, features, rows, interrupted)
-
-
-def _fit_frames(
-    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, in_memory: bool
+def _fit(
+    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, frames: bool, in_memory: bool
 ) -> FitResult:
-    from tractable.cli.tables import CountedFrames
+    """Fit a model to frames or to a source of numbers; Ctrl-C may stop the fit with a model in hand."""
+    from tractable.base.estimator import FitInterrupted
+    from tractable.cli.tables import CountedFrames, CountedRows
 
-    rows = CountedFrames(table, roles, **options)
-    interrupted = _interrupted(model, *(_collected(rows) if in_memory else (rows,)))
-    return _result(model, roles, roles.features, rows, interrupted)
+    rows: Any = (
+        CountedFrames(table, roles, **options) if frames else CountedRows(table.source(roles), **options)
+    )
+    features = roles.features if frames else rows.feature_names or tuple(range(rows.n_features))
+    result = FitResult(model=model, target=roles.target, features=features, rows=0, dropped=0)
+    try:
+        model.fit(*(_collected(rows) if in_memory else (rows,)))
+    except FitInterrupted:
+        result = replace(result, interrupted=True)
+    return replace(result, rows=rows.counted, dropped=rows.dropped)
 
 
 def _collected(rows: Any) -> tuple[Any, ...]:
@@ -298,25 +295,3 @@ def _collected(rows: Any) -> tuple[Any, ...]:
     X, y, weights = zip(*rows, strict=True)
     targets, row_weights = (None if part[0] is None else np.concatenate(part) for part in (y, weights))
     return pd.concat(X, ignore_index=True), targets, row_weights
-
-
-def _interrupted(model: Any, *rows: Any) -> bool:
-    """Fit, and return whether Ctrl-C stopped the fit with a model in hand."""
-    from tractable.base.estimator import FitInterrupted
-
-    try:
-        model.fit(*rows)
-    except FitInterrupted:
-        return True
-    return False
-
-
-def _result(model: Any, roles: "Roles", features: Any, rows: Any, interrupted: bool) -> FitResult:
-    return FitResult(
-        model=model,
-        target=roles.target,
-        features=features,
-        rows=rows.counted,
-        dropped=rows.dropped,
-        interrupted=interrupted,
-    )

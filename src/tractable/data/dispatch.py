@@ -78,7 +78,12 @@ class BatchSource(ForwardingSource):
         """Each batch as a source of its own, checked against the first."""
         for number, item in enumerate(self.start()):
             table = _table(item, self.y, self.weights, number)
-            self._check_like_first(table, number)
+            if table.n_features != self.n_features:
+                own, first = table.n_features, self.n_features
+                raise ValueError(f"batch {number} has {own} features, the first has {first}")
+            if table.feature_names != self.feature_names:
+                own_names, names = table.feature_names, self.feature_names
+                raise ValueError(f"batch {number} has columns {own_names}, the first {names}")
             yield table
 
     def batches(self) -> Iterator[Batch]:
@@ -90,16 +95,6 @@ class BatchSource(ForwardingSource):
                 if found != beside:
                     raise ValueError(f"batch {number} and the first do not both have targets, or weights")
                 yield batch
-
-    def _check_like_first(self, table: Source, number: int) -> None:
-        if table.n_features != self.n_features:
-            raise ValueError(
-                f"batch {number} has {table.n_features} features, the first has {self.n_features}"
-            )
-        if table.feature_names != self.feature_names:
-            raise ValueError(
-                f"batch {number} has columns {table.feature_names}, the first {self.feature_names}"
-            )
 
 
 def starter(batches: Any) -> Callable[[], Iterator[Any]]:
