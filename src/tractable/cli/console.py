@@ -207,14 +207,9 @@ class StepProgress:
             from rich import progress
             from rich.console import Console as Terminal
 
-            self.bar = progress.Progress(
-                progress.SpinnerColumn(),
-                progress.TextColumn("{task.description}", markup=False),
-                progress.BarColumn(),
-                progress.TimeElapsedColumn(),
-                console=Terminal(stderr=True),
-                transient=True,
-            )
+            text = progress.TextColumn("{task.description}", markup=False)
+            columns = (progress.SpinnerColumn(), text, progress.BarColumn(), progress.TimeElapsedColumn())
+            self.bar = progress.Progress(*columns, console=Terminal(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task("starting", total=1.0)
         return self

@@ -86,12 +86,8 @@ def fit(
     console.note(table.notes)
     if save.resolve() in [path.resolve() for path in table.paths]:
         raise ValueError(f"--save: {save} is a file that is being read")
-    requested = RequestedColumns(
-        target=target,
-        weight=weight,
-        features=None if features is None else split_names(features),
-        drop_missing=drop_missing,
-    )
+    names = None if features is None else split_names(features)
+    requested = RequestedColumns(target=target, weight=weight, features=names, drop_missing=drop_missing)
     began = time.monotonic()
     result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
     if target is not None and result.target is None:

@@ -268,9 +268,8 @@ def picture_of_pair(
     a, b = (pair.b, pair.a) if pair.a == target else (pair.a, pair.b)
     ordered = [name for name in (a, b) if not table.column(name).is_category]
     if len(ordered) == 2:
-        groups = (
-            target if groups is None and target is not None and table.column(target).is_category else groups
-        )
+        if groups is None and target is not None and table.column(target).is_category:
+            groups = target
         return _points(table, a, b, pair, rng, groups)
     if len(ordered) == 1:
         return _by_category(table, ordered[0], b if ordered[0] == a else a, pair)
@@ -293,29 +292,24 @@ def picture_of_strengths(table: Table, pairs: list[Pair], most: int) -> tuple[Pi
     names, strengths = [names[i] for i in order], strengths[np.ix_(order, order)]
     size = len(names)
     with canvas(width=min(2.6 + 0.42 * size, 9.0), height=min(1.6 + 0.36 * size, 8.0)) as (figure, ax):
-        mesh = ax.imshow(
-            np.where(np.eye(size) > 0, np.nan, strengths), cmap="Blues", vmin=0, vmax=1, aspect="auto"
-        )
-        ax.set_xticks(
-            range(size), [shortened(n) for n in names], rotation=45, ha="right", rotation_mode="anchor"
-        )
-        ax.set_yticks(range(size), [shortened(n) for n in names])
+        shown = np.where(np.eye(size) > 0, np.nan, strengths)
+        mesh = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        labels = [shortened(n) for n in names]
+        ax.set_xticks(range(size), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(size), labels)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        if size <= 14:
-            for i in range(size):
-                for j in range(size):
-                    if i != j:
-                        shade = "white" if strengths[i, j] > 0.6 else "0.25"
-                        style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
-                        ax.text(j, i, f"{strengths[i, j]:.2f}", **style)
+        for (i, j), strength in np.ndenumerate(strengths) if size <= 14 else ():
+            if i != j:
+                shade = "white" if strength > 0.6 else "0.25"
+                style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
+                ax.text(j, i, f"{strength:.2f}", **style)
         figure.colorbar(mesh, ax=ax, label="strength", shrink=0.8)
         caption = "Strength of dependence of each pair, columns that depend on each other side by side."
         if len(index) < len(set(table.names("number", "category", "boolean", "date"))):
             caption += f" The {size} columns of the strongest pairs are shown."
-        return (
-            picture_of(figure, alt=f"matrix of the strengths of {size} columns", caption=caption, wide=True),
-        )
+        alt = f"matrix of the strengths of {size} columns"
+        return (picture_of(figure, alt=alt, caption=caption, wide=True),)
 
 
 def _linkage_order(strengths: np.ndarray) -> list[int]:

@@ -445,13 +445,10 @@ def _number_pictures(
             alt=f"{target} against its prediction, with intervals of 90%",
             caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
         )
-    observed = (pit[:, None] <= LEVELS).mean(axis=0)
-    curve = CalibrationCurve(
-        levels=LEVELS, observed=observed, standard_errors=np.sqrt(LEVELS * (1.0 - LEVELS) / n)
-    )
-    return predicted, _calibration(
-        curve, "Points in the band: the fraction of targets below a quantile is its probability."
-    )
+    observed, errors = (pit[:, None] <= LEVELS).mean(axis=0), np.sqrt(LEVELS * (1.0 - LEVELS) / n)
+    curve = CalibrationCurve(levels=LEVELS, observed=observed, standard_errors=errors)
+    caption = "Points in the band: the fraction of targets below a quantile is its probability."
+    return predicted, _calibration(curve, caption)
 
 
 def _class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
@@ -500,11 +497,8 @@ def _calibration(curve: Any, caption: str, top: float = 1.0) -> Picture:
             plot(curve, ax=ax, bars=False)
             shown = curve.predicted < top
             high = (curve.predicted + 2.0 * curve.standard_errors)[shown]
-            ax.set(
-                xlim=(0.0, top),
-                ylim=(0.0, min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))),
-                aspect="auto",
-            )
+            most = min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))
+            ax.set(xlim=(0.0, top), ylim=(0.0, most), aspect="auto")
         else:
             plot(curve, ax=ax)
         ax.legend(frameon=False, fontsize="small", loc="upper left")

@@ -304,9 +304,8 @@ def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierS
     Rows of rare patterns are not scored.
     """
     log_density = np.asarray(model.score_samples(frame))
-    patterns, which, counts = np.unique(
-        frame.isna().to_numpy(), axis=0, return_inverse=True, return_counts=True
-    )
+    missing = frame.isna().to_numpy()
+    patterns, which, counts = np.unique(missing, axis=0, return_inverse=True, return_counts=True)
     drawn = model.sample(N_DRAWS, random_state=rng)[0]
     tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
     common = np.argsort(-counts, kind="stable")[:MAX_PATTERNS]
@@ -336,11 +335,8 @@ def unexpected_entries(
         tail = _tail(given_rest[name], known[name])[0]
         if found and tail > UNEXPECTED:
             break
-        found.append(
-            UnexpectedEntry(
-                column=name, entry=known.pop(name), expected=_expected(given_rest[name]), tail=tail
-            )
-        )
+        expected = _expected(given_rest[name])
+        found.append(UnexpectedEntry(column=name, entry=known.pop(name), expected=expected, tail=tail))
     return found
 
 

@@ -134,15 +134,11 @@ def leaving_out_is_fitting_again(estimator: Any, rng: np.random.Generator) -> No
     for shape in SHAPES:
         X, y = _rows(rng, shape)
         others = [np.arange(len(y)) != i for i in range(len(y))]
-        expected = [
-            np.mean(
-                [
-                    (y[~kept] - _ridge(estimator, a).fit(X[kept], y[kept]).predict(X[~kept])) ** 2
-                    for kept in others
-                ]
-            )
-            for a in estimator.alphas
-        ]
+        expected = []
+        for alpha in estimator.alphas:
+            fits = [_ridge(estimator, alpha).fit(X[rest], y[rest]) for rest in others]
+            errors = [y[~rest] - fit.predict(X[~rest]) for fit, rest in zip(fits, others, strict=True)]
+            expected.append(np.mean(np.square(errors)))
         np.testing.assert_allclose(_criterion(estimator, "loo", X, y), expected, rtol=1e-9)
 
 

@@ -335,16 +335,12 @@ def _draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None,
     own_rows, drawn, note = np.empty((0, 2)), np.array([], dtype=int), ""
     if rows is not None and codes is not None:
         drawn, note = sampled_rows(rows), sample_note(len(rows))
+    edge = 0.5 if len(drawn) < MAX_EDGED else 0.0
     for code, name in enumerate(labels):
         if rows is not None and codes is not None:
             own_rows = rows[drawn[codes[drawn] == code]]
-        style: dict[str, Any] = {
-            "ec": "white",
-            "lw": 0.5 if len(drawn) < MAX_EDGED else 0.0,
-            "alpha": opacity(len(drawn)),
-        }
-        style |= {"color": class_colour(code), "marker": class_marker(code)}
-        ax.scatter(*own_rows.T, s=18, label=legend_label(name), **style)
+        style = {"color": class_colour(code), "marker": class_marker(code), "label": legend_label(name)}
+        ax.scatter(*own_rows.T, s=18, ec="white", lw=edge, alpha=opacity(len(drawn)), **style)
     finish(ax, boxed=True, head=note)
 
 

@@ -156,13 +156,8 @@ def _diagnosis(x: Diagnosis, ax: Any) -> Any:
             points = np.column_stack([x.fitted, x.studentized])[rows]
             draw_rows(ax, points, s=sizes[rows], color=colour, label=label)
     for row in x.outliers[:8]:
-        ax.annotate(
-            str(row),
-            (x.fitted[row], x.studentized[row]),
-            xytext=(5, 4),
-            textcoords="offset points",
-            fontsize="small",
-        )
+        style = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": "small"}
+        ax.annotate(str(row), (x.fitted[row], x.studentized[row]), **style)
     ax.plot(*_running_mean(x.fitted, x.studentized), color=COLOURS[0], label="running mean")
     ax.axhline(0.0, color="0.7", lw=0.8, zorder=0)
     found = ", ".join(x.problems) or "no problem found"
