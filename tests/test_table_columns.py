@@ -13,7 +13,6 @@ import pytest
 
 import tractable
 from rows.discrete_mixtures import KINDS, expected, frame, table, table_steps
-from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace
 
 
@@ -216,7 +215,7 @@ def test_categories_without_rows_change_no_sums():
     narrow = table_steps(x)
     params = narrow.initial(np.random.default_rng(0))
     encoding = replace(narrow.encoding, sizes=np.array([301]))
-    wide = TableProblem(narrow.rows, encoding, 3, 1.0, narrow.reg_covar)
+    wide = replace(narrow, encoding=encoding)
     more = replace(params, probabilities=np.hstack([params.probabilities, np.zeros((3, 298))]))
     a, b = expected(narrow, params), expected(wide, more)
     for name in ("weight", "mass", "first", "second", "seen", "counts", "ones", "log_likelihood"):

@@ -72,7 +72,14 @@ def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=Non
     summary = TableSummary.of(x, weights)
     encoding = TableEncoding.from_summary(columns_of(None, x.shape[1], kinds), summary)
     reg_covar = np.full(len(encoding.normal), reg)
-    return TableProblem(rows, encoding, n_components, alpha, reg_covar, summary.columns.total)
+    return TableProblem(
+        rows=rows,
+        encoding=encoding,
+        n_components=n_components,
+        alpha=alpha,
+        reg_covar=reg_covar,
+        total=summary.columns.total,
+    )
 
 
 def expected(steps, params):

@@ -12,16 +12,16 @@ from tractable.testing.em_laws import EMProblem
 
 
 def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
-    """Rows of two planes, the first of which is seen on the left more often."""
+    """Rows of two regressions, the first of which is seen on the left more often."""
     rng = np.random.default_rng(7)
     X, w = rng.uniform(-1.0, 1.0, (80, 2)), rng.uniform(0.5, 2.0, 80)
     first = rng.random(80) < 1.0 / (1.0 + np.exp(4.0 * X[:, 0]))
     y = np.where(first, 1.0 + X @ [2.0, 0.5], -1.0 + X @ [-1.0, 1.0]) + 0.5 * rng.standard_normal(80)
     summary = RowSummary.of(X, y, w)
     return kind(
-        Rows(data=X, y=y, weights=w).source,
-        summary,
-        summary.standardizer(fit_intercept=True),
+        data=Rows(data=X, y=y, weights=w).source,
+        summary=summary,
+        standardizer=summary.standardizer(fit_intercept=True),
         n_components=2,
         alpha=alpha,
         shared=shared,
@@ -42,13 +42,13 @@ def em_problem(**options):
 
 
 EM_ROWS = [
-    Row("planes", em_problem),
-    Row("planes, each its noise", partial(em_problem, shared=False)),
-    Row("planes at a price", partial(em_problem, alpha=2.0)),
-    Row("planes at a price, each its noise", partial(em_problem, alpha=2.0, shared=False)),
-    Row("planes behind a gate", partial(em_problem, gate_alpha=0.01)),
+    Row("regressions", em_problem),
+    Row("regressions, separate noise", partial(em_problem, shared=False)),
+    Row("penalised regressions", partial(em_problem, alpha=2.0)),
+    Row("penalised regressions, separate noise", partial(em_problem, alpha=2.0, shared=False)),
+    Row("regressions behind a gate", partial(em_problem, gate_alpha=0.01)),
     Row(
-        "planes at a price behind a gate, each its noise",
+        "penalised regressions behind a gate, separate noise",
         partial(em_problem, gate_alpha=1.0, alpha=1.0, shared=False),
     ),
 ]

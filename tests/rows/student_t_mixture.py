@@ -34,9 +34,9 @@ def student_t_problem(dof=None, diagonal=False, reg=1e-6):
     rows = Rows(data=heavy_rows(), weights=rng.uniform(0.5, 2.0, 120))
     summary = ColumnSummary.of(rows.data, rows.weights)
     steps = StudentTProblem(
-        rows.source,
-        summary.total,
-        summary.standardizer(),
+        data=rows.source,
+        total=summary.total,
+        standardizer=summary.standardizer(),
         shape=shape_of("diag" if diagonal else "full"),
         n_components=2,
         dof=dof,

@@ -1,21 +1,21 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
 from tractable.base.classifier import GenerativeClassifierMixin, ProbabilisticClassifierMixin
-from tractable.base.degenerate import DegenerateCovarianceWarning
-from tractable.base.density import DensityMixin
+from tractable.base.density import DegenerateCovarianceWarning, DensityMixin
 from tractable.base.em import EMEstimator, EMProblem
 from tractable.base.estimator import (
     Estimator,
     FitInterrupted,
+    ModelTags,
     all_or_nothing,
     check_answerable,
     check_fitted,
+    tags,
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassMixin
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.predictive import PredictiveMixin
-from tractable.base.tags import ModelTags, tags
 from tractable.base.validation import (
     Rows,
     check_columns,

@@ -1,4 +1,4 @@
-"""Models of p(x): the questions every fitted density answers."""
+"""Models of p(x): what every fitted density has in common."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tractable.base.validation import check_columns, check_rows
 from tractable.data import Batch, Source
 from tractable.value import value
 
-__all__ = ["DensityMixin"]
+__all__ = ["DegenerateCovarianceWarning", "DensityMixin"]
 
 
 @value
@@ -39,7 +39,7 @@ class DensityMixin:
         return found
 
     def _density(self) -> Any:
-        """Return the fitted distribution, or say why there is none yet."""
+        """Return the fitted distribution; raise where there is none yet."""
         check_answerable(self)
         return self.distribution_
 
@@ -100,3 +100,7 @@ class DensityMixin:
             Their values; leading axes become batch axes of the distribution.
         """
         return self._density().condition(dims, values)
+
+
+class DegenerateCovarianceWarning(UserWarning):
+    """The covariance is singular; what was added to its diagonal is in `jitter_`."""

@@ -53,7 +53,7 @@ class EMEstimator(Estimator):
       the fit, for `summarize`, `from_statistic` and `partial_fit`;
     - `_fitted_params(problem)` returns the fitted parameters as the problem's steps take them;
     - `_set_fitted(params, problem)` sets what users read;
-    - `_is_regular(params, problem)` says whether a solution may win over others (no component collapsed);
+    - `_is_regular(params, problem)` tells whether a solution may win over others (no component collapsed);
     - `_warn_fitted()` warns of what a user should know of a finished fit, besides convergence.
     """
 
@@ -192,7 +192,7 @@ class EMEstimator(Estimator):
         return type(self).__name__ if n is None else f"{type(self).__name__}, {n} components"
 
     def _not_converged(self, result: EMResult) -> str:
-        """Return what a user is told of a search that ended before it converged."""
+        """Return the warning of a search that ended before it converged."""
         if result.n_iter < self.max_iter:
             return (
                 f"EM stopped after {result.n_iter} iterations, where rounding lowered the objective: a "

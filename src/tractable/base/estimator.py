@@ -1,23 +1,69 @@
-"""The base of every estimator: scikit-learn's contract, and fits that happen whole or not at all."""
+"""The base of every estimator: contract with scikit-learn, tags, and fits that succeed or change nothing."""
 
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags
-from tractable.base.tags import ModelTags
+from tractable.value import value
 
-__all__ = ["Estimator", "FitInterrupted", "all_or_nothing", "check_answerable", "check_fitted"]
+__all__ = [
+    "Estimator",
+    "FitInterrupted",
+    "ModelTags",
+    "all_or_nothing",
+    "check_answerable",
+    "check_fitted",
+    "tags",
+]
+
+
+@value
+class ModelTags:
+    """What kind of model an estimator is.
+
+    Parameters
+    ----------
+    kind : {"generative", "discriminative", "mapping"}
+        Generative models describe p(x), discriminative ones p(y given x); a mapping has no likelihood.
+    parametric : bool
+        Whether the size of the fitted model is independent of the number of rows.
+    streaming : {"exact in one pass", "exact over several passes", "approximate", "no"}
+        What `partial_fit` and sources give, compared with the rows held in memory.
+    missing_values : bool
+        Whether NaN entries are marginalised.
+    """
+
+    kind: Literal["generative", "discriminative", "mapping"]
+    parametric: bool
+    streaming: Literal["exact in one pass", "exact over several passes", "approximate", "no"]
+    missing_values: bool = False
+
+
+def tags(estimator: Any) -> ModelTags:
+    """Return what kind of model an estimator is.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> tractable.tags(tractable.GaussianDensity()).streaming
+    'exact in one pass'
+    """
+    found = getattr(estimator, "model_tags", None)
+    if not isinstance(found, ModelTags):
+        raise ValueError(f"estimator must be one of this library's models, got {type(estimator).__name__}")
+    return found
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class FitInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search: the best model so far has been learned, and is kept."""
+    """Ctrl-C during a search: the best model so far is the result."""
 
 
 class Estimator(BaseEstimator):
@@ -40,7 +86,7 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
     It runs on a copy, once parameters that are True or False are seen to be. An interruption (Ctrl-C) leaves
-    the estimator as it was too, unless the method says by `FitInterrupted` that a model was learned before it
+    the estimator as it was too, unless the method raises `FitInterrupted`: a model was learned before it
     stopped. With `afresh`, the copy begins without what earlier fits learned.
     """
 
@@ -50,7 +96,7 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             check_flags(self)
             work = copy.copy(self)
             if afresh:
-                work.__dict__ = {name: kept for name, kept in vars(self).items() if not name.endswith("_")}
+                work.__dict__ = {name: x for name, x in vars(self).items() if not name.endswith("_")}
             try:
                 learn(work, *args, **options)
             except FitInterrupted:
@@ -70,7 +116,7 @@ def check_fitted(estimator: Any) -> None:
 
 
 def check_answerable(estimator: Any) -> None:
-    """Raise where nothing has been learned, or where the rows so far leave the model open."""
+    """Raise where nothing has been learned, or where the rows so far do not determine the model."""
     check_fitted(estimator)
     if hasattr(estimator, "undetermined_"):
         raise ValueError(f"more rows are needed: {estimator.undetermined_}")

@@ -1,4 +1,4 @@
-"""What a classifier accepts as classes: labels, numbers or words, and their codes."""
+"""Checks of class labels, numbers or words, and their codes."""
 
 from numbers import Integral
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]
 
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels in order, and the code of each row's: its place among them."""
+    """Return the labels in order, and the code of each row's: its position among them."""
     found = _categorical(y)
     if found is not None:
         return found
@@ -82,9 +82,9 @@ def _categorical(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
         raise ValueError("y contains NaN or None, which are no labels")
     names = as_labels(np.asarray(categories))
     seen = np.flatnonzero(np.bincount(own, minlength=len(names)))
-    classes, places = label_codes(names[seen])
+    classes, order = label_codes(names[seen])
     code = np.zeros(len(names), dtype=np.min_scalar_type(max(len(seen) - 1, 0)))
-    code[seen] = places
+    code[seen] = order
     return classes, code[own]
 
 
@@ -95,11 +95,11 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     low, high = int(y.min()), int(y.max())
     if high - low >= max(256, len(y)) or high >= 2**62:
         return None
-    places = y.astype(np.int64) - low
-    seen = np.flatnonzero(np.bincount(places))
+    offsets = y.astype(np.int64) - low
+    seen = np.flatnonzero(np.bincount(offsets))
     code = np.zeros(high - low + 1, dtype=np.min_scalar_type(len(seen) - 1))
     code[seen] = np.arange(len(seen))
-    return (seen + low).astype(y.dtype), code[places]
+    return (seen + low).astype(y.dtype), code[offsets]
 
 
 def check_class_rows(
@@ -107,7 +107,7 @@ def check_class_rows(
 ) -> tuple[Rows, np.ndarray | None]:
     """Check rows and their classes; return rows whose targets are codes, and the labels these stand for.
 
-    A source keeps its own labels, and what they are only a pass can tell: the second answer is None.
+    A source has its own labels, which only a pass can tell: the second result is None then.
     """
     refuse_foreign(X)
     if is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):

@@ -1,4 +1,4 @@
-"""Models that learn from one pass: their data is a statistic, and a statistic is all they need."""
+"""Models that learn from a statistic of the rows, which one pass gives."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -14,7 +14,7 @@ __all__ = ["NotYetDetermined", "OnePassMixin"]
 
 
 class NotYetDetermined(ValueError):  # noqa: N818
-    """The rows seen so far leave the model open; more may settle it."""
+    """The rows seen so far do not determine the model; more may."""
 
 
 class OnePassMixin:
@@ -30,10 +30,10 @@ class OnePassMixin:
     _supervised = False
 
     def _statistic(self) -> Callable[..., Any]:
-        raise NotImplementedError(f"{type(self).__name__} must say which statistic it folds")
+        raise NotImplementedError(f"{type(self).__name__} must define _statistic")
 
     def _learn(self, statistic: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must say how it learns from a statistic")
+        raise NotImplementedError(f"{type(self).__name__} must define _learn")
 
     def _require_kind(self, statistic: Any) -> None:
         """Refuse a statistic of another kind than the model's parameters ask for."""
@@ -44,11 +44,11 @@ class OnePassMixin:
             )
 
     def _require_statistic(self) -> None:
-        """Refuse to go on from a fit that kept no statistic, where a model has such fits."""
+        """Refuse to go on from a fit without a statistic, where a model has such fits."""
 
     def _forget(self) -> None:
-        kept = {"n_features_in_", "feature_names_in_", "statistic_", "_declared_classes_"}
-        for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
+        lasting = {"n_features_in_", "feature_names_in_", "statistic_", "_declared_classes_"}
+        for name in [n for n in vars(self) if n.endswith("_") and n not in lasting]:
             delattr(self, name)
 
     def _report(self) -> None:
@@ -95,7 +95,7 @@ class OnePassMixin:
         try:
             self._learn(statistic)
         except NotYetDetermined as error:
-            # The rows count all the same; a later one may settle what these leave open.
+            # The rows count all the same; later ones may determine the model.
             self._forget()
             self.statistic_, self.undetermined_ = statistic, str(error)
 

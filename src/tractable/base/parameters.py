@@ -1,4 +1,4 @@
-"""What estimators ask of their parameters: one ValueError that names the parameter."""
+"""Checks of constructor parameters: one ValueError that names the parameter."""
 
 import inspect
 from functools import cache
@@ -43,7 +43,7 @@ def check_number(
 
 
 def check_count(name: str, given: Any, *, least: int = 0) -> int:
-    """Return a whole number of at least `least`, or say that it is none.
+    """Return a whole number of at least `least`; refuse others.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def check_count(name: str, given: Any, *, least: int = 0) -> int:
 
 
 def check_numbers(name: str, given: Any, *, least: int = 1) -> list[int]:
-    """Return whole numbers to try, each once and in order, or say that they are none.
+    """Return whole numbers to try, each once and in order; refuse others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows that a model keeps: instance-based models are their rows."""
+"""Rows that a model stores: instance-based models are their rows."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def check_stored_rows(
     supervised: bool = False,
     drop: bool = True,
 ) -> Rows:
-    """Check rows to keep, as float64 in memory: sources are read there.
+    """Check rows to store, as float64 in memory; sources are read into memory.
 
     Rows of weight zero are left out, with `drop`. Targets come as they are given, one for each row; what they
     may be is the model's question.
@@ -51,7 +51,7 @@ def check_stored_rows(
 
 
 def check_held_columns(estimator: Any, X: Any) -> np.ndarray:
-    """Check rows to answer about, as float64 in memory."""
+    """Check rows of a query, as float64 in memory."""
     refuse_foreign(X)
     return np.ascontiguousarray(check_columns(estimator, X), dtype=np.float64)
 
@@ -91,7 +91,7 @@ def _as_targets(y: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _counted(x: np.ndarray, y: Any, weights: np.ndarray | None, *, drop: bool) -> Rows:
-    """Leave out the rows that do not count, and weights that say nothing."""
+    """Leave out the rows of weight zero, and weights that are all one."""
     if weights is None or np.all(weights == 1.0):
         return Rows(data=x, y=y)
     some = weights > 0.0 if drop else np.ones(len(x), dtype=bool)

@@ -1,4 +1,4 @@
-"""What an estimator accepts as rows: one check for arrays, frames, devices, sources and batches."""
+"""Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
 from numbers import Real
 from typing import Any
@@ -10,6 +10,7 @@ from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
 from tractable.data import Source, as_source, is_frame, is_streamed
+from tractable.data.blocks import sum_of_squares
 from tractable.statistics.rows import LARGEST
 from tractable.value import value
 
@@ -60,7 +61,7 @@ def check_rows(
 
     Targets are checked where the model is `supervised`, and ignored elsewhere. Targets and weights may be
     column names of a frame or a source. A model whose own first pass finds NaN and infinity need not have the
-    rows read for them: it says that they need not be `finite`.
+    rows read for them (`finite=False`).
     """
     y = y if supervised else None
     if isinstance(sample_weight, str) or isinstance(y, str):
@@ -176,11 +177,7 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
     If the sum of all squares is finite, nothing is wrong: one pass at memory speed. Otherwise the entries are
     looked at one by one.
     """
-    flat = x.ravel(order="K") if x.flags.forc else x
-    axes = "ij"[: flat.ndim]
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum(f"{axes},{axes}->", flat, flat)  # no BLAS, whose threads would be woken
-    if np.isfinite(squares):
+    if np.isfinite(sum_of_squares(x)):
         return
     assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
     if np.nanmax(np.abs(x), initial=0.0) > LARGEST:
@@ -202,7 +199,7 @@ def _readable(X: Any) -> Any:
     if is_streamed(X):
         raise ValueError(
             "X is a source or a stream of batches, which is not held in memory; "
-            "tractable.predict_to(model, source, path, method=…) writes the answers to a file"
+            "tractable.predict_to(model, source, path, method=…) writes the predictions to a file"
         )
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)

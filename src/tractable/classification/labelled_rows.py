@@ -89,14 +89,7 @@ class _IsOfClass:
 def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words: bool) -> list[RowsOfClass]:
     """Check the rows of a fit, and return those of each class that has any, in the order of the labels.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its attributes of the columns are set.
-    X, y, sample_weight
-        As given to `fit`.
-    words : bool
-        Whether columns of tables may hold words; tables are then passed on as they are.
+    With `words`, columns of tables may hold words, and tables are passed on as they are.
     """
     if words and is_frame(X):
         return _of_table(estimator, X, y, sample_weight)

@@ -41,10 +41,10 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
         The weight of the rows of each class.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
         The discriminant functions; of two classes one, the second less the first, whose sign decides.
-    rank_ : int
-        Rank of the centered columns.
     statistic_ : ByClass
         Triangular factors of the rows of each class.
+    rank_ : int
+        Rank of the centered columns.
     n_features_in_, feature_names_in_ : int, array of str
         Number of columns, and their names where they had any.
 

@@ -1,4 +1,4 @@
-"""What classifiers that learn class by class share: the one-pass estimator and class priors."""
+"""Classifiers that learn from one statistic a class, and class priors."""
 
 from collections.abc import Callable
 from functools import partial
@@ -87,14 +87,7 @@ class OnePassClassifier(OnePassMixin, Estimator):
 def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
     """Return p(C_k): those given, or the relative weights of the classes.
 
-    Parameters
-    ----------
-    priors : array (K,) or None
-    counts : array (K,)
-        Weight of the rows of each class.
-    classes : array (K,)
-    name : str
-        Of the parameter, for error messages.
+    `counts` are the weights of the rows of each class, `name` that of the parameter in error messages.
 
     Examples
     --------

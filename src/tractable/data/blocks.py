@@ -21,6 +21,9 @@ BLOCKS_A_TASK = 16
 #: Rows whose products wake no threads of BLAS: to hold it to one would take longer than they do.
 FEW_ROWS = 64
 
+#: Entries whose sum of squares wakes no threads of BLAS.
+FEW_ENTRIES = 10_000
+
 #: Entries that are worth waking threads for.
 LEAST_SHARED = 2**22
 
@@ -109,6 +112,28 @@ def map_rows(
         for _ in ordered_map(fill, range(step, len(x), step), n_threads):
             pass
     return out
+
+
+def sum_of_squares(x: np.ndarray) -> float:
+    """Return Σ x² over all entries: not finite if an entry is not finite, or too large to square.
+
+    Examples
+    --------
+    >>> sum_of_squares(np.array([[3.0, 4.0], [0.0, np.inf]]))
+    inf
+    """
+    if x.size <= FEW_ENTRIES:
+        return _square(x)
+    flat = x.ravel(order="K") if x.flags.forc else x
+    step = 4 * block_rows(int(np.prod(flat.shape[1:])))
+    with single_threaded_blas():
+        return sum(ordered_map(lambda a: _square(flat[a : a + step]), range(0, len(flat), step)))
+
+
+def _square(x: np.ndarray) -> float:
+    flat = x.ravel()
+    with np.errstate(all="ignore"):
+        return float(np.dot(flat, flat))  # which releases the interpreter lock
 
 
 def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:

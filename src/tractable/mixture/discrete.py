@@ -62,10 +62,10 @@ class BernoulliMixture(BaseTableMixture):
         *,
         alpha: float = 1.0,
         binarize: float | None = 0.0,
+        warm_start: bool = False,
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
-        warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
         super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)

@@ -44,13 +44,6 @@ def stirling2(n: int, k: int) -> int:
     S(n, k) = (1/k!) Σ_{i=0}^{k} (-1)^i C(k, i) (k - i)^n, a whole number, exactly. The sum starts at i = 0:
     without that term S(3, 2) would be -1.
 
-    Parameters
-    ----------
-    n : int
-        Number of points, 0 or more.
-    k : int
-        Number of groups, 0 or more; 0 ways if there are more groups than points.
-
     Examples
     --------
     >>> stirling2(3, 2), stirling2(8, 3), stirling2(10, 4)
@@ -65,11 +58,6 @@ def bell(n: int) -> int:
 
     By Bell's triangle: each line begins with the last number of the line before, and each number is the one
     on its left plus the one above that.
-
-    Parameters
-    ----------
-    n : int
-        Number of points, 0 or more.
 
     Examples
     --------
@@ -89,10 +77,6 @@ def bell(n: int) -> int:
 
 def partitions(n: int, k: int) -> Iterator[tuple[int, ...]]:
     """Yield every way to split n points into k groups once, as labels in the order of first appearance.
-
-    Parameters
-    ----------
-    n, k : int
 
     Examples
     --------

@@ -211,14 +211,7 @@ def discriminant_directions(means: np.ndarray, weights: np.ndarray, within: Full
 
     In coordinates in which S_W is the identity they are the principal axes of the class means, with signs
     that make the largest entry there positive; directions in which means do not differ come last.
-
-    Parameters
-    ----------
-    means : array (K, d)
-    weights : array (K,)
-        π_k in S_B = Σ_k π_k (m_k - m)(m_k - m)ᵀ.
-    within : Full
-        S_W, the covariance within classes.
+    S_B = Σ_k π_k (m_k - m)(m_k - m)ᵀ of means (K, d) and weights π (K,); S_W is the covariance `within`.
 
     Examples
     --------
@@ -244,12 +237,6 @@ def gaussian_threshold(means: np.ndarray, variances: np.ndarray, weights: np.nda
 
     It is where the weighted densities cross, a root of a quadratic. Where they do not cross (one class is the
     more probable everywhere), or a class does not vary, it is half-way between the means.
-
-    Parameters
-    ----------
-    means : array (2,)
-        The first not above the second.
-    variances, weights : arrays (2,)
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What linear and quadratic discriminant analysis share: parameters, statistic, posteriors, warnings."""
+"""The base of linear and quadratic discriminant analysis: parameters, statistic, posteriors, warnings."""
 
 import warnings
 from collections.abc import Callable

@@ -128,8 +128,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         tol: float = 1e-12,
         max_iter: int = 1000,
     ) -> None:
-        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
         self.n_components = n_components
+        super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
@@ -245,16 +245,8 @@ def linear_scores(means: np.ndarray, priors: np.ndarray, within: Full) -> Linear
 
 def _expected_rows(rows: np.ndarray, means: np.ndarray, within: Full, p: np.ndarray) -> np.ndarray:
     """Return E[x | x_o], of missing entries Σ_k p(C_k | x_o) (μ_km + G (x_o - μ_ko)).
-
-    Parameters
-    ----------
-    rows : array (n, d)
-        NaN where an entry is missing.
-    means : array (K, d)
-    within : Full
-        The covariance of all classes, of which G is the regression of missing on observed entries.
-    p : array (n, K)
-        p(C_k | x_o).
+    Entries of `rows` are NaN where they are missing, p (n, K) are p(C_k | x_o), and G is the regression of
+    missing on observed entries under the covariance `within` classes.
 
     Examples
     --------

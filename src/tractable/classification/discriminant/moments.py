@@ -40,15 +40,8 @@ def class_moments(
 ) -> ClassMoments:
     """Return the moments of each class at the maximum of the observed-data likelihood.
 
-    Parameters
-    ----------
-    statistic : ByClass of IncompleteMoments or FourthMoments
-    classes : array (K,)
-        Those of the statistic, and others that may have no rows yet.
-    shared : bool
-        Whether the classes have one covariance, which EM over missing entries then estimates from all.
-    tol, max_iter : float, int
-        Of EM.
+    `classes` are those of the statistic, of `IncompleteMoments` or `FourthMoments`, and others that may have
+    no rows yet. With `shared`, they have one covariance, which EM over missing entries estimates from all.
     """
     labels, parts = statistic.labels.tolist(), statistic.parts
     found: Sequence[Moments | None] = [

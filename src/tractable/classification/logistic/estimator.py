@@ -255,11 +255,11 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
         summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK // 4)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
-        return LogisticProblem.of(
-            with_class_weights(data, factors),
-            Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
-            summary.standardizer(centered=bool(self.fit_intercept)),
-            float(np.sum(total)),
+        return LogisticProblem(
+            data=with_class_weights(data, factors),
+            link=Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
+            standardizer=summary.standardizer(centered=bool(self.fit_intercept)),
+            weight=float(np.sum(total)),
             C=float(self.C),
             l1_ratio=float(self.l1_ratio),
             has_intercept=bool(self.fit_intercept),

@@ -1,4 +1,4 @@
-"""What one more pass over the rows says of a fit: covariance of the parameters, and separable classes."""
+"""Covariance of the parameters of a fit, and whether classes are separable: one more pass over the rows."""
 
 from functools import partial
 from itertools import combinations

@@ -129,60 +129,36 @@ def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
 class LogisticProblem:
     """Loss and penalty over free coefficients (c, p) of standardized columns, over the weight of the rows.
 
-    Parameters
-    ----------
-    data : Source
-        Rows whose targets are class codes.
-    link : Logit or Probit
-    standardizer : Standardizer
-        With the scale 0 for constant columns.
-    weight : float
-        Of all rows.
-    ridge, lasso : arrays (p,)
-        Penalty weights of squares and of absolute values; zero for the intercept.
-    alpha : float
-        Penalty weight of squares for columns that are not standardized.
-    has_intercept : bool
-        Whether the first coefficient of each linear predictor is an intercept.
+    The objective is scikit-learn's, divided by C and the weight of the rows.
     """
 
-    data: Source
+    data: Source  # rows whose targets are class codes
     link: Logit | Probit
-    standardizer: Standardizer
-    weight: float
-    ridge: np.ndarray
-    lasso: np.ndarray
-    alpha: float
-    has_intercept: bool
+    standardizer: Standardizer  # with the scale 0 for constant columns
+    weight: float  # of all rows
+    C: float
+    l1_ratio: float
+    has_intercept: bool  # whether the first coefficient of each linear predictor is an intercept
 
-    @classmethod
-    def of(
-        cls,
-        data: Source,
-        link: Logit | Probit,
-        standardizer: Standardizer,
-        weight: float,
-        *,
-        C: float,
-        l1_ratio: float,
-        has_intercept: bool,
-    ) -> "LogisticProblem":
-        """Return the problem of scikit-learn's objective, divided by C and the weight of the rows."""
-        free, scale = np.zeros(int(has_intercept)), standardizer.scale
-        alpha = (1.0 - l1_ratio) / C
+    @property
+    def alpha(self) -> float:
+        """Penalty weight of squares for columns that are not standardized."""
+        return (1.0 - self.l1_ratio) / self.C
+
+    @cached_property
+    def ridge(self) -> np.ndarray:
+        """Penalty weights of squares, (p,); zero for the intercept."""
         with np.errstate(over="ignore", under="ignore"):
-            ridge = np.minimum(alpha * scale * scale, MOST_PENALTY)
-            lasso = np.minimum(l1_ratio / C * scale, MOST_PENALTY)
-        return cls(
-            data=data,
-            link=link,
-            standardizer=standardizer,
-            weight=weight,
-            ridge=np.concatenate([free, ridge]),
-            lasso=np.concatenate([free, lasso]),
-            alpha=alpha,
-            has_intercept=has_intercept,
-        )
+            return self._with_intercept(self.alpha * self.standardizer.scale * self.standardizer.scale)
+
+    @cached_property
+    def lasso(self) -> np.ndarray:
+        """Penalty weights of absolute values, (p,); zero for the intercept."""
+        with np.errstate(over="ignore", under="ignore"):
+            return self._with_intercept(self.l1_ratio / self.C * self.standardizer.scale)
+
+    def _with_intercept(self, penalty: np.ndarray) -> np.ndarray:
+        return np.append(np.zeros(int(self.has_intercept)), np.minimum(penalty, MOST_PENALTY))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -288,10 +288,10 @@ class NaiveBayes(BaseNaiveBayes):
     log_evidence_ : float, with "bayes" where all columns have conjugate priors
         log p(X, y), parameters integrated out. Priors are centred on the columns' own averages over all
         classes, as strong as `pseudocounts`: comparable between models of the same columns.
-    statistic_ : ByClass
-        The statistic of the rows of each class.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
+    statistic_ : ByClass
+        The statistic of the rows of each class.
 
     Examples
     --------

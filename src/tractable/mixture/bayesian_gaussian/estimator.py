@@ -181,9 +181,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         else:
             prior = prior_of(self, source, summary, standardizer, floor)
         return BayesianGaussianProblem(
-            source,
-            summary,
-            standardizer,
+            source=source,
+            summary=summary,
+            standardizer=standardizer,
             shape=self._shape(),
             floor=floor,
             n_components=self.n_components,

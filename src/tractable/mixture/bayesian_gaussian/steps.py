@@ -1,12 +1,10 @@
 """Variational Bayes for Gaussian mixtures: the E-step of a Gaussian mixture, and conjugate updates."""
 
-from typing import Any
-
 import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.covariance.shapes import CovariancePrior, precision_diagonals
+from tractable.covariance.shapes import precision_diagonals
 from tractable.distributions import Beta, Dirichlet
 from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
@@ -20,10 +18,12 @@ from tractable.mixture.bayesian_gaussian.model import (
 )
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.mixture.gaussian.steps import GaussianProblem
+from tractable.value import value
 
 __all__ = ["BayesianGaussianProblem"]
 
 
+@value
 class BayesianGaussianProblem(GaussianProblem):
     """Coordinate ascent on the evidence lower bound (Bishop, section 10.2).
 
@@ -34,9 +34,7 @@ class BayesianGaussianProblem(GaussianProblem):
     gives the bound.
     """
 
-    def __init__(self, *args: Any, mixture_prior: MixturePrior, **options: Any) -> None:
-        super().__init__(*args, prior=CovariancePrior.none(len(mixture_prior.mean)), **options)
-        self.mixture_prior = mixture_prior
+    mixture_prior: MixturePrior
 
     def initial(self, rng: np.random.Generator) -> GaussianParameters:
         """Return the posterior of rows with initial responsibilities, as many rows as there are."""

@@ -190,7 +190,7 @@ class GaussianMixture(BaseGaussianMixture):
         Number of free parameters, for `aic` and `bic`.
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their points. A
-        component without points keeps its place and has weight zero.
+        component without points keeps its position and has weight zero.
     n_unseen_ : float
         Weight of the rows in which every entry was missing. They change nothing.
     statistic_ : GaussianSums
@@ -295,9 +295,9 @@ class GaussianMixture(BaseGaussianMixture):
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> GaussianProblem:
         source, summary, standardizer = self._standardized(rows, fitted=fitted)
         return GaussianProblem(
-            source,
-            summary,
-            standardizer,
+            source=source,
+            summary=summary,
+            standardizer=standardizer,
             shape=self._shape(),
             floor=variance_floor(self.reg_covar, standardizer),
             prior=self._standardized_prior(standardizer),

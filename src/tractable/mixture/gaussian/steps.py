@@ -8,13 +8,14 @@ three forms that give the same numbers (:class:`NaturalEStep`, :class:`WhitenedE
 Both work on standardized rows z.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.log_space import LOG_2PI
 from tractable.covariance import Diagonal, Isotropic
-from tractable.covariance.shapes import CovariancePrior, CovarianceShape, precision_diagonals, whiteners
+from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
 from tractable.data import Batch, Source
 from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
@@ -192,67 +193,61 @@ class AddProducts:
         return RowsWithProducts(X=block.X, weights=block.weights, products=products)
 
 
+@value
 class GaussianProblem:
     """The data and the two steps of a Gaussian mixture, in standardized columns.
 
     `reg_covar` adds to every covariance what rows that were clouds of that variance would. With the term
     -½ tr(diag(floor) Σ_k⁻¹) in the log density of component k, both steps raise one penalised likelihood.
-
-    Parameters
-    ----------
-    source, summary : Source and ColumnSummary, or None
-        The rows; None for an M-step alone.
-    standardizer : Standardizer
-    shape : CovarianceShape
-    floor : array (d,)
-        What `reg_covar` adds to the variances.
-    prior : CovariancePrior
-    n_components : int
-    init_params : str
-        See `initial_responsibilities`.
-    given : dict, optional
-        Initial `weights`, `means` and `structure` that replace those from responsibilities.
     """
 
-    def __init__(
-        self,
-        source: Source | None,
-        summary: ColumnSummary | None,
-        standardizer: Standardizer,
-        *,
-        shape: CovarianceShape,
-        floor: np.ndarray,
-        prior: CovariancePrior,
-        n_components: int,
-        init_params: str = "kmeans",
-        given: dict[str, Any] | None = None,
-    ) -> None:
-        self.source, self.summary, self.standardizer = source, summary, standardizer
-        self.shape, self.floor, self.prior = shape, floor, prior
-        self.n_components, self.init_params, self.given = n_components, init_params, given or {}
-        self.total = 0.0 if summary is None else summary.total
-        if source is not None and summary is not None:
-            self.data = self._prepared(source, summary)
+    source: Source | None  # the rows; None for an M-step alone
+    summary: ColumnSummary | None
+    standardizer: Standardizer
+    shape: CovarianceShape
+    floor: np.ndarray  # (d,), what `reg_covar` adds to the variances
+    prior: Any = None  # a CovariancePrior
+    n_components: int
+    init_params: str = "kmeans"  # see `initial_responsibilities`
+    given: dict[str, Any] | None = None  # initial `weights`, `means` and `structure` that the user gave
 
-    def _prepared(self, source: Source, summary: ColumnSummary) -> Any:
-        """Return the rows as the E-steps take them."""
-        self.centre = summary.centre(self.standardizer)
-        self.squared_radius = summary.squared_radius(self.standardizer)
-        if not summary.complete:
-            grouped = source.n_rows if source.in_memory else GROUPED
-            return source.prepare(GroupByPattern(standardizer=self.standardizer), rows=grouped)
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return 0.0 if self.summary is None else self.summary.total
+
+    @cached_property
+    def data(self) -> Any:
+        """The rows as the E-steps take them."""
+        assert self.source is not None
+        assert self.summary is not None
+        if not self.summary.complete:
+            grouped = self.source.n_rows if self.source.in_memory else GROUPED
+            return self.source.prepare(GroupByPattern(standardizer=self.standardizer), rows=grouped)
         if self.shape.features == LINEAR:
-            added = AddProducts(standardizer=self.standardizer, centre=self.centre)
-            return source.prepare(added, rows=BLOCK)
-        return source
+            added = AddProducts(standardizer=self.standardizer, centre=self._centre)
+            return self.source.prepare(added, rows=BLOCK)
+        return self.source
+
+    @cached_property
+    def _centre(self) -> np.ndarray:
+        """The centre of the standardized rows."""
+        assert self.summary is not None
+        return self.summary.centre(self.standardizer)
+
+    @cached_property
+    def _squared_radius(self) -> float:
+        assert self.summary is not None
+        return self.summary.squared_radius(self.standardizer)
 
     def initial(self, rng: np.random.Generator) -> GaussianParameters:
         """Return initial parameters: those given, and the others from initial responsibilities."""
-        if self.given.keys() >= {"weights", "means", "structure"}:
-            return GaussianParameters(**self.given)
+        given = self.given or {}
+        if given.keys() >= {"weights", "means", "structure"}:
+            return GaussianParameters(**given)
         z, weights = initial_rows(self.source, self.standardizer, self.n_components, rng)
         r = initial_responsibilities(self.init_params, z, weights, self.n_components, rng)
-        return replace(self.from_responsibilities(z, weights, r), **self.given)
+        return replace(self.from_responsibilities(z, weights, r), **given)
 
     def expect(self, params: GaussianParameters) -> EStep:
         """Return the E-step at these parameters, in the fastest form that is precise enough."""
@@ -265,7 +260,8 @@ class GaussianProblem:
         structure, means = params.structure, params.means
         K, d = means.shape
         log_weights = self.log_weights(params)
-        if self.summary is not None and not self.summary.complete:
+        assert self.summary is not None
+        if not self.summary.complete:
             independent = isinstance(structure, Diagonal | Isotropic)
             found = structure.diagonal if independent else structure.dense()
             covariances = np.broadcast_to(found, (K, *found.shape[-1 if independent else -2 :]))
@@ -273,11 +269,11 @@ class GaussianProblem:
         constants = log_weights - 0.5 * (structure.log_det + d * LOG_2PI)
         whitening = whiteners(structure)
         norm = float(np.max(np.sum(whitening.reshape(len(whitening), -1) ** 2, axis=1)))
-        precise = np.finfo(np.float64).eps * norm * self.squared_radius < ROUNDING
+        precise = np.finfo(np.float64).eps * norm * self._squared_radius < ROUNDING
         if precise and (self.shape.features != PRODUCTS or d <= WIDE):
-            about_centre = replace(params, means=means - self.centre)
+            about_centre = replace(params, means=means - self._centre)
             natural = natural_parameters(constants, about_centre, self.shape.features)
-            return NaturalEStep(natural=natural, centre=self.centre, **common)
+            return NaturalEStep(natural=natural, centre=self._centre, **common)
         whitening = np.broadcast_to(whitening, (K, *whitening.shape[1:]))
         return WhitenedEStep(constants=constants, whiteners=whitening, **common)
 

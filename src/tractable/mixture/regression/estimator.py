@@ -266,9 +266,9 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
             _check_width(1.0 / standardizer.scale[-1])
         given = self.noise_floor
         return RegressionProblem(
-            source,
-            summary,
-            standardizer,
+            data=source,
+            summary=summary,
+            standardizer=standardizer,
             n_components=self.n_components,
             fit_intercept=bool(self.fit_intercept),
             alpha=self.alpha,

@@ -6,6 +6,7 @@ weighted least squares, the noise, and the mixing weights or the gate.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,57 +150,36 @@ class GateExpansion:
         return self.of(x, r, weights=block.weights)
 
 
+@value
 class RegressionProblem:
-    """The data and the two steps of a mixture of regressions, in standardized columns and targets.
+    """The data and the two steps of a mixture of regressions, in standardized columns and targets."""
 
-    Parameters
-    ----------
-    source : Source or None
-        None for an M-step alone, which leaves a gate as it is.
-    summary : RowSummary or None
-        That of the rows.
-    standardizer : Standardizer
-        Of the columns and the target.
-    n_components : int
-    fit_intercept : bool
-    alpha : float
-        Penalty weight of squared coefficients, in the rows' own scale and divided by each noise.
-    shared : bool
-        Whether all components have one noise.
-    floor : float
-        The least noise variance, standardized.
-    gate_alpha : float, optional
-        Penalty weight of squared coefficients of the gate; without it mixing weights are constant.
-    initial_coef : tuple of arrays (K, d) and (K,), optional
-        Initial coefficients and intercepts, standardized.
-    """
+    data: Any  # the rows as a source; None for an M-step alone, which leaves a gate as it is
+    summary: RowSummary | None
+    standardizer: Standardizer  # of the columns and the target
+    n_components: int
+    fit_intercept: bool = True
+    alpha: float = 0.0  # penalty weight of squared coefficients of the rows, divided by each noise
+    shared: bool = True  # whether all components have one noise
+    floor: float  # the least noise variance, standardized
+    gate_alpha: float | None = None  # penalty weight of the gate; without it mixing weights are constant
+    initial_coef: tuple[np.ndarray, np.ndarray] | None = None  # with the intercepts, standardized
 
-    def __init__(
-        self,
-        source: Source | None,
-        summary: RowSummary | None,
-        standardizer: Standardizer,
-        *,
-        n_components: int,
-        fit_intercept: bool = True,
-        alpha: float = 0.0,
-        shared: bool = True,
-        floor: float,
-        gate_alpha: float | None = None,
-        initial_coef: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> None:
-        self.data: Any = source
-        self.standardizer, self.n_components, self.fit_intercept = standardizer, n_components, fit_intercept
-        self.root_alpha = np.sqrt(float(alpha)) * standardizer.scale[:-1]
-        self.shared, self.floor, self.gate_alpha = shared, floor, gate_alpha
-        self.initial_coef = initial_coef
-        self.total = 0.0 if summary is None else float(summary.linear.weight)
-        if summary is not None:
-            self.least_squares = self._one_regression(summary.linear)
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return 0.0 if self.summary is None else float(self.summary.linear.weight)
 
-    def _one_regression(self, linear: LinearFactor) -> LeastSquares:
-        """Return the least-squares fit of all rows."""
-        scale = self.standardizer.scale
+    @cached_property
+    def root_alpha(self) -> np.ndarray:
+        """Roots of the penalty weights of standardized columns."""
+        return np.sqrt(float(self.alpha)) * self.standardizer.scale[:-1]
+
+    @cached_property
+    def least_squares(self) -> LeastSquares:
+        """The least-squares fit of all rows."""
+        assert self.summary is not None
+        linear, scale = self.summary.linear, self.standardizer.scale
         mean = (linear.mean - self.standardizer.shift) * scale
         standard = replace(linear, mean=mean, factor=linear.factor * scale)
         return least_squares(standard, fit_intercept=self.fit_intercept)

@@ -56,7 +56,7 @@ class StudentTMixture(EMMixture):
         ν.
     collapsed_ : array of bool, shape (n_components,)
         Which components have shrunk to what `reg_covar` holds them at, or have lost all their rows. A
-        component without rows keeps its place and has weight zero.
+        component without rows keeps its position and has weight zero.
     converged_, n_iter_, lower_bound_, objective_trace_, n_parameters_, n_features_in_, feature_names_in_
         As in :class:`tractable.GaussianMixture`.
 
@@ -120,9 +120,9 @@ class StudentTMixture(EMMixture):
             total = summary.total
         standardizer = self._standardizer_ if fitted else median_standardizer(source, summary)
         return StudentTProblem(
-            source,
-            total,
-            standardizer,
+            data=source,
+            total=total,
+            standardizer=standardizer,
             shape=shape_of(self.covariance_type),
             n_components=self.n_components,
             dof=self.dof,

@@ -130,42 +130,21 @@ class StudentTEStep:
         return np.stack([total(dof) - here for dof in self.trials], axis=1)
 
 
+@value
 class StudentTProblem:
     """The data and the two steps of a mixture of Student-t distributions, in standardized columns.
 
     `floor` is added to every scale matrix as if rows were clouds of that variance, with the term
     -½ tr(diag(floor) Σ⁻¹) in the log density.
-
-    Parameters
-    ----------
-    source : Source or None
-        None for an M-step alone.
-    total : float
-        Weight of the rows.
-    standardizer : Standardizer
-        See `median_standardizer`.
-    shape : CovarianceShape
-        Full or diagonal.
-    n_components : int
-    dof : float or None
-        Degrees of freedom of every component, if they are known.
-    floor : array (d,)
     """
 
-    def __init__(
-        self,
-        source: Source | None,
-        total: float,
-        standardizer: Standardizer,
-        *,
-        shape: CovarianceShape,
-        n_components: int,
-        dof: float | None,
-        floor: np.ndarray,
-    ) -> None:
-        self.data: Any = source
-        self.total, self.standardizer, self.shape = total, standardizer, shape
-        self.n_components, self.dof, self.floor = n_components, dof, floor
+    data: Any  # the rows as a source; None for an M-step alone
+    total: float  # weight of the rows
+    standardizer: Standardizer  # see `median_standardizer`
+    shape: CovarianceShape  # full or diagonal
+    n_components: int
+    dof: float | None  # degrees of freedom of every component, if they are known
+    floor: np.ndarray  # (d,)
 
     def initial(self, rng: np.random.Generator) -> StudentTParameters:
         """Return medians and widths of the clusters that k-means finds once outliers are drawn in."""

@@ -115,8 +115,15 @@ class BaseTableMixture(EMMixture):
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
             encoding = TableEncoding.from_summary(self._columns_, summary)
             total, unseen = summary.columns.total, summary.columns.unseen
-        reg = self._standardized_reg_covar(encoding)
-        return TableProblem(rows, encoding, self.n_components, float(self.alpha), reg, total, unseen)
+        return TableProblem(
+            rows=rows,
+            encoding=encoding,
+            n_components=self.n_components,
+            alpha=float(self.alpha),
+            reg_covar=self._standardized_reg_covar(encoding),
+            total=total,
+            unseen=unseen,
+        )
 
     def _standardized_reg_covar(self, encoding: TableEncoding) -> np.ndarray:
         """Return what is added to the variances of standardized columns."""

@@ -1,12 +1,13 @@
 """The two steps of EM for mixtures over the columns of a table."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.special import log_sum_exp
 from tractable.base import Rows
-from tractable.data import Batch, as_source, sample_rows
+from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
@@ -132,41 +133,30 @@ def _about_means(
     return mass, first, second
 
 
+@value
 class TableProblem:
     """EM for a mixture over the columns of a table; see `tractable.base.EMEstimator`.
 
     `alpha` pseudo-observations of each category, and of the average count, are a Dirichlet and a gamma prior;
     `reg_covar` is added to the standardized variances of normal columns as if every entry had an error of
     that variance. All three are in the objective, which both steps increase.
-
-    Parameters
-    ----------
-    rows : Rows, or None where only an M-step is asked for
-    encoding : TableEncoding
-    n_components : int
-    alpha : float
-    reg_covar : array (number of normal columns,)
-    total, unseen : float
-        Weight of the rows with an observed entry, and of those without.
     """
 
-    def __init__(
-        self,
-        rows: Rows | None,
-        encoding: TableEncoding,
-        n_components: int,
-        alpha: float,
-        reg_covar: np.ndarray,
-        total: float = 0.0,
-        unseen: float = 0.0,
-    ) -> None:
-        self.rows, self.encoding, self.n_components = rows, encoding, n_components
-        self.alpha, self.reg_covar = alpha, reg_covar
-        self.total, self.unseen = total, unseen
-        if rows is not None:
-            width = 2 * len(encoding.columns.kinds) + n_components * (1 + len(encoding.normal))
-            source = as_source(rows.data, None, rows.weights)
-            self.data = source.prepare(encoding, rows=max(256, BLOCK_ENTRIES // width))
+    rows: Rows | None  # None for an M-step alone
+    encoding: TableEncoding
+    n_components: int
+    alpha: float
+    reg_covar: np.ndarray  # (number of normal columns,)
+    total: float = 0.0  # weight of the rows with an observed entry
+    unseen: float = 0.0  # weight of the others
+
+    @cached_property
+    def data(self) -> Prepared:
+        """The encoded rows."""
+        assert self.rows is not None
+        width = 2 * len(self.encoding.columns.kinds) + self.n_components * (1 + len(self.encoding.normal))
+        source = as_source(self.rows.data, None, self.rows.weights)
+        return source.prepare(self.encoding, rows=max(256, BLOCK_ENTRIES // width))
 
     def expect(self, params: TableParameters) -> TableExpectation:
         """Return the E-step at these parameters."""
