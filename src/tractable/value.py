@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["parameters", "replace", "value"]
+__all__ = ["parameters", "replace", "set_fields", "value"]
 
 T = TypeVar("T")
 
@@ -42,6 +42,12 @@ def parameters(record: Any) -> dict[str, Any]:
 def replace(record: T, **changes: Any) -> T:
     """Return the same value with some parameters changed, checked as at construction."""
     return type(record)(**{**parameters(record), **changes})
+
+
+def set_fields(record: Any, **fields: Any) -> None:
+    """Set fields of a value that is being made, as its `__init__` or `__post_init__` may."""
+    for name, x in fields.items():
+        object.__setattr__(record, name, x)
 
 
 def _call(record: Any) -> str:

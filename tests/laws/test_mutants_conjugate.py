@@ -13,7 +13,7 @@ from tractable.conjugate import (
     PoissonModel,
     Updates,
 )
-from tractable.conjugate.count_totals import CountTotals
+from tractable.conjugate.counts import CountTotals
 from tractable.distributions import (
     Bernoulli,
     Beta,

@@ -10,7 +10,7 @@ from tractable.classification import (
     NaiveBayes,
 )
 from tractable.conjugate import NormalModel
-from tractable.statistics import KeptValues
+from tractable.statistics import StoredRows
 
 NORMAL = NormalModel.from_mean_strength(3.0, 1.0, variance=4.0)
 PRIOR = {"extreme_scales_change_the_scale_alone": "a prior of the user's has the units of the columns"}
@@ -39,4 +39,4 @@ ROWS = [
     Row("KernelNB-laplace", lambda: KernelNB(bandwidth="scott", kernel="laplace")),
 ]
 
-STATISTICS = [Row("KeptValues", lambda: KeptValues)]
+STATISTICS = [Row("StoredRows", lambda: StoredRows)]

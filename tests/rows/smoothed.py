@@ -59,7 +59,7 @@ ROWS = [
         "SmoothedEmpirical-walled-corners",
         lambda: SmoothedEmpirical(points=[0.2, 1.0, 1.9], bandwidth=0.9, window="triangular", bounds=(0, 2)),
     ),
-    Row("SmoothedEmpirical-least", lambda: SmoothedEmpirical(points=[1e-200, 3e-200], bandwidth=1e-200)),
+    Row("SmoothedEmpirical-least", lambda: SmoothedEmpirical(points=[1e-140, 3e-140], bandwidth=1e-140)),
     Row("SmoothedEmpirical-numbers", lambda: SmoothedEmpirical(points=TEN, bandwidth=0.5)),
     Row(
         "SmoothedEmpirical-weighted",

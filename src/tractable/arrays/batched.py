@@ -68,10 +68,11 @@ def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
     return array
 
 
-def positions(dims: Sequence[int], like: Array) -> Array:
+def positions(dims: Sequence[int] | np.ndarray, like: Array) -> Array:
     """Return positions as an index array of `like`'s library."""
     xp = namespace_of(like)
-    return xp.asarray(list(dims), dtype=xp.int64, device=device(like))
+    dims = dims if isinstance(dims, np.ndarray) else list(dims)
+    return xp.asarray(dims, dtype=xp.int64, device=device(like))
 
 
 def principal_block(matrix: Array, rows: Sequence[int], columns: Sequence[int]) -> Array:

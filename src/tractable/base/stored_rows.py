@@ -9,6 +9,7 @@ from tractable.base.parameters import check_number
 from tractable.base.validation import (
     Rows,
     check_columns,
+    check_query,
     check_rows,
     check_weights,
     refuse_foreign,
@@ -51,9 +52,8 @@ def check_stored_rows(
 
 
 def check_held_columns(estimator: Any, X: Any) -> np.ndarray:
-    """Check rows of a query, as float64 in memory."""
-    refuse_foreign(X)
-    return np.ascontiguousarray(check_columns(estimator, X), dtype=np.float64)
+    """Check rows of a query, as float64 in C order."""
+    return np.ascontiguousarray(check_query(estimator, X))
 
 
 def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1) -> int:

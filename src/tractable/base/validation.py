@@ -18,6 +18,7 @@ __all__ = [
     "Rows",
     "check_columns",
     "check_names",
+    "check_query",
     "check_rows",
     "check_table",
     "check_targets",
@@ -183,6 +184,12 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
     if np.nanmax(np.abs(x), initial=0.0) > LARGEST:
         what = "its columns" if name == "X" else "it"
         raise ValueError(f"{name} has values so large that their squares overflow; rescale {what}")
+
+
+def check_query(estimator: Any, X: Any) -> np.ndarray:
+    """Check rows of a query, as float64 on the host."""
+    refuse_foreign(X)
+    return np.asarray(check_columns(estimator, X), dtype=np.float64)
 
 
 def check_weights(sample_weight: Any, X: Array) -> Array | None:

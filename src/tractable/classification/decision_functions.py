@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.base import check_answerable, check_fitted
-from tractable.base.stored_rows import check_held_columns
+from tractable.base.validation import check_query
 from tractable.value import value
 
 __all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discriminant_functions"]
@@ -215,7 +215,7 @@ class DiscriminantFunctionMixin(ClassifierMixin):
     def _rows(self, X: Any) -> np.ndarray:
         """Return checked rows in double precision."""
         check_answerable(self)
-        return check_held_columns(self, X)
+        return check_query(self, X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest score of each row, (n_samples,); of tied ones the first."""

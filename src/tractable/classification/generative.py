@@ -18,8 +18,7 @@ from tractable.base import (
     check_class_rows,
     check_count,
 )
-from tractable.base.stored_rows import check_held_columns
-from tractable.base.validation import check_names
+from tractable.base.validation import check_names, check_query
 from tractable.classification.labelled_rows import (
     column_names,
     concatenated,
@@ -248,7 +247,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
             check_names(self, names, len(names), reset=False)
             rows = X
         else:
-            rows = check_held_columns(self, X)
+            rows = check_query(self, X)
         scores = np.full((len(rows), len(self.classes_)), -np.inf)
         for k, log_prior in enumerate(log_priors(self.class_prior_)):
             if log_prior > -np.inf:

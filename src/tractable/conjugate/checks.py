@@ -13,7 +13,6 @@ __all__ = [
     "as_counts",
     "as_numbers",
     "check_columns",
-    "check_fraction",
     "check_moments",
     "check_statistic",
     "check_strength",
@@ -73,14 +72,6 @@ def one_number(name: str, x: Any) -> Array:
     if x.ndim:
         raise ValueError(f"{name} must be one number, got shape {tuple(x.shape)}")
     return x
-
-
-def check_fraction(name: str, x: Any) -> float:
-    """Return a number strictly between 0 and 1."""
-    number = float(one_number(name, x))
-    if not 0.0 < number < 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, got {x!r}")
-    return number
 
 
 def check_strength(strength: Any) -> float:

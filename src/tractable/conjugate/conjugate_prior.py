@@ -2,31 +2,25 @@
 
 from typing import Any
 
-from tractable.conjugate.binomial import BernoulliModel, BinomialModel
+from tractable.conjugate import counts, normal
 from tractable.conjugate.model import ConjugateModel
-from tractable.conjugate.multinomial import CategoricalModel, MultinomialModel
-from tractable.conjugate.multivariate_normal import MultivariateNormalModel
-from tractable.conjugate.normal import NormalModel
-from tractable.conjugate.normal_mean import NormalMeanModel
-from tractable.conjugate.normal_precision import NormalPrecisionModel
-from tractable.conjugate.poisson import PoissonModel
 from tractable.distributions.distribution import Distribution
 
 __all__ = ["PAIRS", "conjugate_prior"]
 
 #: Every pair: the family of the likelihood, what is not known of it, and the model.
 PAIRS: dict[tuple[str, str], type[ConjugateModel]] = {
-    ("Bernoulli", "probability"): BernoulliModel,
-    ("Binomial", "probability"): BinomialModel,
-    ("Categorical", "probabilities"): CategoricalModel,
-    ("Multinomial", "probabilities"): MultinomialModel,
-    ("Poisson", "rate"): PoissonModel,
-    ("Normal", "mean"): NormalMeanModel,
-    ("Normal", "precision"): NormalPrecisionModel,
-    ("Normal", "both"): NormalModel,
-    ("MultivariateNormal", "mean"): NormalMeanModel,
-    ("MultivariateNormal", "precision"): NormalPrecisionModel,
-    ("MultivariateNormal", "both"): MultivariateNormalModel,
+    ("Bernoulli", "probability"): counts.BernoulliModel,
+    ("Binomial", "probability"): counts.BinomialModel,
+    ("Categorical", "probabilities"): counts.CategoricalModel,
+    ("Multinomial", "probabilities"): counts.MultinomialModel,
+    ("Poisson", "rate"): counts.PoissonModel,
+    ("Normal", "mean"): normal.NormalMeanModel,
+    ("Normal", "precision"): normal.NormalPrecisionModel,
+    ("Normal", "both"): normal.NormalModel,
+    ("MultivariateNormal", "mean"): normal.NormalMeanModel,
+    ("MultivariateNormal", "precision"): normal.NormalPrecisionModel,
+    ("MultivariateNormal", "both"): normal.MultivariateNormalModel,
 }
 
 #: Names under which the precision of a normal distribution may be asked for.

@@ -1,35 +1,31 @@
-"""Conjugate models: the names they share, and those whose data add to the hyper-parameters."""
+"""Conjugate models: the names they share, models whose data add to η, and empirical Bayes."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
+from tractable.conjugate.checks import check_whole_number
 from tractable.distributions.distribution import Distribution
+from tractable.engines.newton import newton
 from tractable.value import parameters, replace, value
 
-__all__ = ["AdditiveModel", "ConjugateModel", "Search", "Updates"]
+__all__ = ["AdditiveModel", "ConjugateModel", "Search", "Updates", "empirical_bayes"]
 
 
 @value
 class Search:
-    """The evidence as a function of free hyper-parameters, for empirical Bayes.
+    """The evidence as a function of free hyper-parameters, for empirical Bayes."""
 
-    Parameters
-    ----------
-    start : array (p,)
-        The model's own hyper-parameters as free numbers of order one; a positive one by its logarithm.
-    objective : callable
-        Minus the summed log evidence at such numbers, with its gradient and Hessian.
-    model : callable
-        The model with those hyper-parameters.
-    """
-
+    #: The model's own hyper-parameters as free numbers of order one; a positive one by its logarithm.
     start: np.ndarray
+    #: Minus the summed log evidence at such numbers, with its gradient and Hessian.
     objective: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+    #: The model with those hyper-parameters.
     model: Callable[[np.ndarray], Any]
 
 
@@ -115,14 +111,8 @@ class ConjugateModel(ABC):
     def summarize(self, X: Any, sample_weight: Any = None, *, weights: Any = None) -> Any:
         """Return all that the model needs to know about rows, as a statistic.
 
-        Parameters
-        ----------
-        X : array
-            Rows, as `likelihood` draws them.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        weights : array (n,), optional
-            The same by the name that ``tractable.fold`` calls it.
+        Rows are as `likelihood` draws them; `sample_weight` (n,) counts them, by the name `weights` for
+        ``tractable.fold``.
         """
         if sample_weight is not None and weights is not None:
             raise ValueError("sample_weight and weights are two names of one thing: give one of them")
@@ -153,6 +143,9 @@ class ConjugateModel(ABC):
         for statistic in statistics:
             models.append(models[-1].update(statistic))
         return Updates(models=tuple(models))
+
+    def __post_init__(self) -> None:
+        self._check_prior()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **parameters(self)), ()
@@ -196,9 +189,9 @@ class AdditiveModel(ConjugateModel):
     def _added(self, statistic: Any) -> Array:
         """Return what data add to η, the statistic checked."""
 
-    @abstractmethod
     def _log_base(self, statistic: Any) -> Any:
-        """Return the log of the base measure, and what `_increment` left out."""
+        """Return the log of the base measure, and what `_increment` left out: 0 for rows of single events."""
+        return 0.0
 
     @staticmethod
     @abstractmethod
@@ -216,7 +209,6 @@ class AdditiveModel(ConjugateModel):
         """Return ∂²A/∂η², for many η at once."""
 
     def update(self, statistic: Any) -> Self:
-        """See `ConjugateModel.update`: η + t."""
         return self._with_hyperparameters(self._hyperparameters() + self._added(statistic))
 
     def log_evidence(self, statistic: Any) -> float:
@@ -241,3 +233,67 @@ class AdditiveModel(ConjugateModel):
             objective=objective,
             model=lambda logs: self._with_hyperparameters(np.exp(logs)),
         )
+
+
+Model = TypeVar("Model", bound=ConjugateModel)
+
+#: A maximum flatter than this, in logarithms of hyper-parameters, is at infinity.
+_FLAT = 1e-6
+
+
+def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 200) -> Model:
+    """Return the model whose prior maximises Σ log p(group), the summed evidence of several groups.
+
+    Each group has a parameter of its own, drawn from the prior; the prior is learnt from all of them, and
+    ``empirical_bayes(model, groups).update(group)`` shrinks each group towards the others as far as the data
+    ask for it. Type II maximum likelihood, by Newton's method with exact derivatives on free numbers.
+
+    Parameters
+    ----------
+    model : ConjugateModel
+        Where the search starts: a model of counts, or one of the mean or the precision of numbers.
+    statistics : iterable of statistics
+        One for each group, as ``model.summarize`` returns them.
+    max_iter : int
+        The most steps to take.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where no finite prior is best: groups that differ no more than chance are best explained by one shared
+        parameter, an infinitely strong prior, and a very strong one is returned. Also where `max_iter` steps
+        were too few.
+
+    Examples
+    --------
+    >>> from tractable.conjugate import NormalMeanModel
+    >>> from tractable.distributions import Normal
+    >>> model = NormalMeanModel(prior=Normal(mean=0.0, variance=1.0), variance=1.0)
+    >>> groups = [model.summarize([x]) for x in (1.0, 3.0, 5.0, 7.0)]
+    >>> best = empirical_bayes(model, groups)
+    >>> float(best.prior.mean.round(6)), float(best.prior.variance.round(6))
+    (4.0, 4.0)
+    >>> float(best.update(groups[0]).mean().round(6))
+    1.6
+    """
+    groups = list(statistics) if isinstance(statistics, Iterable) else [None]
+    strange = [group for group in groups if not hasattr(group, "weight")]
+    if strange:
+        raise ValueError(
+            f"statistics must be what model.summarize returns for each group, got {strange[0]!r:.60}"
+        )
+    max_iter = check_whole_number("max_iter", max_iter)
+    if not any(float(group.weight) > 0.0 for group in groups):
+        raise ValueError("statistics must have a group with data in it")
+    search = model._search(groups)  # noqa: SLF001
+    found = newton(search.objective, search.start, tol=1e-14, max_iter=max_iter)
+    best: Model = search.model(found.x)
+    if float(np.linalg.eigvalsh(found.curvature).min()) < _FLAT:
+        warnings.warn(
+            "no finite prior is best: the groups differ no more than chance, or as much as they can",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    elif not found.converged:
+        warnings.warn(f"not converged after {found.n_iter} steps", RuntimeWarning, stacklevel=2)
+    return best

@@ -1,8 +1,7 @@
 """Covariance structures: full, diagonal, isotropic, low-rank plus diagonal; structure is a type."""
 
-from tractable.covariance.diagonal import Diagonal
+from tractable.covariance.diagonal import Diagonal, Isotropic
 from tractable.covariance.full import Full
-from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 from tractable.covariance.structure import Covariance, as_structure, other_dims, resolve_dims
 

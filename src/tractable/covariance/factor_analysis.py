@@ -26,13 +26,7 @@ def fit_factors(average: np.ndarray, rank: int, before: Any = None) -> LowRankPl
     1982), which never lowers the likelihood, and the noise D = diag(S - F Fᵀ) with the best factors for it
     (principal factor analysis; Barber, section 21.2), which converges faster.
 
-    Parameters
-    ----------
-    average : array (K, d, d)
-    rank : int
-        Number of factors.
-    before : LowRankPlusDiagonal, optional
-        Where to begin; by default, noise of half the variance of each column.
+    Without those `before`, it begins with noise of half the variance of each column.
     """
     variances = _diagonals(average)
     found = _best_factors(average, 0.5 * variances, rank) if before is None else before

@@ -8,7 +8,7 @@ from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesk
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Full"]
 
@@ -49,10 +49,9 @@ class Full(Covariance):
         if self.cholesky is None:
             matrix = as_reals("matrix", self.matrix)
             _check_square("matrix", matrix)
-            object.__setattr__(self, "cholesky", freeze(cholesky(matrix)))
-            object.__setattr__(self, "matrix", freeze(_symmetric(matrix)))
+            set_fields(self, cholesky=freeze(cholesky(matrix)), matrix=freeze(_symmetric(matrix)))
         else:
-            object.__setattr__(self, "cholesky", freeze(_checked_lower(self.cholesky)))
+            set_fields(self, cholesky=freeze(_checked_lower(self.cholesky)))
             check_jitter(self.jitter, self.cholesky)
 
     def _parameters(self) -> dict[str, Any]:
@@ -89,27 +88,22 @@ class Full(Covariance):
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:
-        """See `Covariance.from_moments`: scatter / (weight - ddof)."""
         return cls(matrix=moments.covariance(ddof))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Covariance.batch_shape`."""
         return tuple(self.cholesky.shape[:-2])
 
     @property
     def dim(self) -> int:
-        """See `Covariance.dim`."""
         return int(self.cholesky.shape[-1])
 
     @cached_property
     def diagonal(self) -> Array:
-        """See `Covariance.diagonal`."""
         return freeze(namespace_of(self.cholesky).linalg.diagonal(self.dense()))
 
     @cached_property
     def log_det(self) -> Array:
-        """See `Covariance.log_det`: 2 Σ_i log L_ii."""
         return freeze(log_det_cholesky(self.cholesky))
 
     @property
@@ -123,7 +117,6 @@ class Full(Covariance):
         return freeze(_symmetric(self.cholesky @ xp.matrix_transpose(self.cholesky)))
 
     def dense(self) -> Array:
-        """See `Covariance.dense`."""
         return self._product if self.matrix is None else self.matrix
 
     def whiten(self, z: Array) -> Array:
@@ -138,7 +131,6 @@ class Full(Covariance):
         )
 
     def multiply(self, z: Array) -> Array:
-        """See `Covariance.multiply`."""
         return matvec(self.dense(), z)
 
     def color(self, noise: Array) -> Array:
@@ -146,7 +138,6 @@ class Full(Covariance):
         return matvec(self.cholesky, noise)
 
     def mahalanobis(self, z: Array, center: Array | None = None) -> Array:
-        """See `Covariance.mahalanobis`."""
         one = self.cholesky.ndim == 2 and z.ndim >= 2
         if not (one and is_numpy_array(z) and (center is None or center.ndim == 1)):
             return super().mahalanobis(z, center)
@@ -154,7 +145,6 @@ class Full(Covariance):
         return squared_mahalanobis(z.reshape(-1, self.dim), origin, self.cholesky).reshape(z.shape[:-1])
 
     def marginal(self, dims: Any) -> Self:
-        """See `Covariance.marginal`."""
         keep = self._dims(dims)
         if keep == tuple(range(self.dim)):
             return self
@@ -179,7 +169,6 @@ class Full(Covariance):
         return gain, type(self)(cholesky=lower[..., k:, k:])
 
     def scaled(self, factor: Any) -> Self:
-        """See `Covariance.scaled`."""
         c = checked_factor(factor, self.cholesky, 2)
         if self.matrix is None:
             return type(self)(cholesky=self.cholesky * namespace_of(c).sqrt(c))

@@ -7,10 +7,9 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix, matvec, positions, zero_gain
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.covariance.diagonal import Diagonal
-from tractable.covariance.isotropic import Isotropic
+from tractable.covariance.diagonal import Uncorrelated
 from tractable.covariance.structure import Covariance, checked_factor, checked_vectors, other_dims
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["LowRankPlusDiagonal"]
 
@@ -67,8 +66,7 @@ class LowRankPlusDiagonal(Covariance):
                 f"factor and variances must have batches that broadcast, got shapes {tuple(factor.shape)} "
                 f"and {tuple(variances.shape)}"
             ) from None
-        object.__setattr__(self, "factor", freeze(factor))
-        object.__setattr__(self, "variances", variances)
+        set_fields(self, factor=freeze(factor), variances=variances)
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0, *, rank: int = 1) -> Self:
@@ -90,12 +88,10 @@ class LowRankPlusDiagonal(Covariance):
 
     @cached_property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Covariance.batch_shape`."""
         return np.broadcast_shapes(self.factor.shape[:-2], self.variances.shape[:-1])
 
     @property
     def dim(self) -> int:
-        """See `Covariance.dim`."""
         return int(self.variances.shape[-1])
 
     @property
@@ -105,7 +101,6 @@ class LowRankPlusDiagonal(Covariance):
 
     @cached_property
     def diagonal(self) -> Array:
-        """See `Covariance.diagonal`."""
         return freeze(namespace_of(self.factor).sum(self.factor**2, axis=-1) + self.variances)
 
     @cached_property
@@ -135,12 +130,10 @@ class LowRankPlusDiagonal(Covariance):
         return _directions(self.factor, self.variances)
 
     def dense(self) -> Array:
-        """See `Covariance.dense`."""
         xp = namespace_of(self.factor)
         return self.factor @ xp.matrix_transpose(self.factor) + diagonal_matrix(self.variances)
 
     def whiten(self, z: Array) -> Array:
-        """See `Covariance.whiten`."""
         return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths))
 
     def solve(self, z: Array) -> Array:
@@ -148,16 +141,13 @@ class LowRankPlusDiagonal(Covariance):
         return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths) ** 2) / self._scales
 
     def multiply(self, z: Array) -> Array:
-        """See `Covariance.multiply`."""
         back = namespace_of(self.factor).matrix_transpose(self.factor)
         return matvec(self.factor, matvec(back, z)) + self.variances * z
 
     def color(self, noise: Array) -> Array:
-        """See `Covariance.color`."""
         return matvec(self.factor, noise[..., : self.rank]) + self._scales * noise[..., self.rank :]
 
     def marginal(self, dims: Any) -> Self:
-        """See `Covariance.marginal`."""
         return self._of(self._dims(dims))
 
     def condition(self, given: Any) -> tuple[Array, Self]:
@@ -176,13 +166,12 @@ class LowRankPlusDiagonal(Covariance):
         return gain, type(self)(factor=factor, variances=rest.variances)
 
     def scaled(self, factor: Any) -> Self:
-        """See `Covariance.scaled`."""
         c = checked_factor(factor, self.variances, 1)
         root = namespace_of(c).sqrt(c)[..., None]
         return type(self)(factor=self.factor * root, variances=self.variances * c)
 
     def __add__(self, other: Any) -> Covariance:
-        if isinstance(other, (Isotropic, Diagonal)):
+        if isinstance(other, Uncorrelated):
             self._check_dim(other)
             return LowRankPlusDiagonal(factor=self.factor, variances=self.variances + other.diagonal)
         if not isinstance(other, LowRankPlusDiagonal):

@@ -14,10 +14,9 @@ import numpy as np
 from tractable.arrays import cholesky, jittered_cholesky
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.covariance.diagonal import Diagonal
+from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.factor_analysis import fit_factors
 from tractable.covariance.full import Full
-from tractable.covariance.isotropic import Isotropic
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 from tractable.covariance.structure import Covariance
 from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
@@ -31,7 +30,6 @@ __all__ = [
     "collapsed_components",
     "compact_form",
     "constant_columns",
-    "dense_matrices",
     "precision_diagonals",
     "regular",
     "scale_columns",
@@ -52,17 +50,10 @@ class CovariancePrior:
     """An inverse Wishart prior IW(Σ | Ψ, ν) on every covariance matrix, as pseudo-observations.
 
     Its mode is that of ν + d + 1 rows with scatter Ψ.
-
-    Parameters
-    ----------
-    scatter : array (d, d)
-        Ψ.
-    weight : float
-        ν + d + 1; zero without a prior.
     """
 
-    scatter: np.ndarray
-    weight: float
+    scatter: np.ndarray  # (d, d), Ψ
+    weight: float  # ν + d + 1; zero without a prior
 
     @classmethod
     def none(cls, dim: int) -> "CovariancePrior":
@@ -89,9 +80,9 @@ class CovarianceShape(ABC):
     #: Whether all columns must have one scale.
     common_scale: ClassVar[bool] = False
 
-    @abstractmethod
     def compress(self, products: np.ndarray) -> np.ndarray:
         """Return products (K, d, d) in the form of which the shape needs the average."""
+        return products
 
     @abstractmethod
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
@@ -116,17 +107,8 @@ class CovarianceShape(ABC):
     ) -> Covariance:
         """Return the M-step of the covariances, Σ_k = (S_k + N_k diag(floor) + Ψ) / (N_k + ν + d + 1).
 
-        Parameters
-        ----------
-        weight : array (K,)
-            N_k, the sums of the responsibilities.
-        scatter : array
-            S_k = Σ_n r_nk (x_n - μ_k)(x_n - μ_k)ᵀ, compressed.
-        floor : array (d,)
-            What `reg_covar` adds to the variances.
-        prior : CovariancePrior
-        before : Covariance or None
-            A component without rows keeps its structure; an iterative fit begins there.
+        `scatter` is S_k = Σ_n r_nk (x_n - μ_k)(x_n - μ_k)ᵀ, compressed, and `weight` N_k = Σ_n r_nk. A
+        component without rows keeps the structure it had `before`; an iterative fit begins there.
         """
         dim = len(floor)
         n = weight.sum(keepdims=True) if self.shared else weight
@@ -156,34 +138,26 @@ class FullShape(CovarianceShape):
     features = PRODUCTS
     structure = Full
 
-    def compress(self, products: np.ndarray) -> np.ndarray:
-        return products
-
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
         found = jittered_cholesky(average)
         return Full(cholesky=found.lower, jitter=found.jitter)
 
     def n_free(self, n_components: int, dim: int) -> int:
-        return n_components * dim * (dim + 1) // 2
+        return (1 if self.shared else n_components) * dim * (dim + 1) // 2
 
 
 @value
-class TiedShape(CovarianceShape):
+class TiedShape(FullShape):
     """All components have one matrix. The sum of all products is known, so E-steps sum no products."""
 
     features = LINEAR
-    structure = Full
     shared = True
 
     def compress(self, products: np.ndarray) -> np.ndarray:
         return products.sum(axis=0, keepdims=True)
 
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
-        found = jittered_cholesky(average[0])
-        return Full(cholesky=found.lower, jitter=found.jitter)
-
-    def n_free(self, n_components: int, dim: int) -> int:
-        return dim * (dim + 1) // 2
+        return super().fit(average[0], dim)
 
 
 @value
@@ -229,9 +203,6 @@ class LowRankShape(CovarianceShape):
     features = PRODUCTS
     structure = LowRankPlusDiagonal
 
-    def compress(self, products: np.ndarray) -> np.ndarray:
-        return products
-
     def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
         return fit_factors(average, self.rank, before)
 
@@ -255,13 +226,7 @@ SHAPES: dict[str, Any] = {
 
 
 def shape_of(covariance_type: str, rank: int = 1) -> CovarianceShape:
-    """Return the shape of a `covariance_type`.
-
-    Examples
-    --------
-    >>> shape_of("tied").n_free(3, 2), shape_of("low_rank", rank=1).n_free(1, 4)
-    (3, 8)
-    """
+    """Return the shape of a `covariance_type`."""
     return LowRankShape(rank=rank) if covariance_type == "low_rank" else SHAPES[covariance_type]()
 
 
@@ -298,14 +263,14 @@ def dense_matrices(structure: Covariance | None, dim: int) -> np.ndarray:
 
 def precision_diagonals(structure: Covariance) -> np.ndarray:
     """Return the diagonals of the inverses, (K, d) or (d,)."""
-    if isinstance(structure, Diagonal | Isotropic):
+    if isinstance(structure, Uncorrelated):
         return 1.0 / structure.diagonal
     return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
 
 
 def whiteners(structure: Covariance) -> np.ndarray:
     """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
-    if isinstance(structure, Diagonal | Isotropic):
+    if isinstance(structure, Uncorrelated):
         return 1.0 / np.sqrt(structure.diagonal)
     lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
     lower = lower.reshape(-1, *lower.shape[-2:])
@@ -341,12 +306,6 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
     A constant column is given a variance by the rounding of its values; columns that follow from others get
     the least jitter that gives the matrix a factor, which leaves no digit of what is solved for. Where
     variances to be `added` are given, they are taken for both. Nothing is added where nothing is needed.
-
-    Examples
-    --------
-    >>> structure, jitter = regular(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([0.0, 1.0]))
-    >>> jitter > 0
-    array([False,  True])
     """
     xp = namespace_of(matrix)
     identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=device(matrix))

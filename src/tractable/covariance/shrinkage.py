@@ -8,13 +8,7 @@ __all__ = ["ledoit_wolf", "shrunk"]
 
 
 def shrunk(matrix: np.ndarray, shrinkage: float) -> np.ndarray:
-    """Return (1 - s) Σ + s (tr Σ / d) I, which has the same mean variance.
-
-    Examples
-    --------
-    >>> shrunk(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
-    [[2.5, 0.5], [0.5, 1.5]]
-    """
+    """Return (1 - s) Σ + s (tr Σ / d) I, which has the same mean variance."""
     return (1.0 - shrinkage) * matrix + shrinkage * np.mean(np.diagonal(matrix)) * np.eye(len(matrix))
 
 

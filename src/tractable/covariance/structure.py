@@ -292,9 +292,7 @@ def as_structure(covariance: Any, like: Array | None = None) -> Covariance:
 
     if isinstance(covariance, Covariance):
         return covariance
-    return Full(matrix=covariance if like is None else _in_the_library_of(like, covariance))
-
-
-def _in_the_library_of(like: Any, covariance: Any) -> Array:
-    covariance = as_reals("covariance", covariance)
-    return as_float_array(covariance, namespace_of(covariance, like))
+    if like is not None:
+        covariance = as_reals("covariance", covariance)
+        covariance = as_float_array(covariance, namespace_of(covariance, like))
+    return Full(matrix=covariance)

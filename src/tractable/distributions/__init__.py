@@ -1,17 +1,13 @@
 """Distributions: immutable, batched, closed under what makes them useful."""
 
-from tractable.distributions.beta import Beta
 from tractable.distributions.codings import LabelCoding, from_one_hot, one_hot
 from tractable.distributions.compare_likelihood import LikelihoodComparison, compare_likelihood
-from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.binomial import Binomial
-from tractable.distributions.discrete.categorical import Categorical
+from tractable.distributions.dirichlet import Beta, Dirichlet
+from tractable.distributions.discrete.binomial import Bernoulli, Binomial
+from tractable.distributions.discrete.categorical import Categorical, Multinomial
 from tractable.distributions.discrete.counting import Counting, CountVectors
 from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial, DirichletMultinomial
-from tractable.distributions.discrete.multinomial import Multinomial
-from tractable.distributions.discrete.negative_binomial import NegativeBinomial
-from tractable.distributions.discrete.poisson import Poisson
+from tractable.distributions.discrete.poisson import NegativeBinomial, Poisson
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.distributions.empirical import Empirical
 from tractable.distributions.expectation import Estimate, expectation
@@ -22,17 +18,16 @@ from tractable.distributions.independent_columns import IndependentColumns
 from tractable.distributions.laplace import Laplace, MultivariateLaplace
 from tractable.distributions.mean_precision import MeanPrecision, NormalGamma, NormalWishart
 from tractable.distributions.mixture import Mixture
-from tractable.distributions.multivariate_normal import (
+from tractable.distributions.normal import (
     MultivariateNormal,
+    Normal,
     condition_precision,
     gaussian_from_quadratic,
 )
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.normal import Normal
 from tractable.distributions.product import Product
 from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
-from tractable.distributions.student_t import StudentT
+from tractable.distributions.student_t import MultivariateStudentT, StudentT
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.wishart import InverseWishart, Wishart
 

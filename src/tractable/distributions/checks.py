@@ -92,13 +92,7 @@ def as_point_weights(weights: Any, points: Array) -> Array:
 
 
 def exactly_one(**given: Any) -> tuple[str, Any]:
-    """Return the name and value of the one keyword that is not None.
-
-    Examples
-    --------
-    >>> exactly_one(variance=None, stddev=2.0)
-    ('stddev', 2.0)
-    """
+    """Return the name and value of the one keyword that is not None."""
     found = [(name, x) for name, x in given.items() if x is not None]
     if len(found) != 1:
         raise ValueError(f"give exactly one of {' and '.join(given)}, got {len(found)} of them")

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["LabelCoding", "from_one_hot", "one_hot"]
 
@@ -55,7 +55,7 @@ class LabelCoding:
             raise ValueError("classes must have at least one label")
         if len(set(classes.tolist())) < len(classes):
             raise ValueError(f"classes must be distinct, got {classes.tolist()!r}")
-        object.__setattr__(self, "classes", freeze(classes))
+        set_fields(self, classes=freeze(classes))
 
     @classmethod
     def of(cls, y: Any) -> "LabelCoding":
@@ -83,15 +83,15 @@ class LabelCoding:
     def encode(self, y: Any, coding: str = "index") -> np.ndarray:
         """Return the codes of labels: (n,), or (n, K) for "one_hot".
 
-        Parameters
-        ----------
-        y : sequence of n labels
-            Each one of the classes.
-        coding : {"index", "binary", "sign", "one_hot", "rank"}
+        The coding is one of "index", "binary", "sign", "one_hot" and "rank".
         """
         self._check(coding)
         y = _as_labels("y", y)
-        return _encoded(self._indices(y), self.n_classes, coding)
+        index = self._indices(y)
+        if coding == "one_hot":
+            return one_hot(index, self.n_classes)
+        first, gap = _LINES[coding]
+        return first + gap * index
 
     def decode(self, codes: Any, coding: str = "index") -> np.ndarray:
         """Return the labels (n,) behind codes; a code of no class is an error."""
@@ -99,7 +99,9 @@ class LabelCoding:
         codes = np.asarray(codes)
         if codes.dtype.kind not in "biuf":
             raise ValueError(f"codes must be numbers, got an array of {codes.dtype}")
-        index = _decoded(codes, coding)
+        first, gap = _LINES.get(coding, (0, 1))
+        # What is no code becomes a fraction or lies outside.
+        index = ((from_one_hot(codes) if coding == "one_hot" else codes) - first) / gap
         possible = (index >= 0) & (index < self.n_classes) & (index == np.floor(index))
         if not possible.all():
             wrong = codes[~possible].tolist()[0]
@@ -137,21 +139,6 @@ class LabelCoding:
         return f"the {self.n_classes} classes {shown}{', …' if self.n_classes > 5 else ''}"
 
 
-def _encoded(index: np.ndarray, n_classes: int, coding: str) -> np.ndarray:
-    if coding == "one_hot":
-        return one_hot(index, n_classes)
-    first, gap = _LINES[coding]
-    return first + gap * index
-
-
-def _decoded(codes: np.ndarray, coding: str) -> np.ndarray:
-    """Return the index behind each code; what is no code becomes a fraction or lies outside."""
-    if coding == "one_hot":
-        return from_one_hot(codes)
-    first, gap = _LINES[coding]
-    return (codes - first) / gap
-
-
 def _as_labels(name: str, y: Any) -> np.ndarray:
     """Return labels as an array (n,), of objects where they are not numbers or strings of one kind."""
     if not hasattr(y, "dtype"):
@@ -181,17 +168,13 @@ _MOST = 2**32
 
 
 def one_hot(labels: Any, n_classes: int | None = None) -> Array:
-    """Return the one-of-K code of labels 0, …, K - 1: x_k = 1 for the label k, and 0 elsewhere.
+    """Return the one-of-K code (..., K) of labels 0, …, K - 1: x_k = 1 for the label k, and 0 elsewhere.
 
     Parameters
     ----------
     labels : array (...) of whole numbers
     n_classes : int, optional
         K; the largest label and one when not given.
-
-    Returns
-    -------
-    array (..., K)
 
     Examples
     --------

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import prod
+from operator import attrgetter
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
@@ -18,7 +19,7 @@ from tractable.distributions.checks import (
     check_probability,
     check_sample_weight,
 )
-from tractable.value import parameters
+from tractable.value import parameters, set_fields
 
 __all__ = [
     "Distribution",
@@ -30,6 +31,7 @@ __all__ = [
     "broadcast_batches",
     "like_columns",
     "numbers_only",
+    "of_each",
 ]
 
 F = TypeVar("F")
@@ -45,7 +47,7 @@ class Distribution(ABC):
 
     Arguments and results have shape ``(*sample, *batch_shape, *event_shape)`` and broadcast. A family gives
     its parameters as fields, in `parameter_ndims` how many of their axes belong to one event, calls
-    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `kl_divergence` and the
+    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `_divergence` and the
     properties `mean`, `variance` and `mode`; where they exist also `cdf`, `icdf` and `interval`.
     """
 
@@ -113,9 +115,16 @@ class Distribution(ABC):
     def entropy(self) -> Array:
         """Return -E[log p(x)] in nats, (*batch,)."""
 
-    @abstractmethod
     def kl_divergence(self, other: Any) -> Array:
         """Return E[log p(x) - log q(x)] under p, this distribution, with q the other of its family."""
+        self._check_family(other)
+        found = self._divergence(other)
+        xp = namespace_of(found)
+        return xp.where(found < 0, xp.zeros_like(found), found)  # by rounding
+
+    def _divergence(self, other: Any) -> Array:
+        """Return the divergence from another of the family; see `kl_divergence`."""
+        raise NotImplementedError(f"{type(self).__name__} has no divergence")
 
     @abstractmethod
     def _sample(self, n: int, rng: Any) -> Array:
@@ -169,8 +178,7 @@ class Distribution(ABC):
         arrays = as_parameters(self.parameter_ndims, **self._arrays())
         for name, check in checks.items():
             check(name, arrays[name])
-        for name, x in arrays.items():
-            object.__setattr__(self, name, x)
+        set_fields(self, **arrays)
 
     def _event(self, x: Any, name: str = "x", *, like: Array = None, shape: Any = None) -> Array:
         """Return an argument as a float array of the parameters' library, its event axes checked."""
@@ -297,14 +305,13 @@ def numbers_only(member: F) -> F:
 
     Elsewhere it raises an AttributeError, which `hasattr` sees: a mixture of numbers has a `cdf`, and one of
     vectors has none.
-
-    Examples
-    --------
-    >>> from tractable import Empirical
-    >>> hasattr(Empirical(values=[1.0, 2.0]), "cdf"), hasattr(Empirical(values=[[1.0, 2.0]]), "cdf")
-    (True, False)
     """
     return cast("F", _NumbersOnly(member))
+
+
+def of_each(name: str) -> Any:
+    """Return a property of a compound distribution: that of each of its members, which `_each` joins."""
+    return property(lambda d: d._each(attrgetter(name)))  # noqa: SLF001
 
 
 def _as_float(name: str, x: float) -> float:
@@ -318,13 +325,6 @@ def as_parameters(ndims: Mapping[str, int], **given: Any) -> dict[str, Array]:
     """Return parameters as frozen arrays of one library, one floating dtype and one batch shape.
 
     Numbers take the dtype of the arrays beside them, so float32 stays float32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> both = as_parameters({"mean": 0, "variance": 0}, mean=np.zeros(3, dtype="float32"), variance=2)
-    >>> both["variance"].shape, both["variance"].dtype.name
-    ((3,), 'float32')
     """
     xp = namespace_of(*given.values())
     arrays = {k: as_reals(k, x) for k, x in given.items() if not isinstance(x, (int, float))}

@@ -13,7 +13,7 @@ from tractable.distributions.checks import as_point_weights, check_finite, check
 from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import Distribution, Univariate, numbers_only
 from tractable.distributions.probabilities import entropy_term, log_or_minus_inf
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Empirical"]
 
@@ -55,26 +55,17 @@ class Empirical(Distribution):
         if x.ndim < 1 or 0 in x.shape:
             raise ValueError(f"values must have points on its first axis, got shape {tuple(x.shape)}")
         check_finite("values", x)
-        object.__setattr__(self, "values", x)
-        object.__setattr__(self, "weights", freeze(as_point_weights(weights, x)))
+        set_fields(self, values=x, weights=freeze(as_point_weights(weights, x)))
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the distribution of the sample: of all distributions, the one that makes it most probable.
-
-        Parameters
-        ----------
-        X : array (n, *event)
-        sample_weight : array (n,), optional
-            How often each point counts.
-        """
+        """Return the distribution of the sample: of all, the one that makes it most probable."""
         X = as_reals("X", X)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0], X)
         return cls(values=X, weights=weights)
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return tuple(self.values.shape[1:])
 
     @property
@@ -102,7 +93,6 @@ class Empirical(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._averaged(self.values)
 
     @property
@@ -168,9 +158,8 @@ class Empirical(Distribution):
         xp = namespace_of(self.masses)
         return xp.sum(entropy_term(self.masses, log_or_minus_inf(self.masses)))
 
-    def kl_divergence(self, other: "Empirical") -> Array:
-        """See `Distribution.kl_divergence`: infinite where the other sample lacks one of these points."""
-        self._check_family(other)
+    def _divergence(self, other: "Empirical") -> Array:
+        """Return Σ p log p/q over the atoms: infinite where the other sample lacks one of these points."""
         xp = namespace_of(self.masses)
         ratio = log_or_minus_inf(self.masses) - other.log_prob(self.atoms)
         return xp.sum(self.masses * ratio)

@@ -15,9 +15,9 @@ from tractable.distributions.probabilities import over_batch
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
 
-__all__ = ["Estimate", "beside_a_pole", "expectation", "has_pole", "unseen"]
+__all__ = ["Estimate", "expectation"]
 
-#: How many draws to average over, unless told.
+#: How many draws to average over, by default.
 N_DRAWS = 10_000
 
 #: The largest number of terms to sum at once.

@@ -17,17 +17,9 @@ from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
 from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
-from tractable.value import value
+from tractable.value import set_fields, value
 
-__all__ = [
-    "Gamma",
-    "InverseGamma",
-    "gamma_divergence",
-    "gamma_entropy",
-    "gamma_shape",
-    "log_gamma_bregman",
-    "reciprocal",
-]
+__all__ = ["Gamma", "InverseGamma", "log_gamma_bregman", "reciprocal"]
 
 
 @value
@@ -67,8 +59,9 @@ class Gamma(ScalarFamily):
         name, second = exactly_one(rate=rate, scale=scale)
         given = as_parameters({"shape": 0, name: 0}, **{"shape": shape, name: second})
         check_positive(name, given[name])
-        object.__setattr__(self, "shape", given["shape"])
-        object.__setattr__(self, "rate", given[name] if name == "rate" else reciprocal(name, given[name]))
+        set_fields(
+            self, shape=given["shape"], rate=given[name] if name == "rate" else reciprocal(name, given[name])
+        )
         self._settle(shape=check_positive)
 
     @classmethod
@@ -105,7 +98,6 @@ class Gamma(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: a / b."""
         return self.shape / self.rate
 
     @property
@@ -115,7 +107,6 @@ class Gamma(ScalarFamily):
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: a / b²."""
         return self.shape / self.rate / self.rate
 
     @property
@@ -125,7 +116,6 @@ class Gamma(ScalarFamily):
         return xp.where(self.shape > 1.0, self.shape - 1.0, xp.zeros_like(self.shape)) / self.rate
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         one = xp.ones_like(x)
@@ -143,24 +133,18 @@ class Gamma(ScalarFamily):
         return xp.where(x > 0.0, found, outside)
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: the regularised lower incomplete gamma function P(a, bx)."""
         return gammainc(self.shape, self._scaled(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return gammaincc(self.shape, self._scaled(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         return gammaincinv(self.shape, self._quantile(q)) / self.rate
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: a - log b + log Γ(a) + (1 - a) ψ(a)."""
         return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
 
-    def kl_divergence(self, other: "Gamma") -> Array:
-        """See `Distribution.kl_divergence`."""
-        self._check_family(other)
+    def _divergence(self, other: "Gamma") -> Array:
         return gamma_divergence(self.shape, other.shape, other.rate / self.rate)
 
     def _sample(self, n: int, rng: Any) -> Array:
@@ -218,7 +202,6 @@ class InverseGamma(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: b / (a - 1) for a > 1, else infinite."""
         return self.scale * self._beyond(1.0)
 
     @property
@@ -232,11 +215,9 @@ class InverseGamma(ScalarFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: b / (a + 1)."""
         return self.scale / (self.shape + 1.0)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         one = xp.ones_like(x)
@@ -255,15 +236,12 @@ class InverseGamma(ScalarFamily):
         return xp.where(inside, found, xp.where(xp.isnan(x), x, -xp.inf * one))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Q(a, b/x)."""
         return gammaincc(self.shape, self._inverted(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return gammainc(self.shape, self._inverted(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         with np.errstate(divide="ignore"):
             return self.scale / gammainccinv(self.shape, self._quantile(q))
 
@@ -273,9 +251,8 @@ class InverseGamma(ScalarFamily):
         rest = stirling_error(self.shape) + (self.shape + 1.0) * log_minus_digamma(self.shape)
         return xp.log(self.scale) - 1.5 * xp.log(self.shape) + 0.5 * log(2.0 * pi) + rest
 
-    def kl_divergence(self, other: "InverseGamma") -> Array:
-        """See `Distribution.kl_divergence`: that of the Gammas of 1/x."""
-        self._check_family(other)
+    def _divergence(self, other: "InverseGamma") -> Array:
+        """Return the divergence of the Gammas of 1/x."""
         return gamma_divergence(self.shape, other.shape, other.scale / self.scale)
 
     def _sample(self, n: int, rng: Any) -> Array:

@@ -10,7 +10,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.arrays.special import log_sum_exp
 from tractable.distributions.checks import check_coverage
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["GridPosterior", "grid_posterior"]
 
@@ -80,8 +80,7 @@ class GridPosterior:
     log_evidence: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", tuple(freeze(axis) for axis in self.grid))
-        object.__setattr__(self, "log_density", freeze(self.log_density))
+        set_fields(self, grid=tuple(freeze(axis) for axis in self.grid), log_density=freeze(self.log_density))
 
     @property
     def density(self) -> Array:

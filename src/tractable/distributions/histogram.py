@@ -9,27 +9,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, freeze, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.distributions.beta import Beta
 from tractable.distributions.checks import (
     check_coverage,
     check_nonnegative,
     check_positive,
     check_sample_weight,
 )
-from tractable.distributions.dirichlet import Dirichlet
-from tractable.distributions.discrete.counting import only_where
+from tractable.distributions.dirichlet import Beta, Dirichlet
+from tractable.distributions.discrete.counting import looked_up, only_where
 from tractable.distributions.distribution import Univariate, numbers_only
 from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
-from tractable.distributions.vectors import (
-    VectorDistribution,
-    as_names,
-    over_observed,
-)
+from tractable.distributions.vectors import VectorDistribution, as_names, over_observed
 from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["HistogramDensity"]
 
@@ -88,9 +83,12 @@ class HistogramDensity(VectorDistribution):
             raise ValueError("counts must have a positive entry")
         dtype = xp.result_type(counts, *axes)
         axes = tuple(freeze(xp.astype(a, dtype)) for a in axes)
-        object.__setattr__(self, "edges", axes[0] if is_axis(edges) else axes)
-        object.__setattr__(self, "counts", freeze(xp.astype(counts, dtype)))
-        object.__setattr__(self, "names", as_names(names, d))
+        set_fields(
+            self,
+            edges=axes[0] if is_axis(edges) else axes,
+            counts=freeze(xp.astype(counts, dtype)),
+            names=as_names(names, d),
+        )
 
     def _parameters(self) -> dict[str, Any]:
         given = {"edges": self.edges, "counts": self.counts}
@@ -100,15 +98,8 @@ class HistogramDensity(VectorDistribution):
     def fit(cls, X: Any, sample_weight: Any = None, *, edges: Any, weighting: str = "plain") -> Self:
         """Return relative frequencies in bins: the maximum likelihood estimate of densities constant in them.
 
-        Parameters
-        ----------
-        X : array (n,) or (n, d)
-            Rows beyond the bins are left out.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        edges : array (b + 1,), or sequence of d such arrays
-        weighting : {"plain", "linear"}
-            See :class:`tractable.statistics.Bins`.
+        X is (n,) for one array of edges, else (n, d); rows beyond the bins are left out. With the "linear"
+        `weighting` rows are shared between bins, see :class:`tractable.statistics.Bins`.
         """
         X = as_reals("X", X)
         if X.ndim != (1 if is_axis(edges) else 2):
@@ -130,12 +121,10 @@ class HistogramDensity(VectorDistribution):
 
     @property
     def parameter_ndims(self) -> Mapping[str, int]:  # type: ignore[override]
-        """See `Distribution.parameter_ndims`."""
         return {"counts": len(self._axes)}
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`: empty for numbers, (d,) for vectors."""
         return (len(self.edges),) if isinstance(self.edges, tuple) else ()
 
     @property
@@ -162,12 +151,11 @@ class HistogramDensity(VectorDistribution):
 
     @cached_property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._joined(self._means)
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: between the middles of bins, and within bins, width² / 12."""
+        """Variance between the middles of bins, and within bins, width² / 12."""
         return self._joined([self._spread(j) for j in range(len(self._axes))])
 
     @property
@@ -213,16 +201,8 @@ class HistogramDensity(VectorDistribution):
         band begins at 0 where nothing was counted, and ends at 1 / V_i where everything was. Counts that were
         shared between bins (linear weighting) have about 2/3 of that variance: bands of 90 % then hold 96 %.
 
-        Parameters
-        ----------
-        coverage : float
-            Probability that the band holds a height; of each by itself, not of all at once.
-        pseudocount : float
-            c, the prior: 1/2 (Jeffreys), whose bands also hold the truth about so often in repeated samples.
-
-        Returns
-        -------
-        low, high : arrays (*batch, b_1, …, b_d)
+        `coverage` is that of each height by itself, not of all at once; c is the `pseudocount` of the prior,
+        1/2 (Jeffreys), whose bands also hold the truth about so often in repeated samples.
         """
         check_coverage(coverage)
         check_positive("pseudocount", as_reals("pseudocount", pseudocount))
@@ -248,12 +228,10 @@ class HistogramDensity(VectorDistribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`."""
         return self._beyond(x, self._below, 0)
 
     @numbers_only
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits near the upper end."""
         return self._beyond(x, self._above, 1)
 
     @numbers_only
@@ -263,7 +241,7 @@ class HistogramDensity(VectorDistribution):
         xp, n_batch = namespace_of(q), len(self.batch_shape)
         level = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
         cell = self._first_to_reach(level)
-        mass, below = (looked_up_cells(t, cell, n_batch) for t in (self.probabilities, self._below))
+        mass, below = (looked_up(t, cell, n_batch) for t in (self.probabilities, self._below))
         fraction = xp.where(q > 0, q - below, xp.zeros_like(q)) / mass
         fraction = xp.clip(fraction, 0.0, 1.0)
         low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
@@ -285,9 +263,8 @@ class HistogramDensity(VectorDistribution):
         xp = namespace_of(self.counts)
         return xp.sum(self._flat(entropy_term(self.probabilities, self.log_heights)), axis=-1)
 
-    def kl_divergence(self, other: "HistogramDensity") -> Array:
-        """See `Distribution.kl_divergence`: Σ p_i log(p_i / q_i), over the same bins."""
-        self._check_family(other)
+    def _divergence(self, other: "HistogramDensity") -> Array:
+        """Return Σ p_i log(p_i / q_i), over the same bins."""
         if not Bins(edges=self._axes).same_as(Bins(edges=other._axes)):  # noqa: SLF001
             raise ValueError("other must be a histogram over the same edges")
         (p, log_p), (q, log_q) = ((s, log_or_minus_inf(s)) for s in (self.probabilities, other.probabilities))
@@ -308,11 +285,7 @@ class HistogramDensity(VectorDistribution):
     def condition(self, dims: Any, values: Any = None) -> "HistogramDensity":
         """Return p(x_rest | x_dims = values): the counts beside the bins that hold the values.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed, in bins that hold counts; leading axes become batch axes.
+        Arguments as of `MultivariateNormal.condition`; the values lie in bins that hold counts.
         """
         self._check_columns(dims)
         given, rest, values = self._given(dims, values, self.mean)
@@ -325,7 +298,7 @@ class HistogramDensity(VectorDistribution):
         table = self._summed(self.counts, (*given, *rest))
         n_batch = len(self.batch_shape)
         shape = tuple(table.shape[n_batch + len(given) :])
-        counts = looked_up_cells(xp.reshape(table, (*self.batch_shape, -1, *shape)), flat, n_batch)
+        counts = looked_up(xp.reshape(table, (*self.batch_shape, -1, *shape)), flat, n_batch)
         some = xp.any(counts > 0, axis=tuple(range(-len(rest), 0))) & inside
         if not bool(xp.all(some)):
             raise ValueError("values must lie in bins that hold counts: elsewhere the density is zero")
@@ -437,7 +410,7 @@ class HistogramDensity(VectorDistribution):
         low, high = self._at(self.edges, cell), self._at(self.edges, cell + 1)
         gap = 0.5 * here - 0.5 * low if end == 0 else 0.5 * high - 0.5 * here
         part = gap / (0.5 * high - 0.5 * low)
-        beside, mass = (looked_up_cells(t, cell, n_batch) for t in (whole, self.probabilities))
+        beside, mass = (looked_up(t, cell, n_batch) for t in (whole, self.probabilities))
         found = beside + part * mass
         past = xp.where((x > self.edges[-1]) == (end == 0), xp.ones_like(found), xp.zeros_like(found))
         found = xp.where(inside, xp.where(found < 1.0, found, xp.ones_like(found)), past)
@@ -459,7 +432,7 @@ class HistogramDensity(VectorDistribution):
     def _density_at(self, x: Array) -> Array:
         columns = [x[..., j] for j in range(self.dim)] if self.event_shape else [x]
         flat, inside = find_flat(columns, self._axes)
-        found = looked_up_cells(self._flat(self.log_heights), flat, len(self.batch_shape))
+        found = looked_up(self._flat(self.log_heights), flat, len(self.batch_shape))
         missing = namespace_of(found).isnan(columns[0])
         return only_where(inside, found, -np.inf, missing)
 
@@ -503,16 +476,6 @@ def find_flat(columns: Sequence[Array], axes: Sequence[Array]) -> tuple[Array, A
     for (cell, _), axis in zip(found, axes, strict=True):
         flat = flat * (int(axis.shape[0]) - 1) + cell
     return flat, reduce(and_, (inside for _, inside in found))
-
-
-def looked_up_cells(table: Array, flat: Array, n_batch: int) -> Array:
-    """Return entries (*sample, *batch, *rest) of tables (*batch, cells, *rest) at cells (*sample, *batch)."""
-    xp = namespace_of(table)
-    batch, n_cells, rest = table.shape[:n_batch], table.shape[n_batch], table.shape[n_batch + 1 :]
-    members = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), tuple(batch))
-    index = flat + n_cells * members
-    rows = xp.reshape(table, (prod(batch) * n_cells, *rest))
-    return xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, *rest))
 
 
 def draw_in_cells(

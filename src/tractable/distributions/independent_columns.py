@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.distributions.discrete.bernoulli import Bernoulli
+from tractable.distributions.discrete.binomial import Bernoulli
 from tractable.distributions.discrete.categorical import Categorical
 from tractable.distributions.discrete.poisson import Poisson
 from tractable.distributions.normal import Normal
@@ -26,8 +27,6 @@ __all__ = [
     "some_columns",
 ]
 
-LOG_2PI = float(np.log(2.0 * np.pi))
-
 
 @value
 class Categories:
@@ -37,12 +36,6 @@ class Categories:
     ----------
     sizes : array (d,) of int
         Number of categories C_j of each column, at least 1; an array over all has Σ_j C_j entries a row.
-
-    Examples
-    --------
-    >>> pair = Categories(sizes=np.array([2, 3]))
-    >>> pair.probabilities(np.array([[3.0, 1.0, 2.0, 2.0, 4.0]]), otherwise=0.0).tolist()
-    [[0.75, 0.25, 0.25, 0.25, 0.5]]
     """
 
     sizes: np.ndarray

@@ -13,7 +13,7 @@ from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.arrays.saddle_point import deviance
 from tractable.distributions.checks import check_finite, check_positive, row_weights
 from tractable.distributions.distribution import Univariate, as_columns, like_columns
-from tractable.distributions.multivariate_student_t import expected_distance
+from tractable.distributions.student_t import expected_distance
 from tractable.distributions.vectors import VectorDistribution, as_vectors
 from tractable.engines.newton import newton
 from tractable.value import value
@@ -54,14 +54,7 @@ class Laplace(Univariate):
         """Return the maximum likelihood estimate: the median, and the mean distance from it.
 
         Where half the weight lies on either side of a gap every point of it is likeliest, as between the
-        middle two of an even number of observations; its middle is given.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
+        middle two of an even number of observations; its middle is given. Arguments as of `Normal.fit`.
         """
         X, columns, weights = as_columns(X, sample_weight)
         xp = namespace_of(X)
@@ -75,34 +68,27 @@ class Laplace(Univariate):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self.location
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: 2b²."""
         return 2.0 * self.scale * self.scale
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         xp = namespace_of(self.scale)
         return -xp.abs(self._standardized(x)) - (xp.log(self.scale) + log(2.0))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: all its digits in the lower tail."""
         return _lower(self._standardized(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return _lower(-self._standardized(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         q = self._quantile(q)
         xp = namespace_of(q)
         with np.errstate(divide="ignore"):
@@ -110,15 +96,10 @@ class Laplace(Univariate):
         return self.location + self.scale * xp.where(q < 0.5, tail, -tail)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: 1 + log 2b."""
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
 
-    def kl_divergence(self, other: "Laplace") -> Array:
-        """See `Distribution.kl_divergence`.
-
-        It is r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁.
-        """
-        self._check_family(other)
+    def _divergence(self, other: "Laplace") -> Array:
+        """Return r - 1 - log r + r (δ - 1 + exp(-δ)), with r = b₁/b₂ and δ = |μ₁ - μ₂|/b₁."""
         xp = namespace_of(self.scale)
         ratio = self.scale / other.scale
         shift = xp.abs(self.location - other.location) / self.scale
@@ -203,12 +184,10 @@ class MultivariateLaplace(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self.location
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     @property
@@ -223,16 +202,13 @@ class MultivariateLaplace(VectorDistribution):
         return diagonal_matrix(self.variance)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         return -_norm(self._event(x) - self.location, self.norm) / self.scale + self.log_peak
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: d + log Z."""
         return self.dim - self.log_peak
 
-    def kl_divergence(self, other: "MultivariateLaplace") -> Array:
+    def _divergence(self, other: "MultivariateLaplace") -> Array:
         """See `Distribution.kl_divergence`, for the same norm; with L2 and d > 1 by quadrature, to 1e-12."""
-        self._check_family(other)
         if other.norm != self.norm and self.dim > 1:
             raise ValueError(f"other must have the norm {self.norm!r}, got {other.norm!r}")
         xp = namespace_of(self.location)
@@ -240,8 +216,7 @@ class MultivariateLaplace(VectorDistribution):
         by_coordinates = self.norm == "l1" or self.dim == 1
         scale = self.scale + xp.zeros_like(offset[..., 0])
         distance = _mean_sum(offset, scale) if by_coordinates else expected_distance(offset, scale)
-        divergence = distance / other.scale - other.log_peak - self.entropy()
-        return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+        return distance / other.scale - other.log_peak - self.entropy()
 
     @property
     def log_peak(self) -> Array:
@@ -268,14 +243,7 @@ def _lower(z: Array) -> Array:
 
 
 def coordinate_medians(X: Array, weights: Array) -> Array:
-    """Return a weighted median of each column, (d,): the middle of the interval where there is a choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coordinate_medians(np.array([[0.0, 5.0], [1.0, 6.0], [9.0, 7.0]]), np.array([1.0, 1.0, 2.0]))
-    array([5. , 6.5])
-    """
+    """Return a weighted median of each column, (d,): the middle of the interval where there is a choice."""
     xp = namespace_of(X)
     half = 0.5 * xp.sum(weights)
     middles = []
@@ -296,13 +264,6 @@ def geometric_median(X: Array, weights: Array, *, n_steps: int = 50) -> Array:
     Weiszfeld's steps, mended by Vardi and Zhang (2000) for points that coincide with a row, lead near it;
     then Newton's method finds its digits, unless it is a row: one is the median where the sum of the unit
     vectors to the other rows is no longer than its own weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    >>> geometric_median(corners, np.ones(4)).round(9)
-    array([1., 1.])
     """
     xp = namespace_of(X)
     weights = weights / xp.sum(weights)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from math import e, log, pi
+from math import e, log, pi, prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,13 +12,12 @@ from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import log_gamma_kernel
-from tractable.arrays.special import digamma, gammaln
+from tractable.arrays.special import gammaln
 from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution, as_parameters
 from tractable.distributions.gamma import Gamma
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.student_t import StudentT
+from tractable.distributions.student_t import MultivariateStudentT, StudentT
 from tractable.distributions.wishart import (
     Wishart,
     as_matrices,
@@ -31,7 +30,7 @@ from tractable.distributions.wishart import (
 )
 from tractable.value import value
 
-__all__ = ["MeanPrecision", "MeanPrecisionDistribution", "NormalGamma", "NormalWishart", "as_pairs"]
+__all__ = ["MeanPrecision", "NormalGamma", "NormalWishart"]
 
 
 class MeanPrecision(NamedTuple):
@@ -73,7 +72,6 @@ class MeanPrecisionDistribution(Distribution):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
         return tuple(self.strength.shape)
 
     @property
@@ -88,7 +86,6 @@ class MeanPrecisionDistribution(Distribution):
 
     @property
     def stddev(self) -> MeanPrecision:
-        """See `Distribution.stddev`."""
         xp = namespace_of(self.location)
         return MeanPrecision(*(xp.sqrt(part) for part in self.variance))
 
@@ -99,6 +96,32 @@ class MeanPrecisionDistribution(Distribution):
     @abstractmethod
     def precision_marginal(self) -> Any:
         """Return the distribution of the precision, whatever the mean."""
+
+    @property
+    @abstractmethod
+    def _mean_log_det(self) -> Array:
+        """E log |Λ|, (*batch,)."""
+
+    @abstractmethod
+    def _mean_square(self, gap: Array) -> Array:
+        """Return E gapᵀ Λ gap, (*batch,)."""
+
+    def entropy(self) -> Array:
+        """Return the entropy of the precision, and the expected one of the normal given it."""
+        normal = self._n_columns * (log(2.0 * pi * e) - namespace_of(self.strength).log(self.strength))
+        return self.precision_marginal().entropy() + 0.5 * (normal - self._mean_log_det)
+
+    def _divergence(self, other: Any) -> Array:
+        """Return the divergence of the precisions, and the expected one of the normals."""
+        xp = namespace_of(self.strength)
+        excess = (other.strength - self.strength) / self.strength
+        shift = other.strength * self._mean_square(self.location - other.location)
+        normals = 0.5 * (self._n_columns * (excess - xp.log1p(excess)) + shift)
+        return self.precision_marginal().kl_divergence(other.precision_marginal()) + normals
+
+    @property
+    def _n_columns(self) -> int:
+        return prod(self.event_shape.mean)  # type: ignore[attr-defined]
 
     def _pair(self, x: Any) -> MeanPrecision:
         """Return an argument as two float arrays of the parameters' library, their event axes checked."""
@@ -220,23 +243,12 @@ class NormalGamma(MeanPrecisionDistribution):
         found = xp.where(impossible, xp.full_like(found, -xp.inf), found)
         return xp.where(xp.isnan(mean) | xp.isnan(precision), xp.full_like(found, xp.nan), found)
 
-    def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
-        xp = namespace_of(self.rate)
-        mean_log = digamma(self.shape) - xp.log(self.rate)
-        return self.precision_marginal().entropy() + 0.5 * (
-            log(2.0 * pi * e) - xp.log(self.strength) - mean_log
-        )
+    @property
+    def _mean_log_det(self) -> Array:
+        return self.precision_marginal().mean_log
 
-    def kl_divergence(self, other: "NormalGamma") -> Array:
-        """See `Distribution.kl_divergence`: that of the Gammas, and the expected one of the normals."""
-        self._check_family(other)
-        xp = namespace_of(self.rate)
-        excess = (other.strength - self.strength) / self.strength
-        gap = self.location - other.location
-        shift = other.strength * self.shape / self.rate * gap * gap
-        normals = 0.5 * (excess - xp.log1p(excess) + shift)
-        return self.precision_marginal().kl_divergence(other.precision_marginal()) + normals
+    def _mean_square(self, gap: Array) -> Array:
+        return self.shape / self.rate * gap * gap
 
     def interval(self, coverage: float = 0.9) -> tuple[MeanPrecision, MeanPrecision]:
         """Return the equal-tailed intervals of mean and precision, each by itself, as (low, high)."""
@@ -389,21 +401,12 @@ class NormalWishart(MeanPrecisionDistribution):
         )
         return outside_is_impossible(found, inside & near, precision)
 
-    def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
-        marginal = self.precision_marginal()
-        normal = self.dim * (log(2.0 * pi * e) - namespace_of(self.strength).log(self.strength))
-        return marginal.entropy() + 0.5 * (normal - marginal.mean_log_det)
+    @property
+    def _mean_log_det(self) -> Array:
+        return self.precision_marginal().mean_log_det
 
-    def kl_divergence(self, other: "NormalWishart") -> Array:
-        """See `Distribution.kl_divergence`: that of the Wisharts, and the expected one of the normals."""
-        self._check_family(other)
-        xp = namespace_of(self.scale)
-        wisharts = self.precision_marginal().kl_divergence(other.precision_marginal())
-        excess = (other.strength - self.strength) / self.strength
-        gap = self.location - other.location
-        shift = other.strength * self.dof * xp.sum(gap * _rows(self.scale, gap), axis=-1)
-        return wisharts + 0.5 * (self.dim * (excess - xp.log1p(excess)) + shift)
+    def _mean_square(self, gap: Array) -> Array:
+        return self.dof * namespace_of(gap).sum(gap * _rows(self.scale, gap), axis=-1)
 
     def _sample(self, n: int, rng: Any) -> Any:
         xp = namespace_of(self.location)

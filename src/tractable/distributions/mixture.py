@@ -20,18 +20,17 @@ from tractable.distributions.distribution import (
     numbers_only,
 )
 from tractable.distributions.expectation import expectation
-from tractable.distributions.multivariate_normal import MultivariateNormal
-from tractable.distributions.multivariate_student_t import MultivariateStudentT
-from tractable.distributions.normal import Normal
+from tractable.distributions.normal import MultivariateNormal, Normal
 from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
+from tractable.distributions.student_t import MultivariateStudentT
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import increasing_root, least_whole
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Mixture", "log_ratio", "normal_modes"]
 
-#: How many draws the entropy and the divergence average over, unless told.
+#: How many draws the entropy and the divergence average over, by default.
 N_DRAWS = 65_536
 
 #: Levels of the quantiles in the tails of each component on the grid that modes are searched on; between them
@@ -86,12 +85,10 @@ class Mixture(Distribution):
         weights = as_component_weights(weights, components)
         batch = broadcast_batches(weights=tuple(weights.shape), components=components.batch_shape)
         components = components if components.batch_shape == batch else components.expand(batch)
-        object.__setattr__(self, "weights", namespace_of(weights).broadcast_to(weights, batch))
-        object.__setattr__(self, "components", components)
+        set_fields(self, weights=namespace_of(weights).broadcast_to(weights, batch), components=components)
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return self.components.event_shape
 
     @property
@@ -123,7 +120,6 @@ class Mixture(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: Σ_k π_k μ_k."""
         return self._averaged(self.components.mean, len(self.event_shape))
 
     @property
@@ -157,7 +153,6 @@ class Mixture(Distribution):
         return find_modes(self)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`: log Σ_k π_k p_k(x), summed in log space."""
         return self._in_blocks(lambda rows: log_sum_exp(self._joint_of(rows)), self._event(x))
 
     def log_joint(self, x: Any) -> Array:
@@ -205,11 +200,7 @@ class Mixture(Distribution):
     def condition(self, dims: Any, values: Any = None) -> "Mixture":
         """Return p(x_rest | x_dims = values): conditioned components, weighted by how they explain values.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes.
+        Arguments as of `MultivariateNormal.condition`.
         """
         if isinstance(dims, Mapping):
             dims, values = split_mapping(dims, values, self.components.mean)
@@ -225,12 +216,10 @@ class Mixture(Distribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Σ_k π_k F_k(x)."""
         return self._averaged(self._numbers.cdf(self._event(x)[..., None]), 0)
 
     @numbers_only
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: Σ_k π_k P_k(X > x)."""
         return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
 
     @numbers_only
@@ -276,7 +265,6 @@ class Mixture(Distribution):
         )
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
-        """See `Distribution.expand`."""
         whole = (*batch_shape, self.n_components)
         weights = namespace_of(self.weights).broadcast_to(self.weights, whole)
         return type(self)(weights=weights, components=self.components.expand(whole))

@@ -1,23 +1,34 @@
-"""The normal distribution of a number."""
+"""Normal distributions of numbers and of vectors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from math import e, log, pi, sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.log_space import HALF_LOG_2PI
+from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
+from tractable.arrays.linalg import cholesky, solve_cholesky
+from tractable.arrays.log_space import HALF_LOG_2PI, LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
 from tractable.arrays.special import erfc, ndtri
+from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.data.blocks import BLOCK_ENTRIES, map_entries
-from tractable.distributions.checks import check_finite, check_positive, exactly_one
+from tractable.distributions.checks import (
+    check_coverage,
+    check_finite,
+    check_positive,
+    check_sample_weight,
+    exactly_one,
+)
 from tractable.distributions.distribution import ScalarFamily, as_parameters
-from tractable.statistics.moments import DiagonalMoments
-from tractable.value import value
+from tractable.distributions.vectors import Elliptical, as_location, as_names, as_values, as_vectors, taken
+from tractable.primitives.em import scores_by_pattern
+from tractable.statistics.moments import DiagonalMoments, Moments
+from tractable.value import set_fields, value
 
-__all__ = ["Normal"]
+__all__ = ["MultivariateNormal", "Normal", "condition_precision", "gaussian_from_quadratic"]
 
 
 @value
@@ -55,8 +66,9 @@ class Normal(ScalarFamily):
         name, scale = exactly_one(variance=variance, stddev=stddev)
         given = as_parameters({"mean": 0, name: 0}, **{"mean": mean, name: scale})
         check_positive(name, given[name])
-        object.__setattr__(self, "mean", given["mean"])
-        object.__setattr__(self, "variance", given[name] if name == "variance" else _squared(given[name]))
+        set_fields(
+            self, mean=given["mean"], variance=given[name] if name == "variance" else _squared(given[name])
+        )
         self._settle(mean=check_finite)
 
     @classmethod
@@ -72,11 +84,9 @@ class Normal(ScalarFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.mean
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         if is_numpy_array(x) and max(x.size, self.mean.size) > BLOCK_ENTRIES:
             return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
@@ -90,7 +100,6 @@ class Normal(ScalarFamily):
         return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`: μ + σ Φ⁻¹(q)."""
         return self.mean + self.stddev * ndtri(self._quantile(q))
 
     def survival(self, x: Any) -> Array:
@@ -105,12 +114,10 @@ class Normal(ScalarFamily):
         return flip * 0.5 * (erfc(flip * b / -sqrt(2.0)) - erfc(flip * a / -sqrt(2.0)))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: ½ log 2πeσ²."""
         return 0.5 * (namespace_of(self.variance).log(self.variance) + log(2.0 * pi * e))
 
-    def kl_divergence(self, other: "Normal") -> Array:
-        """See `Distribution.kl_divergence`: ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
-        self._check_family(other)
+    def _divergence(self, other: "Normal") -> Array:
+        """Return ½ (r - 1 - log r + (μ₁ - μ₂)²/σ₂²) with r = σ₁²/σ₂²."""
         xp = namespace_of(self.mean)
         with np.errstate(over="ignore", invalid="ignore"):
             excess = (self.variance - other.variance) / other.variance
@@ -155,3 +162,249 @@ def _squared(stddev: Array) -> Array:
     if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
         raise ValueError("stddev must have a square that is neither zero nor infinite in floating point")
     return variance
+
+
+@value
+class MultivariateNormal(Elliptical):
+    """N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
+
+    Parameters
+    ----------
+    mean : array (*batch, d)
+    covariance : array (*batch, d, d) or Covariance
+        A symmetric positive definite matrix, or a structure: ``Diagonal(variances=…)`` and so on.
+    names : sequence of str, optional
+        What the coordinates are called; names then work wherever positions do.
+
+    Attributes
+    ----------
+    covariance : array (*batch, d, d)
+        The dense matrix, whatever the structure.
+    structure : Covariance
+        The structure; it may have a smaller batch, shared by several means.
+
+    Examples
+    --------
+    >>> d = MultivariateNormal(mean=[1.0, 2.0], covariance=[[2.0, 1.0], [1.0, 2.0]], names=["a", "b"])
+    >>> float(d.log_prob([1.0, 2.0]).round(4))
+    -2.3872
+    >>> d.condition({"b": 4.0}).mean, d.marginal("a").covariance
+    (array([2.]), array([[2.]]))
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"mean": 1}
+    _center_name: ClassVar[str] = "mean"
+    _structure_name: ClassVar[str] = "covariance"
+
+    mean: Array
+    structure: Covariance
+    names: tuple[str, ...] | None
+
+    def __init__(self, *, mean: Any, covariance: Any, names: Iterable[str] | None = None) -> None:
+        try:
+            structure = as_structure(covariance, like=mean)
+        except ValueError as error:
+            raise ValueError(str(error).replace("matrix", "covariance", 1)) from None
+        set_fields(
+            self,
+            mean=as_location("mean", mean, structure),
+            structure=structure,
+            names=as_names(names, structure.dim),
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"mean": self.mean, "covariance": self.structure, "names": self.names}
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        ddof: float = 0.0,
+        structure: type[Covariance] = Full,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Return the maximum likelihood estimate from rows: their mean and their scatter / (n - ddof).
+
+        `structure` is the type of covariance to fit; ddof=1 makes it unbiased (Bessel).
+        """
+        X = as_vectors(X)
+        moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))
+        return cls(mean=moments.mean, covariance=structure.from_moments(moments, ddof), names=names)
+
+    @property
+    def covariance(self) -> Array:
+        """Σ as an array, (*batch, d, d)."""
+        return self._over_batch(self.structure.dense(), 2)
+
+    @property
+    def precision(self) -> Array:
+        """Σ⁻¹ as an array, (*batch, d, d)."""
+        return self._over_batch(self.structure.precision(), 2)
+
+    @property
+    def variance(self) -> Array:
+        return self._over_batch(self.structure.diagonal, 1)
+
+    def entropy(self) -> Array:
+        return self._over_batch(0.5 * (self.dim * (1.0 + LOG_2PI) + self.structure.log_det), 0)
+
+    def _divergence(self, other: "MultivariateNormal") -> Array:
+        """Return ½ (tr Σ₂⁻¹Σ₁ + (μ₂-μ₁)ᵀ Σ₂⁻¹ (μ₂-μ₁) - d + log |Σ₂|/|Σ₁|)."""
+        xp = namespace_of(self.mean)
+        root = self.structure.root(len(other.structure.batch_shape))
+        spread = xp.sum(other.structure.whiten(root) ** 2, axis=(0, -1))
+        shift = other.structure.mahalanobis(self.mean, other.mean)
+        ratio = other.structure.log_det - self.structure.log_det
+        return 0.5 * (spread - self.dim + shift + ratio)
+
+    def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
+        """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
+        A = as_reals("A", A, self.mean)
+        if A.ndim < 2 or A.shape[-1] != self.dim:
+            raise ValueError(f"A must have shape (*batch, m, {self.dim}), got {tuple(A.shape)}")
+        mean = matvec(A, self.mean)
+        if b is not None:
+            b = as_reals("b", b, self.mean)
+            if b.ndim < 1 or b.shape[-1] != A.shape[-2]:
+                raise ValueError(f"b must have shape (*batch, {A.shape[-2]}), got {tuple(b.shape)}")
+            mean = mean + b
+        return MultivariateNormal(mean=mean, covariance=self.structure.affine(A), names=names)
+
+    def product(self, other: "MultivariateNormal") -> tuple["MultivariateNormal", Array]:
+        """Return the product of two densities: the normal it is proportional to, and the log of the scale.
+
+        N(x | μ₁, Σ₁) N(x | μ₂, Σ₂) = c N(x | μ, Σ) with Σ = (Σ₁⁻¹ + Σ₂⁻¹)⁻¹ and c = N(μ₁ | μ₂, Σ₁ + Σ₂). It
+        is the product of the densities of one variable, not the density of a product of variables.
+        """
+        self._check_family(other)
+        together = self.structure.parallel(other.structure)
+        apart = MultivariateNormal(mean=other.mean, covariance=self.structure + other.structure)
+        step = together.multiply(other.structure.solve(other.mean - self.mean))
+        both = MultivariateNormal(mean=self.mean + step, covariance=together, names=self.names)
+        return both, apart.log_prob(self.mean)
+
+    def __add__(self, other: Any) -> "MultivariateNormal":
+        """Return the distribution of the sum of two independent vectors."""
+        if not isinstance(other, MultivariateNormal):
+            return NotImplemented
+        self._check_family(other)
+        covariance = self.structure + other.structure
+        return MultivariateNormal(mean=self.mean + other.mean, covariance=covariance, names=self.names)
+
+    def principal_axes(self) -> tuple[Array, Array]:
+        """Return the axes U, one a row, and the variances λ along them, largest first: Σ = Uᵀ diag(λ) U.
+
+        ``y = (x - mean) @ axes.T`` has covariance diag(λ). The largest entry of each axis is positive.
+        """
+        xp = namespace_of(self.mean)
+        variances, vectors = xp.linalg.eigh(self.structure.dense())
+        axes = xp.flip(xp.matrix_transpose(vectors), axis=-2)
+        size = xp.abs(axes)
+        largest = xp.sum(xp.where(size == xp.max(size, axis=-1, keepdims=True), axes, 0.0 * axes), axis=-1)
+        axes = xp.where(largest[..., None] < 0, -axes, axes)
+        return self._over_batch(axes, 2), self._over_batch(xp.flip(variances, axis=-1), 1)
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
+        from scipy.special import ndtri
+
+        half = float(ndtri(0.5 + 0.5 * check_coverage(coverage))) * self.stddev
+        return self.mean - half, self.mean + half
+
+    def credible_radius(self, coverage: float = 0.95) -> float:
+        """Return the Mahalanobis distance within which a draw falls with probability `coverage`.
+
+        The region ``mean + radius · structure.color(unit vectors)`` is the smallest with that probability.
+        """
+        from scipy.special import gammaincinv
+
+        return float(np.sqrt(2.0 * gammaincinv(0.5 * self.dim, check_coverage(coverage))))
+
+    def _of(
+        self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any
+    ) -> "MultivariateNormal":
+        return MultivariateNormal(mean=center, covariance=structure, names=self._named(dims))
+
+    def _one_column(self) -> Normal:
+        return Normal(mean=self.mean[..., 0], variance=self.variance[..., 0])
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.mean)
+        return self.mean + self.structure.color(noise)
+
+    def _incomplete(self, x: Array, measure: str) -> Array:
+        """One factor a pattern of what is there for many rows (n, d), or (n, 1, d) of a batch of K."""
+        n_batch, d = len(self.batch_shape), self.dim
+        rows = is_numpy_array(x) and n_batch <= 1 and x.shape[1:] == (*(1,) * n_batch, d)
+        doubles = rows and x.dtype == self.mean.dtype == np.float64
+        if not (doubles and isinstance(self.structure, Full) and measure == "_log_density"):
+            return super()._incomplete(x, measure)
+        covariances = self.structure.dense().reshape(-1, d, d)
+        found = scores_by_pattern(x.reshape(-1, d), self.mean.reshape(-1, d), covariances)
+        finite = ~np.isinf(x).any(axis=-1).reshape(-1)
+        if np.isnan(found[finite]).any():  # a factor was lost in rounding
+            return super()._incomplete(x, measure)
+        return found if n_batch else found[:, 0]
+
+    def _log_density(self, x: Array) -> Array:
+        return -0.5 * (self._squared(x) + (self.dim * LOG_2PI + self.structure.log_det))
+
+
+def gaussian_from_quadratic(precision: Any, linear: Any) -> MultivariateNormal:
+    """Return the normal whose log density is -½ xᵀ Λ x + xᵀ η + constant: mean Λ⁻¹ η, covariance Λ⁻¹.
+
+    Parameters
+    ----------
+    precision : array (*batch, d, d)
+        Λ, symmetric positive definite.
+    linear : array (*batch, d)
+        η.
+
+    Examples
+    --------
+    >>> d = gaussian_from_quadratic([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0])
+    >>> d.mean, d.variance
+    (array([1., 2.]), array([0.5 , 0.25]))
+    """
+    precision = as_reals("precision", precision)
+    linear = as_reals("linear", linear, precision)
+    structure = Full.from_precision(precision)
+    if linear.ndim < 1 or linear.shape[-1] != structure.dim:
+        raise ValueError(f"linear must have shape (*batch, {structure.dim}), got {tuple(linear.shape)}")
+    return MultivariateNormal(mean=_solve(precision, linear), covariance=structure)
+
+
+def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> MultivariateNormal:
+    """Return p(x_a | x_b) from the precision Λ of the joint: N(μ_a - Λ_aa⁻¹ Λ_ab (x_b - μ_b), Λ_aa⁻¹).
+
+    The same as :meth:`MultivariateNormal.condition`, where the precision is what is known. Note that Λ_aa is
+    the precision of the conditional, not the inverse of Σ_aa.
+
+    Parameters
+    ----------
+    mean : array (*batch, d)
+    precision : array (*batch, d, d)
+    dims : positions of the observed coordinates b
+    values : array (*batch, len(dims))
+
+    Examples
+    --------
+    >>> condition_precision([0.0, 0.0], [[2.0, -1.0], [-1.0, 2.0]], [1], [4.0]).mean
+    array([2.])
+    """
+    precision = as_reals("precision", precision)
+    mean = as_reals("mean", mean, precision)
+    given = resolve_dims(dims, precision.shape[-1])
+    rest = other_dims(given, precision.shape[-1])
+    if not rest:
+        raise ValueError("dims must leave at least one coordinate free")
+    own, across = principal_block(precision, rest, rest), principal_block(precision, rest, given)
+    step = matvec(across, as_values(values, given, mean) - taken(mean, given))
+    return MultivariateNormal(mean=taken(mean, rest) - _solve(own, step), covariance=Full.from_precision(own))
+
+
+def _solve(precision: Array, z: Array) -> Array:
+    lower = cholesky(precision, name="precision")
+    return on_columns(lambda columns: solve_cholesky(lower, columns), z, lower.ndim - 2)

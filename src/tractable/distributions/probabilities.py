@@ -78,20 +78,7 @@ def over_batch(
 ) -> Array:
     """Return a function of each member of a batch, stacked: (*batch, *shape).
 
-    Parameters
-    ----------
-    function : callable
-        ``function(*members)`` of one member of each distribution.
-    batch_shape : tuple
-    *distributions : Distribution
-    shape : tuple
-        The shape of one value, for an empty batch.
-
-    Examples
-    --------
-    >>> from tractable import Normal
-    >>> over_batch(lambda d: d.mean, (2,), Normal(mean=[1.0, 2.0], variance=1.0))
-    array([1., 2.])
+    Distributions of other batch shapes are expanded; `shape` is that of one value, for an empty batch.
     """
     if not batch_shape:
         return function(*distributions)

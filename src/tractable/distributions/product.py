@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.distributions.distribution import Distribution, broadcast_batches
+from tractable.distributions.distribution import Distribution, broadcast_batches, of_each
 from tractable.distributions.vectors import VectorDistribution, as_names, taken
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = ["Product"]
 
@@ -60,12 +60,10 @@ class Product(VectorDistribution):
             raise ValueError("parts must be distributions of one array library, at least one")
         batch = broadcast_batches(**{f"parts[{i}]": part.batch_shape for i, part in enumerate(parts)})
         whole = tuple(part if part.batch_shape == batch else part.expand(batch) for part in parts)
-        object.__setattr__(self, "parts", whole)
-        object.__setattr__(self, "names", as_names(names, sum(map(_width, whole))))
+        set_fields(self, parts=whole, names=as_names(names, sum(map(_width, whole))))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
         return self.parts[0].batch_shape
 
     @property
@@ -83,23 +81,10 @@ class Product(VectorDistribution):
         """See `Distribution.support`: a bound for each column, (*batch, d)."""
         if any(part.support is None for part in self.parts):
             return None
-        low, high = (self._columns(lambda part, end=end: part.support[end]) for end in (0, 1))  # type: ignore[misc]
+        low, high = (self._each(lambda part, end=end: part.support[end]) for end in (0, 1))  # type: ignore[misc]
         return low, high
 
-    @property
-    def mean(self) -> Array:
-        """See `Distribution.mean`."""
-        return self._columns(lambda part: part.mean)
-
-    @property
-    def variance(self) -> Array:
-        """See `Distribution.variance`."""
-        return self._columns(lambda part: part.variance)
-
-    @property
-    def mode(self) -> Array:
-        """See `Distribution.mode`: the modes of the parts."""
-        return self._columns(lambda part: part.mode)
+    mean, variance, mode = map(of_each, ("mean", "variance", "mode"))
 
     @property
     def covariance(self) -> Array:
@@ -108,7 +93,9 @@ class Product(VectorDistribution):
         rows = []
         for i, part in enumerate(self.parts):
             own = part.covariance if part.event_shape else part.variance[..., None, None]  # type: ignore[attr-defined]
-            blocks = [own if i == j else _zeros(own, _width(other)) for j, other in enumerate(self.parts)]
+            none = xp.zeros_like(own[..., :1])
+            blocks = [xp.broadcast_to(none, (*own.shape[:-1], _width(q))) for q in self.parts]
+            blocks[i] = own
             rows.append(xp.concat(blocks, axis=-1))
         return xp.concat(rows, axis=-2)
 
@@ -118,12 +105,10 @@ class Product(VectorDistribution):
         return _total(_observed(part, x[..., a:b]) for part, a, b in self._placed())
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: the sum of the parts'."""
         return _total(part.entropy() for part in self.parts)
 
-    def kl_divergence(self, other: "Product") -> Array:
-        """See `Distribution.kl_divergence`: the sum of the parts', of which the families must agree."""
-        self._check_family(other)
+    def _divergence(self, other: "Product") -> Array:
+        """Return the sum of the parts' divergences, of which the families must agree."""
         if list(map(_width, self.parts)) != list(map(_width, other.parts)):
             raise ValueError("other must have parts for the same columns")
         return _total(p.kl_divergence(q) for p, q in zip(self.parts, other.parts, strict=True))
@@ -146,13 +131,9 @@ class Product(VectorDistribution):
         return Product(parts=parts, names=self._named(keep))
 
     def condition(self, dims: Any, values: Any = None) -> "Product":
-        """Return p(x_rest | x_dims = values): parts are independent.
+        """Return p(x_rest | x_dims = values), of independent parts; NaN where nothing was observed.
 
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
-            What was observed; leading axes become batch axes. NaN, of columns by themselves: nothing was.
+        Arguments as of `MultivariateNormal.condition`.
         """
         given, rest, values = self._given(dims, values, self.mean, missing=True)
         if not rest:
@@ -170,16 +151,15 @@ class Product(VectorDistribution):
         return type(self)(parts=tuple(part[index] for part in self.parts), names=self.names)
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
-        """See `Distribution.expand`."""
         return type(self)(parts=tuple(part.expand(batch_shape) for part in self.parts), names=self.names)
 
     def _one_column(self) -> Any:
         return self.parts[0].as_univariate()
 
     def _sample(self, n: int, rng: Any) -> Array:
-        return self._columns(lambda part: part._sample(n, rng), n)  # noqa: SLF001
+        return self._each(lambda part: part._sample(n, rng), n)  # noqa: SLF001
 
-    def _columns(self, of: Callable[[Distribution], Any], *samples: int) -> Array:
+    def _each(self, of: Callable[[Distribution], Any], *samples: int) -> Array:
         """Return a property of every part, the columns side by side: (*samples, *batch, d)."""
         xp = namespace_of(self.parts[0].mean)
         found = []
@@ -220,13 +200,6 @@ def _observed(part: Distribution, x: Array) -> Array:
     else:
         found = part.log_prob(xp.where(missing, xp.zeros_like(x[..., 0]), x[..., 0]))
     return xp.where(missing, xp.zeros_like(found), found)
-
-
-def _zeros(block: Array, width: int) -> Array:
-    """Return a block of zeros beside a covariance block, `width` wide."""
-    xp = namespace_of(block)
-    column = xp.zeros_like(block[..., :1])
-    return xp.broadcast_to(column, (*block.shape[:-1], width))
 
 
 def _total(terms: Iterable[Array]) -> Array:

@@ -7,8 +7,14 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.distributions.distribution import Distribution, Univariate, broadcast_batches, numbers_only
-from tractable.value import value
+from tractable.distributions.distribution import (
+    Distribution,
+    Univariate,
+    broadcast_batches,
+    numbers_only,
+    of_each,
+)
+from tractable.value import set_fields, value
 
 __all__ = ["Stacked"]
 
@@ -57,17 +63,14 @@ class Stacked(Distribution):
         shape = (len(members),) if shape is None else tuple(int(n) for n in shape)
         if int(np.prod(shape)) not in (len(members), 0):
             raise ValueError(f"shape {shape} does not fit {len(members)} members")
-        object.__setattr__(self, "members", members)
-        object.__setattr__(self, "shape", shape)
+        set_fields(self, members=members, shape=shape)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """See `Distribution.batch_shape`."""
         return self.shape
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return self.members[0].event_shape
 
     @property
@@ -82,26 +85,12 @@ class Stacked(Distribution):
 
     @property
     def support(self) -> tuple[Any, Any] | None:
-        """See `Distribution.support`."""
         if any(member.support is None for member in self.members):
             return None
         low, high = (self._each(lambda m, end=end: self._filled(m.support[end])) for end in (0, 1))  # type: ignore[misc]
         return low, high
 
-    @property
-    def mean(self) -> Array:
-        """See `Distribution.mean`."""
-        return self._each(lambda member: member.mean)
-
-    @property
-    def variance(self) -> Array:
-        """See `Distribution.variance`."""
-        return self._each(lambda member: member.variance)
-
-    @property
-    def mode(self) -> Array:
-        """See `Distribution.mode`."""
-        return self._each(lambda member: member.mode)
+    mean, variance, mode = map(of_each, ("mean", "variance", "mode"))
 
     @property
     def covariance(self) -> Array:
@@ -109,7 +98,6 @@ class Stacked(Distribution):
         return self._each(lambda member: member.covariance, event=self.event_shape * 2)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         return self._at("log_prob", x)
 
     @numbers_only
@@ -159,7 +147,6 @@ class Stacked(Distribution):
         return xp.reshape(xp.stack(found, axis=-1), (*samples, *self.shape))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         return self._each(lambda member: member.entropy(), event=())
 
     def kl_divergence(self, other: Any) -> Array:
@@ -178,7 +165,6 @@ class Stacked(Distribution):
         )
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
-        """See `Distribution.expand`."""
         positions = np.broadcast_to(self._positions, tuple(batch_shape))
         return type(self)(
             members=[self.members[i] for i in positions.ravel()] or self.members, shape=positions.shape

@@ -1,32 +1,41 @@
-"""Student's t distribution of a number."""
+"""Student's t distributions of numbers and of vectors."""
 
-from collections.abc import Callable, Mapping
-from math import exp, log, log1p, pi, prod
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, exp, log, log1p, pi, prod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.gamma import log_minus_digamma
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
-from tractable.arrays.special import betaln, stdtr, stdtrit
+from tractable.arrays.special import betaln, digamma, gammaln, stdtr, stdtrit
+from tractable.covariance import Covariance
 from tractable.data.source import Whole
 from tractable.distributions.checks import (
+    check_coverage,
     check_finite,
     check_positive,
     exactly_one,
     row_weights,
 )
-from tractable.distributions.distribution import Univariate, as_columns, as_parameters, like_columns
+from tractable.distributions.distribution import (
+    Univariate,
+    as_columns,
+    as_parameters,
+    broadcast_batches,
+    like_columns,
+)
 from tractable.distributions.gamma import reciprocal
-from tractable.distributions.vectors import as_vectors
+from tractable.distributions.vectors import Elliptical, as_location, as_names, as_scale, as_vectors
 from tractable.engines.em import em
-from tractable.value import parameters, value
+from tractable.value import parameters, set_fields, value
 
-__all__ = ["StudentT", "as_double", "expected_log_ratio", "fit_student_t", "in_double_precision"]
+__all__ = ["MultivariateStudentT", "StudentT", "expected_distance", "fit_student_t", "in_double_precision"]
 
 
 @value
@@ -72,8 +81,7 @@ class StudentT(Univariate):
         width = (
             given[name] if name == "scale" else namespace_of(given[name]).sqrt(reciprocal(name, given[name]))
         )
-        for field, x in {"dof": given["dof"], "location": given["location"], "scale": width}.items():
-            object.__setattr__(self, field, x)
+        set_fields(self, dof=given["dof"], location=given["location"], scale=width)
         self._settle(dof=check_positive, location=check_finite)
 
     @classmethod
@@ -82,16 +90,8 @@ class StudentT(Univariate):
 
         A likelihood in μ and the scale can have several maxima; this is the one reached from the mean. With
         fewer than 1/(n-1) degrees of freedom it is unbounded, and no such are looked for.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Observations on the first axis, not all the same.
-        sample_weight : array (n,), optional
-            How often each observation counts.
-        dof : float, optional
-            Degrees of freedom, if they are known; by default they are estimated too, between 0.01 and 1e6:
-            at the upper end the tails are no heavier than a normal's.
+        The degrees of freedom, where `dof` is not given, are estimated too, between 0.01 and 1e6: at the
+        upper end the tails are no heavier than a normal's. Other arguments as of `Normal.fit`.
         """
         X, columns, weights = as_columns(X, sample_weight)
         fitted = [_fitted(columns[:, j], weights, dof) for j in range(columns.shape[1])]
@@ -113,33 +113,24 @@ class StudentT(Univariate):
     @property
     def variance(self) -> Array:
         """scale² ν / (ν - 2) for ν > 2; infinite for 1 < ν ≤ 2, NaN where there is no mean."""
-        xp = namespace_of(self.dof)
-        known = self.dof > 2.0
-        ratio = self.dof / xp.where(known, self.dof - 2.0, xp.ones_like(self.dof))
-        ratio = xp.where(known, ratio, xp.full_like(ratio, xp.inf))
-        return self.scale * self.scale * xp.where(self.dof > 1.0, ratio, xp.full_like(ratio, xp.nan))
+        return self.scale * self.scale * _inflation(self.dof)
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`."""
         return self.location
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         with np.errstate(over="ignore"):
             distance = namespace_of(self.dof).abs(self._standardized(x))
         return student_t_log_density(distance, self.dof) - namespace_of(self.scale).log(self.scale)
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: all its digits in the lower tail."""
         return stdtr(self.dof, self._standardized(x))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits in the upper tail."""
         return stdtr(self.dof, -self._standardized(x))
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         with np.errstate(over="ignore"):
             return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
 
@@ -151,10 +142,9 @@ class StudentT(Univariate):
         step = xp.log1p(0.5 / half) + log_minus_digamma(half) - log_minus_digamma(half + 0.5)
         return (half + 0.5) * step - _log_peak(self.dof) + xp.log(self.scale)
 
-    def kl_divergence(self, other: "StudentT") -> Array:
+    def _divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        self._check_family(other)
-        return in_double_precision(lambda p, q: expected_log_ratio(p, q, student_t_log_density), self, other)
+        return in_double_precision(_expected_log_ratio, self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)
@@ -165,6 +155,14 @@ class StudentT(Univariate):
     def _standardized(self, x: Any) -> Array:
         with np.errstate(over="ignore"):
             return (self._event(x) - self.location) / self.scale
+
+
+def _inflation(dof: Array) -> Array:
+    """Return ν/(ν - 2), the variance of a unit scale: infinite for ν ≤ 2, NaN where there is no mean."""
+    xp = namespace_of(dof)
+    left = dof - 2.0
+    found = xp.where(left > 0, dof / xp.where(left > 0, left, xp.ones_like(left)), xp.inf + left)
+    return xp.where(dof > 1, found, xp.full_like(found, xp.nan))
 
 
 def student_t_log_density(distance: Array, dof: Array) -> Array:
@@ -199,18 +197,9 @@ def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Ar
 
 _STEP = 0.0625
 
-Density = Callable[[Array, Array], Array]
 
-
-def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
-    """Return E_p[log p - log q] for distributions with a `dof`, a `location` and a `scale`.
-
-    Parameters
-    ----------
-    p, q : distributions
-    log_density : callable
-        ``log_density(distance, dof)``: of the standard distribution, at a distance from its centre.
-    """
+def _expected_log_ratio(p: Any, q: Any) -> Array:
+    """Return E_p[log p - log q] for Student-t distributions of numbers, by double exponential quadrature."""
     xp = namespace_of(p.location)
     apart = xp.abs(p.location - q.location) / p.scale
     ratio = q.scale / p.scale
@@ -218,8 +207,8 @@ def expected_log_ratio(p: Any, q: Any, log_density: Density) -> Array:
 
     def integrand(near: Array, far: Array) -> Array:
         """Return p(x) log p(x)/q(x) at distances from the two centres, in units of p's scale."""
-        ours = log_density(near, p.dof)
-        theirs = log_density(far / ratio, q.dof) - xp.log(ratio)
+        ours = student_t_log_density(near, p.dof)
+        theirs = student_t_log_density(far / ratio, q.dof) - xp.log(ratio)
         mass = xp.exp(ours)
         return xp.where(mass > 0.0, mass * (ours - theirs), xp.zeros_like(mass))
 
@@ -254,12 +243,6 @@ class _Params:
 
 
 @value
-class _Rows:
-    X: Array  # (n, d)
-    weights: Array  # (n,), which add up to one
-
-
-@value
 class _Expected:
     """Squared distances under the parameters that made them, and the mean log likelihood of a row."""
 
@@ -274,13 +257,14 @@ class _EStep:
 
     params: _Params
 
-    def __call__(self, rows: _Rows) -> _Expected:
-        xp, params = namespace_of(rows.X), self.params
+    def __call__(self, rows: tuple[Array, Array]) -> _Expected:
+        (X, weights), params = rows, self.params  # (n, d) and (n,), which add up to one
+        xp = namespace_of(X)
         lower = cholesky(params.scale, name="the scatter of X")
-        white = solve_triangular(lower, xp.matrix_transpose(rows.X - params.location))
+        white = solve_triangular(lower, xp.matrix_transpose(X - params.location))
         squared = xp.sum(white * white, axis=0)
-        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, rows.X.shape[1])
-        return _Expected(params=params, squared=squared, objective=float(xp.sum(rows.weights * logs)))
+        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, X.shape[1])
+        return _Expected(params=params, squared=squared, objective=float(xp.sum(weights * logs)))
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
@@ -298,24 +282,20 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
 
-    rows = _Rows(X=X, weights=weights)
-
     def maximize(expected: _Expected) -> _Params:
         nu = expected.params.dof
         u = weights * (nu + X.shape[1]) / (nu + expected.squared)
         location, scale = _weighted(X, u / xp.sum(u))
         moved = _Params(dof=nu, location=location, scale=scale)
-        return moved if dof is not None else _with_best_dof(_EStep(params=moved)(rows), weights)
-
-    def expect(params: _Params) -> _EStep:
-        return _EStep(params=params)
+        return moved if dof is not None else _with_best_dof(_EStep(params=moved)((X, weights)), weights)
 
     location, scale = _weighted(X, weights)
     start = 8.0 if dof is None else float(dof)
     params = _Params(dof=start, location=location, scale=scale)
     for tol, max_iter in ((1e-14, 2000), (-1.0, 60)):
         # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
-        params = em(expect, maximize, params, Whole(value=rows), tol=tol, max_iter=max_iter).params
+        whole = Whole(value=(X, weights))
+        params = em(lambda p: _EStep(params=p), maximize, params, whole, tol=tol, max_iter=max_iter).params
     return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
 
 
@@ -399,18 +379,289 @@ def in_double_precision(divergence: Callable[[T, T], Array], p: T, q: T) -> Arra
 
 
 def as_double(x: Any) -> Any:
-    """Return the same value with arrays of float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tractable import Normal
-    >>> as_double(Normal(mean=np.float32(1.0), variance=np.ones(2, dtype="float32"))).mean.dtype.name
-    'float64'
-    """
+    """Return the same value with arrays of float64."""
     if hasattr(x, "__dataclass_fields__"):
         return type(x)(**{name: as_double(part) for name, part in parameters(x).items()})
     if not hasattr(x, "dtype"):
         return x
     xp = namespace_of(x)
     return xp.astype(x, xp.float64) if xp.isdtype(x.dtype, "real floating") else x
+
+
+@value
+class MultivariateStudentT(Elliptical):
+    """St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
+
+    Δ² = (x - μ)ᵀ Σ⁻¹ (x - μ). It is the normal N(μ, Σ/u) with u ~ Gamma(ν/2, ν/2) integrated out, and so the
+    predictive distribution of a normal of unknown precision. Σ is the scale matrix; the covariance is
+    ν/(ν-2) Σ.
+
+    Parameters
+    ----------
+    dof : array (*batch,)
+        Degrees of freedom ν; the smaller, the heavier the tails.
+    location : array (*batch, d)
+        μ, the centre; the mean for ν > 1.
+    scale : array (*batch, d, d) or Covariance
+        Σ, a symmetric positive definite matrix, or a structure: ``Diagonal(variances=…)`` and so on.
+    names : sequence of str, optional
+        What the coordinates are called; names then work wherever positions do.
+
+    Attributes
+    ----------
+    structure : Covariance
+        The structure of the scale matrix.
+
+    Examples
+    --------
+    >>> d = MultivariateStudentT(dof=4.0, location=[1.0, 2.0], scale=[[2.0, 1.0], [1.0, 2.0]])
+    >>> float(d.log_prob([1.0, 2.0]).round(4))
+    -2.3872
+    >>> d.covariance
+    array([[4., 2.],
+           [2., 4.]])
+    >>> given = d.condition([1], [4.0])
+    >>> float(given.dof), given.location
+    (5.0, array([2.]))
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"dof": 0, "location": 1}
+    _center_name: ClassVar[str] = "location"
+    _structure_name: ClassVar[str] = "scale"
+
+    dof: Array
+    location: Array
+    structure: Covariance
+    names: tuple[str, ...] | None
+
+    def __init__(self, *, dof: Any, location: Any, scale: Any, names: Iterable[str] | None = None) -> None:
+        structure = as_scale("scale", scale, like=location)
+        location = as_location("location", location, structure)
+        dof = as_reals("dof", dof, location)
+        check_positive("dof", dof)
+        xp = namespace_of(location)
+        batch = broadcast_batches(dof=tuple(dof.shape), location=tuple(location.shape[:-1]))
+        set_fields(
+            self,
+            dof=xp.broadcast_to(freeze(xp.astype(dof, location.dtype)), batch),
+            location=xp.broadcast_to(location, (*batch, structure.dim)),
+            structure=structure,
+            names=as_names(names, structure.dim),
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"dof": self.dof, "location": self.location, "scale": self.structure, "names": self.names}
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        dof: float | None = None,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Return the maximum likelihood estimate from rows X (n, d), by expectation-maximisation.
+
+        The degrees of freedom, where `dof` is not given, are estimated too: see `StudentT.fit`.
+        """
+        dof, location, scale = fit_student_t(X, sample_weight, dof)
+        return cls(dof=dof, location=location, scale=scale, names=names)
+
+    @property
+    def scale(self) -> Array:
+        """Σ as an array, (*batch, d, d)."""
+        return self._over_batch(self.structure.dense(), 2)
+
+    @property
+    def mean(self) -> Array:
+        """The location for ν > 1; NaN below, where there is no mean."""
+        xp = namespace_of(self.location)
+        return xp.where(self.dof[..., None] > 1, self.location, xp.full_like(self.location, xp.nan))
+
+    @property
+    def variance(self) -> Array:
+        """ν/(ν-2) Σ_ii for ν > 2; infinite for 1 < ν ≤ 2, NaN where there is no mean."""
+        return _inflation(self.dof)[..., None] * self._over_batch(self.structure.diagonal, 1)
+
+    @property
+    def covariance(self) -> Array:
+        """ν/(ν-2) Σ for ν > 2, (*batch, d, d); below it is NaN but for the infinite variances."""
+        xp = namespace_of(self.location)
+        inflation = _inflation(self.dof)[..., None, None]
+        finite = xp.where(xp.isfinite(inflation), inflation, xp.full_like(inflation, xp.nan)) * self.scale
+        on_diagonal = diagonal_matrix(xp.ones_like(self.location)) > 0
+        return xp.where(on_diagonal, self.variance[..., None], finite)
+
+    def entropy(self) -> Array:
+        half = 0.5 * (self.dof + self.dim)
+        return half * (digamma(half) - digamma(0.5 * self.dof)) - self.log_peak
+
+    def _divergence(self, other: "MultivariateStudentT") -> Array:
+        """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
+        return in_double_precision(student_t_divergence, self, other)
+
+    def _updated(self, given: tuple[int, ...], step: Array, structure: Covariance) -> dict[str, Any]:
+        """Return ν + d_g degrees of freedom, and the scale of the normal times (ν + Δ_g²) / (ν + d_g).
+
+        Values far from what was expected leave more doubt about the rest.
+        """
+        dof = self.dof + len(given)
+        distance = self.structure.marginal(given).mahalanobis(step) if given else 0.0 * self.dof
+        return {"dof": dof, "scale": structure.scaled((self.dof + distance) / dof)}
+
+    def interval(self, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
+        unit = StudentT(dof=self.dof, location=0.0 * self.dof, scale=0.0 * self.dof + 1.0)
+        _, high = unit.interval(check_coverage(coverage))
+        xp = namespace_of(self.location)
+        half = high[..., None] * xp.sqrt(self._over_batch(self.structure.diagonal, 1))
+        return self.location - half, self.location + half
+
+    @property
+    def log_peak(self) -> Array:
+        """The greatest log density, log p(μ), (*batch,)."""
+        # A beta function keeps the digits of the ratio of two gammas.
+        half_dim = 0.5 * self.dim + 0.0 * self.dof
+        ratio = gammaln(half_dim) - betaln(0.5 * self.dof, half_dim)
+        log_volume = self.dim * (namespace_of(self.dof).log(self.dof) + log(pi)) + self.structure.log_det
+        return ratio - 0.5 * log_volume
+
+    def _of(
+        self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any
+    ) -> "MultivariateStudentT":
+        given = {"dof": self.dof, "scale": structure, **changes}
+        return MultivariateStudentT(location=center, names=self._named(dims), **given)
+
+    def _one_column(self) -> StudentT:
+        scale = self.structure.diagonal[..., 0] ** 0.5
+        return StudentT(dof=self.dof, location=self.location[..., 0], scale=scale)
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        noise = standard_normal(rng, (n, *self.batch_shape, self.structure.noise_dim), like=self.location)
+        precision = standard_gamma(rng, 0.5 * self.dof, n) / (0.5 * self.dof)
+        spread = namespace_of(precision).sqrt(precision)[..., None]
+        return self.location + self.structure.color(noise) / spread
+
+    def _log_density(self, x: Array) -> Array:
+        xp = namespace_of(x)
+        squared = self._squared(x)
+        growth = xp.log1p(squared / self.dof)
+        if bool(xp.any(xp.isinf(squared))):  # squares overflow, where tails this heavy still count
+            size = xp.max(xp.abs(x - self.location), axis=-1)
+            unit = (x - self.location) / xp.where(size > 0, size, xp.ones_like(size))[..., None]
+            far = xp.log(self.structure.mahalanobis(unit)) + 2.0 * xp.log(size) - xp.log(self.dof)
+            growth = xp.where(xp.isinf(squared), far, growth)
+        return self.log_peak - 0.5 * (self.dof + self.dim) * growth
+
+
+_TRAPEZOID_STEP = 0.25  # of the trapezoid rule in log s and log v: its error is about exp(-π²/step) ≈ 1e-17
+_DECAY = 40.0  # how far out the integrands are followed: until they have fallen by exp(-40)
+
+
+@value
+class Spread:
+    """The law of a squared distance: Q = Σ_i (√(vλ_i) z_i + δ_i)² with z standard normal and v random."""
+
+    eigenvalues: Array  # (*batch, d), λ
+    shifts: Array  # (*batch, d), δ²
+    log_scales: Array  # (n, *batch), nodes of log v
+    weights: Array  # (n, *batch)
+
+    def lacks(self, s: Array) -> Array:
+        """Return 1 - E exp(-sQ), with all its digits however small it is."""
+        xp = namespace_of(s)
+        growth = 2.0 * (s * xp.exp(self.log_scales))[..., None] * self.eigenvalues
+        exponent = 0.5 * xp.log1p(growth) + s[..., None] * self.shifts / (1.0 + growth)
+        return xp.sum(self.weights * -xp.expm1(-xp.sum(exponent, axis=-1)), axis=0)
+
+    @property
+    def typical(self) -> Array:
+        """A size of Q, (*batch,)."""
+        return namespace_of(self.shifts).sum(self.eigenvalues + self.shifts, axis=-1)
+
+
+def student_t_divergence(p: Any, q: Any) -> Array:
+    """Return E_p[log p - log q] for two multivariate Student-t distributions."""
+    return _cross_entropy(p, q) - q.log_peak - p.entropy()
+
+
+def _cross_entropy(p: Any, q: Any) -> Array:
+    """Return ½ (ν + d) E_p log(1 + Δ²/ν) with ν and Δ of q, for two multivariate Student-t distributions.
+
+    Frullani: log(1 + x) = ∫ (1 - exp(-sx)) exp(-s)/s ds.
+    """
+    xp = namespace_of(p.location)
+    root = cholesky(q.scale)
+    eigenvalues, shifts = _against(root, cholesky(p.scale), p.location - q.location)
+    dof = q.dof + xp.zeros_like(eigenvalues[..., 0])
+    shape = 0.5 * p.dof + xp.zeros_like(dof)
+    log_scales, weights = _log_gamma_nodes(shape)
+    spread = Spread(
+        eigenvalues=eigenvalues / dof[..., None],
+        shifts=shifts / dof[..., None],
+        log_scales=-log_scales,
+        weights=weights,
+    )
+    slowest = xp.where(shape < 1, shape, xp.ones_like(shape))
+    low = -_DECAY / slowest - xp.log1p(spread.typical)
+    high = xp.full_like(low, log(_DECAY))
+    return 0.5 * (dof + p.dim) * _trapezoid(lambda y: xp.exp(-xp.exp(y)) * spread.lacks(xp.exp(y)), low, high)
+
+
+def expected_distance(offset: Array, scale: Array) -> Array:
+    """Return E |x| for x with density ∝ exp(-|x - offset| / scale), the Euclidean norm in both.
+
+    Such a vector is N(offset, v I) with v/2b² ~ Gamma((d + 1)/2, 1), and
+    √x = ∫ (1 - exp(-sx)) s^(-3/2) ds / 2√π.
+    """
+    xp = namespace_of(offset)
+    dim = offset.shape[-1]
+    shifts = (offset / scale[..., None]) ** 2
+    shape = xp.full_like(shifts[..., 0], 0.5 * (dim + 1))
+    log_scales, weights = _log_gamma_nodes(shape)
+    spread = Spread(
+        eigenvalues=xp.ones_like(shifts), shifts=shifts, log_scales=log_scales + log(dim + 1), weights=weights
+    )
+    size = xp.log(spread.typical * (dim + 1))
+    low, high = -2.0 * _DECAY - size, 2.0 * _DECAY - 0.0 * size
+    total = _trapezoid(lambda y: xp.exp(-0.5 * y) * spread.lacks(xp.exp(y)), low, high)
+    return scale * total / (2.0 * pi**0.5)
+
+
+def _against(root: Array, other: Array, offset: Array) -> tuple[Array, Array]:
+    """Return the variances λ and squared shifts δ² of x ~ N(offset, L₁L₁ᵀ) in the metric of L₂L₂ᵀ."""
+    xp = namespace_of(root)
+    white = solve_triangular(root, other)
+    eigenvalues, axes = xp.linalg.eigh(white @ xp.matrix_transpose(white))
+    shift = xp.matrix_transpose(axes) @ solve_triangular(root, offset[..., None])
+    eigenvalues = xp.where(eigenvalues > 0, eigenvalues, xp.zeros_like(eigenvalues))
+    return eigenvalues, shift[..., 0] ** 2
+
+
+def _log_gamma_nodes(shape: Array) -> tuple[Array, Array]:
+    """Return nodes (n, *batch) of log g and their weights, for g ~ Gamma(a, rate a)."""
+    xp = namespace_of(shape)
+    ratio = _DECAY / shape
+    root = xp.sqrt(2.0 * ratio)
+    y = _nodes(-(ratio + root), xp.log1p(ratio + root))
+    mass = xp.exp(shape * (y - xp.expm1(y)))
+    return y, mass / xp.sum(mass, axis=0)
+
+
+def _trapezoid(integrand: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Integrate from low to high, (*batch,), an integrand that vanishes at both ends."""
+    y = _nodes(low, high)
+    n = y.shape[0]
+    total = 0.0 * low
+    for i in range(n):
+        total = total + integrand(y[i, ...])
+    return total * (high - low) / (n - 1)
+
+
+def _nodes(low: Array, high: Array) -> Array:
+    """Return evenly spaced points from low to high, (n, *batch), at most a step apart, at least 128."""
+    xp = namespace_of(low)
+    n = max(128, ceil(float(xp.max(high - low)) / _TRAPEZOID_STEP) if prod(low.shape) else 0)
+    fraction = xp.arange(n, dtype=low.dtype, device=device(low)) / (n - 1)
+    return low + xp.reshape(fraction, (-1,) + (1,) * low.ndim) * (high - low)

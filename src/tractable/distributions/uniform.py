@@ -58,17 +58,14 @@ class Uniform(ScalarFamily):
 
     @property
     def support(self) -> tuple[Array, Array]:
-        """See `Distribution.support`."""
         return self.low, self.high
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return 0.5 * self.low + 0.5 * self.high
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: (high - low)² / 12."""
         return self._half * self._half / 3.0
 
     @property
@@ -77,7 +74,6 @@ class Uniform(ScalarFamily):
         return self.mean
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         xp = namespace_of(x)
         height = 0.0 * xp.where(xp.isfinite(x), x, xp.zeros_like(x)) - self.entropy()
@@ -85,24 +81,19 @@ class Uniform(ScalarFamily):
         return xp.where(inside, height, xp.where(xp.isnan(x), x, xp.full_like(height, -xp.inf)))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`."""
         return self._fraction(x, self.low, 1.0)
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`: all its digits near the upper end."""
         return self._fraction(x, self.high, -1.0)
 
     def icdf(self, q: Any) -> Array:
-        """See `Univariate.icdf`."""
         return self._between(self._quantile(q))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: log(high - low)."""
         return namespace_of(self.low).log(self._half) + log(2.0)
 
-    def kl_divergence(self, other: "Uniform") -> Array:
-        """See `Distribution.kl_divergence`: the log ratio of the widths, if the other holds this one."""
-        self._check_family(other)
+    def _divergence(self, other: "Uniform") -> Array:
+        """Return the log ratio of the widths, if the other holds this one."""
         xp = namespace_of(self.low)
         held = (other.low <= self.low) & (self.high <= other.high)
         divergence = other.entropy() - self.entropy()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals, batch_index, positions
+from tractable.arrays.batched import as_reals, batch_index, matvec, positions
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
@@ -45,7 +45,6 @@ class VectorDistribution(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.dim,)
 
     def _resolved(self, dims: Any) -> tuple[int, ...]:
@@ -70,13 +69,14 @@ class Elliptical(VectorDistribution):
 
     structure: Covariance
 
-    #: The parameter that the structure is given as.
+    #: The parameters that the center and the structure are given as.
+    _center_name: ClassVar[str]
     _structure_name: ClassVar[str]
 
     @property
-    @abstractmethod
     def _center(self) -> Array:
         """The center, (*batch, d)."""
+        return getattr(self, self._center_name)
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:
@@ -89,7 +89,6 @@ class Elliptical(VectorDistribution):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the center."""
         return self._center
 
     def log_prob(self, x: Any) -> Array:
@@ -99,6 +98,36 @@ class Elliptical(VectorDistribution):
         nothing but NaN has log probability 0.
         """
         return self._observed(self._event(x), "_log_density", -np.inf)
+
+    def marginal(self, dims: Any) -> Any:
+        """Return p(x_dims): positions, names or a slice, in the order given."""
+        keep = self._resolved(dims)
+        return self._of(keep, taken(self._center, keep), self.structure.marginal(keep))
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return p(x_rest | x_dims = values), with center μ_r + Σ_rg Σ_gg⁻¹ (values - μ_g).
+
+        Its matrix is Σ_rr - Σ_rg Σ_gg⁻¹ Σ_gr.
+
+        Parameters
+        ----------
+        dims : positions, names, a slice, or a mapping of names or positions to values
+        values : array (*batch, len(dims))
+            What was observed; leading axes become batch axes, and share one covariance.
+        """
+        given, rest, values = self._given(dims, values, self._center)
+        gain, structure = self.structure.condition(given)
+        step = values - taken(self._center, given)
+        center = taken(self._center, rest) + matvec(gain, step)
+        return self._of(rest, center, structure, **self._updated(given, step, structure))
+
+    def _updated(self, given: tuple[int, ...], step: Array, structure: Covariance) -> dict[str, Any]:
+        """Return the other parameters that change where the given coordinates are observed."""
+        return {}
+
+    @abstractmethod
+    def _of(self, dims: tuple[int, ...], center: Array, structure: Covariance, **changes: Any) -> Any:
+        """Return the distribution of some coordinates, with their center and structure."""
 
     def mahalanobis(self, x: Any, *, squared: bool = False) -> Array:
         """Return √((x - μ)ᵀ Σ⁻¹ (x - μ)) over the last axis, or its square; over observed entries only."""
@@ -121,8 +150,7 @@ class Elliptical(VectorDistribution):
 
     def _incomplete(self, x: Array, measure: str) -> Array:
         """Measure rows by the marginals of the entries that are observed."""
-        marginal: Any = self.marginal  # type: ignore[attr-defined]
-        return over_observed(lambda d, rows: marginal(d)._in_blocks(measure, rows), x, self.batch_shape)  # noqa: SLF001
+        return over_observed(lambda d, rows: self.marginal(d)._in_blocks(measure, rows), x, self.batch_shape)  # noqa: SLF001
 
     def _in_blocks(self, measure: str, x: Array) -> Array:
         """Measure many rows of one distribution in cache-sized blocks, on all cores."""
@@ -219,14 +247,7 @@ Measure = Callable[[tuple[int, ...], Array], Array]
 def over_observed(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     """Measure rows (*samples, *batch, d) by their observed coordinates; a row of nothing but NaN measures 0.
 
-    Parameters
-    ----------
-    measure : callable
-        ``measure(dims, rows)`` takes the positions of the observed coordinates and rows of only those.
-    x : array
-        Rows with NaN where an entry is missing.
-    batch_shape : tuple of int
-        Batch axes that rows broadcast with.
+    ``measure(dims, rows)`` takes the positions of the observed coordinates and rows of only those.
     """
     n_batch = len(batch_shape)
     xp = namespace_of(x)
@@ -245,11 +266,11 @@ def _grouped(measure: Measure, x: Array, batch_shape: tuple[int, ...]) -> Array:
     missing = to_numpy(xp.isnan(rows)).reshape(prod(samples), rest[-1])
     groups = by_pattern(missing)
     parts = [
-        _measured(measure, pattern, xp.take(rows, _index(group, x), axis=0), batch_shape)
+        _measured(measure, pattern, xp.take(rows, positions(group, x), axis=0), batch_shape)
         for pattern, group in groups
     ]
     order = np.concatenate([group for _, group in groups])
-    measured = xp.take(xp.concat(parts, axis=0), _index(np.argsort(order), x), axis=0)
+    measured = xp.take(xp.concat(parts, axis=0), positions(np.argsort(order), x), axis=0)
     return xp.reshape(measured, samples + batch_shape)
 
 
@@ -270,25 +291,11 @@ def _measured(measure: Measure, pattern: np.ndarray, rows: Array, batch_shape: t
     if not len(observed):
         shape = np.broadcast_shapes(tuple(rows.shape[:-1]), batch_shape)
         return xp.zeros(shape, dtype=rows.dtype, device=device(rows))
-    return measure(tuple(observed.tolist()), xp.take(rows, _index(observed, rows), axis=-1))
-
-
-def _index(positions: np.ndarray, like: Array) -> Array:
-    xp = namespace_of(like)
-    return xp.asarray(positions, dtype=xp.int64, device=device(like))
+    return measure(tuple(observed.tolist()), xp.take(rows, positions(observed, rows), axis=-1))
 
 
 def coordinate_intervals(d: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-    """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both.
-
-    Examples
-    --------
-    >>> from tractable import Mixture, MultivariateNormal
-    >>> halves = MultivariateNormal(mean=[[-1.0, 0.0], [1.0, 0.0]], covariance=[[1e-6, 0.0], [0.0, 1.0]])
-    >>> low, high = coordinate_intervals(Mixture(components=halves), coverage=0.9)
-    >>> low.round(2), high.round(2)
-    (array([-1.  , -1.64]), array([1.  , 1.64]))
-    """
+    """Return the equal-tailed interval (low, high) of each coordinate by itself, (*batch, d) both."""
     ends = [d.marginal([j]).as_univariate().interval(coverage) for j in range(d.event_shape[0])]
     lows, highs = zip(*ends, strict=True)
     xp = namespace_of(*lows)

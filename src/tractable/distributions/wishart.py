@@ -36,13 +36,10 @@ __all__ = [
     "check_definite",
     "check_dof",
     "factored",
-    "fitted_dof",
-    "mean_and_log_det",
     "multidigamma",
     "outside_is_impossible",
     "standard_wishart_log_prob",
     "wishart_divergence",
-    "wishart_mean_log_det",
 ]
 
 
@@ -66,7 +63,6 @@ class WishartFamily(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.dim, self.dim)
 
     @cached_property
@@ -121,7 +117,6 @@ class Wishart(WishartFamily):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: ν W."""
         return self.dof[..., None, None] * self.scale
 
     @property
@@ -149,22 +144,18 @@ class Wishart(WishartFamily):
         return wishart_mean_log_det(self.dof, self.log_det, self.dim)
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         lower, inside = factored(x)
         found = standard_wishart_log_prob(solve_triangular(self.cholesky, lower), self.dof)
         return outside_is_impossible(found - 0.5 * (self.dim + 1) * self.log_det, inside, x)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         d, half = self.dim, 0.5 * self.dof
         log_2_scale = self.log_det + d * log(2.0)
         spread = (half - 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * log_2_scale + multigammaln(half, d) - spread + half * d
 
-    def kl_divergence(self, other: "Wishart") -> Array:
-        """See `Distribution.kl_divergence`."""
-        self._check_family(other)
+    def _divergence(self, other: "Wishart") -> Array:
         root = solve_triangular(other.cholesky, self.cholesky)
         spread = namespace_of(root).sum(root * root, axis=(-2, -1))
         return wishart_divergence(self.dof, other.dof, spread, other.log_det - self.log_det, self.dim)
@@ -235,11 +226,9 @@ class InverseWishart(WishartFamily):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: Ψ / (ν + d + 1)."""
         return self.scale / (self.dof + (self.dim + 1.0))[..., None, None]
 
     def log_prob(self, x: Any) -> Array:
-        """See `Distribution.log_prob`."""
         x = self._event(x)
         lower, inside = factored(x)
         # The density of M = LᵀΣ⁻¹L, with Ψ = L Lᵀ, and the volume that M takes up for a unit of Σ.
@@ -248,14 +237,12 @@ class InverseWishart(WishartFamily):
         return outside_is_impossible(found + volume, inside, x)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`."""
         d, half = self.dim, 0.5 * self.dof
         spread = (half + 0.5 * (d + 1)) * multidigamma(half, d)
         return 0.5 * (d + 1) * (self.log_det - d * log(2.0)) + multigammaln(half, d) - spread + half * d
 
-    def kl_divergence(self, other: "InverseWishart") -> Array:
-        """See `Distribution.kl_divergence`: that of the two Wisharts of the inverses."""
-        self._check_family(other)
+    def _divergence(self, other: "InverseWishart") -> Array:
+        """Return the divergence of the two Wisharts of the inverses."""
         root = solve_triangular(self.cholesky, other.cholesky)
         spread = namespace_of(root).sum(root * root, axis=(-2, -1))
         return wishart_divergence(self.dof, other.dof, spread, self.log_det - other.log_det, self.dim)
@@ -272,25 +259,23 @@ class InverseWishart(WishartFamily):
         return xp.matrix_transpose(root) @ root
 
 
-def as_matrices(X: Any, sample_weight: Any, name: str = "X") -> tuple[Array, Array]:
+def as_matrices(X: Any, sample_weight: Any) -> tuple[Array, Array]:
     """Return matrices (n, d, d) and weights (n,) that add up to one."""
     X = as_reals("X", X)
     xp = namespace_of(X)
     if X.ndim != 3 or not X.shape[0] or X.shape[1] != X.shape[2]:
-        raise ValueError(
-            f"{name} must be matrices of shape (n, d, d) with n at least 1, got {tuple(X.shape)}"
-        )
-    check_finite(name, X)
+        raise ValueError(f"X must be matrices of shape (n, d, d) with n at least 1, got {tuple(X.shape)}")
+    check_finite("X", X)
     weights = row_weights(sample_weight, X)
     return X, weights / xp.sum(weights)
 
 
-def mean_and_log_det(X: Array, weights: Array, name: str = "X") -> tuple[Array, Array]:
+def mean_and_log_det(X: Array, weights: Array) -> tuple[Array, Array]:
     """Return the mean matrix and the mean log-determinant."""
     xp = namespace_of(X)
     lower, inside = factored(X)
     if not bool(xp.all(inside)):
-        raise ValueError(f"{name} must be symmetric positive definite matrices")
+        raise ValueError("X must be symmetric positive definite matrices")
     log_dets = 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
     return xp.sum(weights[:, None, None] * X, axis=0), xp.sum(weights * log_dets)
 
@@ -382,7 +367,6 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
 
 def wishart_divergence(dof: Array, other: Array, spread: Array, log_ratio: Array, dim: int) -> Array:
     """Return KL between Wisharts, with spread = tr W₂⁻¹W₁ and log_ratio = log |W₂|/|W₁|."""
-    xp = namespace_of(dof)
     half, half_other = 0.5 * dof, 0.5 * other
     divergence = (
         half * (spread - dim)
@@ -391,7 +375,7 @@ def wishart_divergence(dof: Array, other: Array, spread: Array, log_ratio: Array
         - multigammaln(half, dim)
         + (half - half_other) * multidigamma(half, dim)
     )
-    return xp.where(divergence > 0, divergence, xp.zeros_like(divergence))
+    return namespace_of(dof).where(divergence > 0, divergence, 0.0 * divergence)
 
 
 def bartlett(rng: Any, n: int, dof: Array, dim: int) -> Array:

@@ -53,14 +53,7 @@ def averaged(x: Array, sample_weight: Any) -> Array:
 
 
 def unit_of(x: Array) -> Array:
-    """Return a power of two near the largest size of each target: squares in such units do not overflow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unit_of(np.array([[3.0, 0.0], [-5.0, 0.0]]))
-    array([4., 1.])
-    """
+    """Return a power of two near the largest size of each target: squares in such units do not overflow."""
     xp = namespace_of(x)
     size = xp.max(xp.abs(x), axis=0)
     return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))

@@ -7,16 +7,12 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.value import value
+from tractable.value import set_fields, value
 
 __all__ = [
     "ClassCalibration",
     "ConfusionMatrix",
     "accuracy_score",
-    "as_classes",
-    "as_codes",
-    "as_labels",
-    "as_probabilities",
     "brier_score",
     "check_class_loss",
     "class_calibration",
@@ -24,7 +20,6 @@ __all__ = [
     "expected_loss",
     "least_loss",
     "log_loss",
-    "row_weights",
 ]
 
 
@@ -58,12 +53,8 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
 def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Return the mean of Σ_k (p(C_k | x) - t_k)², t one of K (Brier 1950): 0 is best, 2 is worst.
 
-    Half of it, for two classes, is the squared error of the probability of the second.
-
-    Parameters
-    ----------
-    y_true, probabilities, classes, sample_weight
-        As in `log_loss`.
+    Half of it, for two classes, is the squared error of the probability of the second. Arguments as of
+    `log_loss`.
 
     Examples
     --------
@@ -236,9 +227,7 @@ class ConfusionMatrix:
         rejected = np.array(given, dtype=np.float64)
         if rejected.shape != classes.shape or not np.all(rejected >= 0.0):
             raise ValueError(f"rejected must be {len(counts)} numbers, none negative, got {self.rejected!r}")
-        object.__setattr__(self, "rejected", freeze(rejected))
-        object.__setattr__(self, "counts", freeze(counts))
-        object.__setattr__(self, "classes", freeze(classes))
+        set_fields(self, rejected=freeze(rejected), counts=freeze(counts), classes=freeze(classes))
 
     @property
     def total(self) -> float:
@@ -390,7 +379,7 @@ def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
-    """Return the expected loss of each decision, R_j(x) = Σ_k L_kj p(C_k | x).
+    """Return the expected loss (n, J) of each decision, R_j(x) = Σ_k L_kj p(C_k | x).
 
     Parameters
     ----------
@@ -398,10 +387,6 @@ def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
         p(C_k | x), one row a case.
     loss : array (K, J), optional
         L_kj, what decision j costs where class k is true; 1 for every mistake when not given.
-
-    Returns
-    -------
-    array (n, J)
 
     Examples
     --------
@@ -423,7 +408,7 @@ def expected_loss(probabilities: Any, loss: Any = None) -> np.ndarray:
 
 
 def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-    """Return the decision of least expected loss of each case, or -1 where rejecting it is cheaper.
+    """Return the decision (n,) of least expected loss of each case, or -1 where rejecting it is cheaper.
 
     With the 0-1 loss that is the most probable class, and a case is rejected where even that is less
     probable than 1 - reject_loss (Chow's rule). Of tied decisions the first is taken.
@@ -434,10 +419,6 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
     loss : array (K, J), optional
     reject_loss : float, optional
         What leaving a case undecided costs.
-
-    Returns
-    -------
-    array (n,) of int
 
     Examples
     --------
@@ -456,25 +437,14 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
 
 
 def check_class_loss(loss: Any, n_classes: int) -> None:
-    """Raise unless the loss has one row and one column for each class.
-
-    Examples
-    --------
-    >>> check_class_loss([[0.0, 1.0], [5.0, 0.0]], 2)
-    """
+    """Raise unless the loss has one row and one column for each class."""
     k = n_classes
     if loss is not None and np.shape(loss) != (k, k):
         raise ValueError(f"loss must have shape ({k}, {k}), one row and column a class, got {np.shape(loss)}")
 
 
 def as_labels(name: str, y: Any) -> np.ndarray:
-    """Return labels as an array (n,), checked: one a row, none missing.
-
-    Examples
-    --------
-    >>> as_labels("y_true", ["a", "b"]).tolist()
-    ['a', 'b']
-    """
+    """Return labels as an array (n,), checked: one a row, none missing."""
     labels = _plain(np.asarray(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -487,13 +457,7 @@ def as_labels(name: str, y: Any) -> np.ndarray:
 
 
 def as_classes(classes: Any) -> np.ndarray:
-    """Return distinct labels in the order given, checked.
-
-    Examples
-    --------
-    >>> as_classes(["small", "large"]).tolist()
-    ['small', 'large']
-    """
+    """Return distinct labels in the order given, checked."""
     known = as_labels("classes", classes)
     if len(set(known.tolist())) < len(known):
         raise ValueError(f"classes must be different labels, got {known.tolist()}")
@@ -501,13 +465,7 @@ def as_classes(classes: Any) -> np.ndarray:
 
 
 def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the position of each label among the classes, which may be in any order.
-
-    Examples
-    --------
-    >>> as_codes("y_true", ["b", "a", "b"], np.array(["b", "a"]))
-    array([0, 1, 0])
-    """
+    """Return the position of each label among the classes, which may be in any order."""
     labels = as_labels(name, y)
     try:
         order = np.argsort(classes, kind="stable")
@@ -523,14 +481,7 @@ def as_codes(name: str, y: Any, classes: np.ndarray) -> np.ndarray:
 
 
 def as_probabilities(p: Any, n_rows: int) -> np.ndarray:
-    """Return p(C_k | x), (n, K), checked; one column is that of the second of two classes.
-
-    Examples
-    --------
-    >>> as_probabilities([0.25, 1.0], 2)
-    array([[0.75, 0.25],
-           [0.  , 1.  ]])
-    """
+    """Return p(C_k | x), (n, K), checked; one column is that of the second of two classes."""
     p = np.asarray(as_reals("probabilities", getattr(p, "probabilities", p)), dtype=np.float64)
     if p.ndim == 1:
         p = np.column_stack([1.0 - p, p])
@@ -546,13 +497,7 @@ def _check_probabilities(p: np.ndarray) -> None:
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return the weight of each row, 1 when not given.
-
-    Examples
-    --------
-    >>> row_weights(None, 2)
-    array([1., 1.])
-    """
+    """Return the weight of each row, 1 when not given."""
     if sample_weight is None:
         return np.ones(n_rows)
     return np.asarray(check_weights(sample_weight, n_rows, name="sample_weight", some=True))

@@ -18,45 +18,25 @@ from tractable.value import value
 
 __all__ = [
     "ClusterReport",
-    "Clusters",
-    "Summary",
-    "as_clusters",
     "calinski_harabasz_score",
     "cluster_report",
     "davies_bouldin_score",
     "silhouette_samples",
     "silhouette_score",
-    "summarise",
 ]
 
 
 @value
 class Clusters:
-    """Rows grouped by cluster.
+    """Rows in their order and sorted by cluster: cluster k is ``rows[starts[k] : starts[k + 1]]``."""
 
-    Parameters
-    ----------
-    names : array (K,)
-        The labels, in order.
-    all_rows : array (n, d)
-        The rows in their order.
-    all_weights : array (n,)
-    codes : array (n,)
-        The position of each row's cluster among `names`; -1 for labels that only rows of weight zero have.
-    rows : array (m, d)
-        Rows of positive weight, sorted by cluster.
-    weights : array (m,)
-    starts : tuple of K + 1 int
-        Cluster k is ``rows[starts[k] : starts[k + 1]]``.
-    """
-
-    names: Any
-    all_rows: Array
-    all_weights: Array
-    codes: Array
-    rows: Array
-    weights: Array
-    starts: tuple[int, ...]
+    names: Any  # (K,), the labels in order
+    all_rows: Array  # (n, d)
+    all_weights: Array  # (n,)
+    codes: Array  # (n,), positions among the names; -1 for labels that only rows of weight zero have
+    rows: Array  # (m, d), those of positive weight, sorted by cluster
+    weights: Array  # (m,)
+    starts: tuple[int, ...]  # K + 1 of them
 
     @property
     def n_clusters(self) -> int:
@@ -237,12 +217,7 @@ def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> f
 
     Different clusters with one centre score infinity, where scikit-learn leaves such pairs out; clusters
     without any scatter score 0. Everything else is as in scikit-learn's `davies_bouldin_score`, which takes
-    no weights.
-
-    Parameters
-    ----------
-    X, labels, sample_weight
-        As in `calinski_harabasz_score`.
+    no weights. Arguments as of `calinski_harabasz_score`.
 
     Examples
     --------
@@ -267,12 +242,7 @@ def silhouette_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float
     """Return the mean silhouette, (1/N) Σ (b_i - a_i) / max(a_i, b_i): from -1 to 1, the larger, the better.
 
     See `silhouette_samples` for the meaning, the cost and the memory. All rows are used: scikit-learn's
-    `sample_size` is a choice of rows.
-
-    Parameters
-    ----------
-    X, labels, sample_weight
-        As in `calinski_harabasz_score`.
+    `sample_size` is a choice of rows. Arguments as of `calinski_harabasz_score`.
 
     Examples
     --------
@@ -295,15 +265,7 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
     The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
     thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
     with all their digits for data at 1e8 and for near twins; see `tractable.primitives.kmeans`.
-
-    Parameters
-    ----------
-    X, labels, sample_weight
-        As in `calinski_harabasz_score`.
-
-    Returns
-    -------
-    array (n,)
+    Arguments as of `calinski_harabasz_score`; the answer is an array (n,).
 
     Examples
     --------

@@ -104,11 +104,7 @@ def crps_values(distribution: Any, y: Any) -> Array:
     ----------
     distribution : Distribution of numbers, or array of draws, (n_draws, ...)
     y : array or number
-        As many targets as distributions; or one of either, for all of the other.
-
-    Returns
-    -------
-    array of the shape of y, or of the batch of the distribution where y is one number
+        As many targets as distributions; or one of either, for all of the other. The answer has their shape.
 
     Examples
     --------
@@ -252,7 +248,7 @@ class CalibrationCurve:
 
 
 def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
-    """Return the probability integral transform of each target, F(y): uniform if the distributions are right.
+    """Return the probability integral transform F(y) of each target: uniform if the distributions are right.
 
     Parameters
     ----------
@@ -260,10 +256,6 @@ def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     y : array of shape (n_samples,) or (n_samples, n_targets)
     rng : None, int or Generator
         For counts only: where F jumps at y, a value is drawn from the jump, so that it is uniform too.
-
-    Returns
-    -------
-    array of the shape of y
 
     Examples
     --------

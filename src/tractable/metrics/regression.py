@@ -47,10 +47,7 @@ def root_mean_squared_error(
 ) -> Any:
     """Return the root of the mean squared error, √MSE: an error in the units of the target.
 
-    Parameters
-    ----------
-    y_true, y_pred, sample_weight, multioutput
-        As in `mean_squared_error`. Roots are taken before the mean over the targets.
+    Roots are taken before the mean over the targets; arguments as of `mean_squared_error`.
 
     Examples
     --------
@@ -67,12 +64,7 @@ def root_mean_squared_error(
 def mean_absolute_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Return the mean absolute error, (1/n) Σ |y - ŷ|.
-
-    Parameters
-    ----------
-    y_true, y_pred, sample_weight, multioutput
-        As in `mean_squared_error`.
+    """Return the mean absolute error, (1/n) Σ |y - ŷ|; arguments as of `mean_squared_error`.
 
     Examples
     --------
@@ -89,12 +81,8 @@ def normalized_rmse(
     """Return the root mean squared error over the target's standard deviation, √(MSE / Var(y)).
 
     The variance is the mean squared deviation, 1/n, so that predicting the mean scores 1 exactly. A target
-    that never changes scores 0 where it is predicted exactly, and infinity elsewhere.
-
-    Parameters
-    ----------
-    y_true, y_pred, sample_weight, multioutput
-        As in `mean_squared_error`.
+    that never changes scores 0 where it is predicted exactly, and infinity elsewhere. Arguments as of
+    `mean_squared_error`.
 
     Examples
     --------
@@ -111,12 +99,7 @@ def r2_score(
     """Return R² = 1 - MSE / Var(y) = 1 - NRMSE²: 1 for exact predictions, 0 for predicting the mean.
 
     A target that never changes scores 1 where it is predicted exactly and -inf elsewhere, as scikit-learn's
-    `r2_score` does with ``force_finite=False``.
-
-    Parameters
-    ----------
-    y_true, y_pred, sample_weight, multioutput
-        As in `mean_squared_error`.
+    `r2_score` does with ``force_finite=False``. Arguments as of `mean_squared_error`.
 
     Examples
     --------
@@ -132,10 +115,7 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     xp = namespace_of(y_true)
     missed, apart = y_true - y_pred, y_true - averaged(y_true, sample_weight)
     size, unit = unit_of(missed), unit_of(apart)
-    error, spread = (
-        averaged((missed / size) ** 2, sample_weight),
-        averaged((apart / unit) ** 2, sample_weight),
-    )
+    error, spread = (averaged(z**2, sample_weight) for z in (missed / size, apart / unit))
     constant = spread == 0
     with np.errstate(over="ignore"):
         ratio = error / xp.where(constant, xp.ones_like(spread), spread) * (size / unit) ** 2

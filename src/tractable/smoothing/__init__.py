@@ -1,10 +1,15 @@
 """Windows, sums of them, and how wide they should be."""
 
-from tractable.smoothing.cross_validation import loo_nll, lscv
 from tractable.smoothing.grid import GridDensity, binned_density
 from tractable.smoothing.rows import unrolled
 from tractable.smoothing.rules import improved_sheather_jones, scott, silverman
-from tractable.smoothing.selection import BandwidthSearch, UnsettledBandwidthWarning, select_bandwidth
+from tractable.smoothing.selection import (
+    BandwidthSearch,
+    UnsettledBandwidthWarning,
+    loo_nll,
+    lscv,
+    select_bandwidth,
+)
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS, Window, check_window
 

@@ -8,14 +8,7 @@ __all__ = ["as_lengths", "as_rows", "unrolled"]
 
 
 def as_rows(X: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return finite rows (n, d), of numbers (n,) too, and weights that are not negative, (n,) or None.
-
-    Examples
-    --------
-    >>> as_rows([1.0, 3.0])
-    (array([[1.],
-           [3.]]), None)
-    """
+    """Return finite rows (n, d), of numbers (n,) too, and weights that are not negative, (n,) or None."""
     x = _as_numbers("X", X)
     x = x[:, None] if x.ndim == 1 else x
     if x.ndim != 2 or 0 in x.shape:
@@ -26,13 +19,7 @@ def as_rows(X: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def as_lengths(name: str, given: Any, dim: int | None = None, *, matrix: bool = False) -> np.ndarray:
-    """Return positive lengths: a number, or one for each of `dim` columns; with `matrix` also (dim, dim).
-
-    Examples
-    --------
-    >>> as_lengths("bandwidth", 0.5, 2)
-    array([0.5, 0.5])
-    """
+    """Return positive lengths: a number, or one for each of `dim` columns; with `matrix` also (dim, dim)."""
     h = _as_numbers(name, given)
     if matrix and h.ndim == 2 and h.shape == (dim, dim):
         return h

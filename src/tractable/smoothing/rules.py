@@ -14,7 +14,7 @@ __all__ = ["column_scales", "improved_sheather_jones", "scott", "silverman", "wi
 
 
 def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
-    """Return h_j = (4 / ((d + 2) n))^(1/(d+4)) σ_j, the best for Gaussian rows.
+    """Return (d,) lengths h_j = (4 / ((d + 2) n))^(1/(d+4)) σ_j, the best for Gaussian rows.
 
     Best is the least mean integrated squared error.
 
@@ -25,10 +25,6 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
         How often each row counts; n is then their sum.
     window : Window
         Other windows than the Gaussian are made as wide as smooths alike.
-
-    Returns
-    -------
-    array (d,)
 
     Examples
     --------

@@ -123,7 +123,9 @@ class WindowSums:
         line = self.line
         if line is None:
             return self._in_space(self.points, left)
-        return self._unsorted(_blocks(self._line_block(line, left), len(line.x), _LINE_QUERIES))
+        own = left[line.order]
+        found = _blocks(lambda a, b: line.log_left_out(own, a, b)[0], len(line.x), _LINE_QUERIES)
+        return self._unsorted(found)
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² weighted by its terms."""
@@ -209,10 +211,6 @@ class WindowSums:
     def _columns(self) -> np.ndarray:
         """The points, stored column by column, as the compiled loop reads them."""
         return np.asfortranarray(self.points, dtype=np.float64)
-
-    def _line_block(self, line: LineSums, left: np.ndarray) -> Callable[[int, int], np.ndarray]:
-        own = left[line.order]
-        return lambda a, b: line.log_left_out(own, a, b)[0]
 
     def _unsorted(self, found: np.ndarray) -> np.ndarray:
         """Put what was found of sorted points in the places of the points; weight zero has none."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from tractable.arrays.special import erfc
 from tractable.engines.quadrature import integrate
 from tractable.value import value
 
-__all__ = ["WINDOWS", "Window", "check_window", "log_sphere"]
+__all__ = ["WINDOWS", "Window", "check_window"]
 
 #: Integrals over radii without a bound go from exp(-40) to exp(40), in the logarithm of the radius.
 _LOG_RADII = np.arange(-40.0, 41.0)
@@ -255,11 +255,6 @@ def _cosine_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
     return np.concatenate([np.empty(0), *found])
 
 
-def _clipped(xp: Any, u: Array) -> Array:
-    """Return u + 1, the distance from the lower end of the support, for u ≤ 0."""
-    return xp.where(u > -1.0, u + 1.0, xp.zeros_like(u))
-
-
 def _gaussian_below(u: Array) -> Array:
     return 0.5 * erfc(-math.sqrt(0.5) * u)
 
@@ -268,30 +263,24 @@ def _laplace_below(u: Array) -> Array:
     return 0.5 * namespace_of(u).exp(u)
 
 
-def _box_below(u: Array) -> Array:
-    return 0.5 * _clipped(namespace_of(u), u)
+def _from_end(u: Array) -> Array:
+    """Return u + 1, the distance from the lower end of the support, for u ≤ 0."""
+    return namespace_of(u).where(u > -1.0, u + 1.0, namespace_of(u).zeros_like(u))
 
 
-def _triangle_below(u: Array) -> Array:
-    return 0.5 * _clipped(namespace_of(u), u) ** 2
-
-
-def _epanechnikov_below(u: Array) -> Array:
-    t = _clipped(namespace_of(u), u)
-    return 0.25 * t**2 * (3.0 - t)
-
-
-def _biweight_below(u: Array) -> Array:
-    t = _clipped(namespace_of(u), u)
-    return t**3 * (20.0 - 15.0 * t + 3.0 * t**2) / 16.0
+def _polynomial_below(u: Array, coefficients: tuple[float, ...]) -> Array:
+    """Return a polynomial in the distance from the lower end, its highest power first."""
+    t = _from_end(u)
+    return reduce(lambda below, c: below * t + c, coefficients, namespace_of(t).zeros_like(t))
 
 
 def _cosine_below(u: Array) -> Array:
-    xp = namespace_of(u)
-    return xp.sin(0.25 * math.pi * _clipped(xp, u)) ** 2
+    return namespace_of(u).sin(0.25 * math.pi * _from_end(u)) ** 2
 
 
-def _disc(name: str, shape: Callable[..., Array], radii: Any, lower: Callable[[Array], Array]) -> Window:
+def _disc(name: str, shape: Callable[..., Array], radii: Any, lower: Any) -> Window:
+    if isinstance(lower, tuple):
+        lower = partial(_polynomial_below, coefficients=lower)
     profile = partial(_inside, shape)
     return Window(
         name=name,
@@ -303,7 +292,7 @@ def _disc(name: str, shape: Callable[..., Array], radii: Any, lower: Callable[[A
     )
 
 
-def _power(name: str, power: int, lower: Callable[[Array], Array]) -> Window:
+def _power(name: str, power: int, lower: tuple[float, ...]) -> Window:
     return _disc(name, partial(_powered, power=power), partial(_powered_radii, power=power), lower)
 
 
@@ -319,10 +308,10 @@ WINDOWS: dict[str, Window] = {
             radii=_gaussian_radii,
             lower=_gaussian_below,
         ),
-        _power("epanechnikov", 1, _epanechnikov_below),
-        _power("tophat", 0, _box_below),
-        _disc("triangular", _triangle, _triangle_radii, _triangle_below),
-        _power("biweight", 2, _biweight_below),
+        _power("epanechnikov", 1, (-0.25, 0.75, 0.0, 0.0)),
+        _power("tophat", 0, (0.5, 0.0)),
+        _disc("triangular", _triangle, _triangle_radii, (0.5, 0.0, 0.0)),
+        _power("biweight", 2, (0.1875, -0.9375, 1.25, 0.0, 0.0, 0.0)),
         _disc("cosine", _cosine, _cosine_radii, _cosine_below),
         Window(
             name="laplace",
@@ -345,10 +334,6 @@ def check_window(kernel: Any) -> Window:
     kernel : str, Window or callable
         A name of :data:`WINDOWS`; a window; or a function that takes an array of numbers u and returns K(u).
         In more than one dimension it is a function of the distance, and normalised for that dimension.
-
-    Returns
-    -------
-    Window
 
     Examples
     --------

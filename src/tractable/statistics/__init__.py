@@ -5,13 +5,13 @@ from tractable.statistics.by_class import ByClass
 from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.extremes import Extremes
 from tractable.statistics.incomplete_moments import IncompleteMoments
-from tractable.statistics.kept_values import KeptValues
 from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
 from tractable.statistics.rows import Statistic
 from tractable.statistics.side_by_side import SideBySide
 from tractable.statistics.standardizer import ColumnSummary, Standardizer, column_varies
+from tractable.statistics.stored_rows import StoredRows
 
 __all__ = [
     "BinCounts",
@@ -23,7 +23,6 @@ __all__ = [
     "Extremes",
     "FourthMoments",
     "IncompleteMoments",
-    "KeptValues",
     "LinearFactor",
     "LogMoments",
     "Moments",
@@ -31,6 +30,7 @@ __all__ = [
     "SideBySide",
     "Standardizer",
     "Statistic",
+    "StoredRows",
     "Totals",
     "UnitLogMoments",
     "as_edges",

@@ -1,14 +1,14 @@
 """How many rows fell into each cell of a grid."""
 
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.bins import bin_counts
-from tractable.statistics.rows import as_rows, as_weights, check_rate
-from tractable.value import value
+from tractable.statistics.rows import Statistic, as_rows, as_weights
+from tractable.value import set_fields, value
 
 __all__ = ["BinCounts", "Bins", "as_edges", "even_edges"]
 
@@ -49,7 +49,7 @@ class Bins:
         edges = tuple(as_edges("edges", axis) for axis in self.edges)
         if not edges:
             raise ValueError("edges must have an array for each column, at least one")
-        object.__setattr__(self, "edges", edges)
+        set_fields(self, edges=edges)
         if self.n_cells > MOST_CELLS:
             raise ValueError(
                 f"edges make {self.n_cells} cells, more than {MOST_CELLS}: take fewer bins, or fewer columns"
@@ -102,7 +102,7 @@ class Bins:
 
 
 @value
-class BinCounts:
+class BinCounts(Statistic):
     """Weighted counts in the cells of a grid: everything a histogram needs to know about the data.
 
     Made by :meth:`Bins.of`. The rows can be discarded after counting.
@@ -123,6 +123,8 @@ class BinCounts:
     (array([0.75, 0.25]), 1.0, array([0.375, 0.125]))
     """
 
+    _extensive: ClassVar = ("counts", "outside")
+
     bins: Bins
     counts: Array
     outside: float
@@ -142,20 +144,13 @@ class BinCounts:
         """Weight of all rows, those outside too."""
         return self.weight + self.outside
 
-    def __add__(self, other: "BinCounts") -> "BinCounts":
+    def _merged(self, other: "BinCounts") -> "BinCounts":
         """Merge: counts add up, in the same bins."""
-        if not isinstance(other, BinCounts):
-            return NotImplemented
         if self.bins is not other.bins and not self.bins.same_as(other.bins):
             raise ValueError("cannot merge counts in different bins: the edges or the weighting are others")
         return BinCounts(
             bins=self.bins, counts=self.counts + other.counts, outside=self.outside + other.outside
         )
-
-    def discount(self, rate: float) -> "BinCounts":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        rate = check_rate(rate)
-        return BinCounts(bins=self.bins, counts=self.counts * rate, outside=self.outside * rate)
 
     def canonical(self) -> dict[str, Any]:
         """Return the numbers it holds, by name."""
@@ -205,6 +200,4 @@ def even_edges(low: float, high: float, n_bins: int) -> np.ndarray:
     >>> even_edges(0.0, 1.0, 4)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    if abs(0.5 * high - 0.5 * low) < np.finfo(np.float64).max / 2.0:
-        return np.linspace(low, high, n_bins + 1)
     return 2.0 * np.linspace(0.5 * low, 0.5 * high, n_bins + 1)

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, freeze
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import check_same_width
-from tractable.value import value
+from tractable.statistics.rows import Statistic
+from tractable.value import set_fields, value
 
 __all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
 
@@ -23,16 +23,6 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels that occur, in order, and the code of each row's label: its position among them.
 
     Small codes are counted and objects hashed, in linear time; others are sorted.
-
-    Parameters
-    ----------
-    labels : array (n,)
-
-    Examples
-    --------
-    >>> found, codes = label_codes(np.array(["b", "a", "b"], dtype=object))
-    >>> found.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1])
     """
     if labels.dtype in (np.uint8, np.uint16):
         counts = np.bincount(labels)
@@ -54,13 +44,7 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct_labels(labels: np.ndarray) -> list[Any]:
-    """Return the different labels of an array of objects: none is missing, and all are of one kind.
-
-    Examples
-    --------
-    >>> distinct_labels(np.array(["b", "a", "b"], dtype=object))
-    ['b', 'a']
-    """
+    """Return the different labels of an array of objects: none is missing, and all are of one kind."""
     try:
         found = list(dict.fromkeys(labels.tolist()))
     except TypeError as error:
@@ -75,13 +59,7 @@ def distinct_labels(labels: np.ndarray) -> list[Any]:
 
 
 def union_of_labels(each: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the labels of all arrays, in order; they must be of one kind.
-
-    Examples
-    --------
-    >>> union_of_labels([np.array(["b"]), np.array(["a", "b"])]).tolist()
-    ['a', 'b']
-    """
+    """Return the labels of all arrays, in order; they must be of one kind."""
     some = [labels for labels in each if len(labels)]
     check_one_kind(some)
     return np.unique(np.concatenate(some)) if some else np.zeros(0)
@@ -124,7 +102,7 @@ def _code_type(n: int) -> Any:
 
 
 @value
-class ByClass:
+class ByClass(Statistic):
     """A statistic of the rows of each class: everything a generative classifier needs to know.
 
     Merging adds the statistics of equal labels and keeps those of the others, so the classes of a stream need
@@ -147,12 +125,14 @@ class ByClass:
     (['a', 'b'], [2.0, 1.0], [[1.0], [5.0]])
     """
 
+    _extensive: ClassVar = ("parts",)
+
     labels: np.ndarray
     parts: tuple[Any, ...]
     dim: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", freeze(np.asarray(self.labels)))
+        set_fields(self, labels=freeze(np.asarray(self.labels)))
 
     @classmethod
     def of(
@@ -195,11 +175,8 @@ class ByClass:
         """Iterate over labels and their statistics."""
         return iter(zip(self.labels.tolist(), self.parts, strict=True))
 
-    def __add__(self, other: "ByClass") -> "ByClass":
+    def _merged(self, other: "ByClass") -> "ByClass":
         """Add the statistics of equal labels, and keep the others."""
-        if not isinstance(other, ByClass):
-            return NotImplemented
-        check_same_width(self, other)
         if not (len(self.parts) and len(other.parts)):
             return self if len(self.parts) else other
         if np.array_equal(self.labels, other.labels):
@@ -214,12 +191,6 @@ class ByClass:
             for k, part in zip(np.searchsorted(labels, each.labels), each.parts, strict=True):
                 parts[k] = part if parts[k] is None else parts[k] + part
         return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
-
-    def discount(self, rate: float) -> "ByClass":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return ByClass(
-            labels=self.labels, parts=tuple(part.discount(rate) for part in self.parts), dim=self.dim
-        )
 
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""

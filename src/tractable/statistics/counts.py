@@ -39,13 +39,7 @@ class Counts(Statistic):
     def of(cls, x: Any, weights: Any = None, *, n_classes: int | None = None) -> "Counts":
         """Summarise a block of labels, (n,) or (n, ...).
 
-        Parameters
-        ----------
-        x : array of whole numbers
-        weights : array (n,), optional
-            How often each row counts.
-        n_classes : int, optional
-            K; a label that is not below it is an error.
+        A label that is not below `n_classes`, where that is given, is an error.
         """
         x = as_whole_numbers(x)
         w = as_weights(weights, x)
@@ -90,10 +84,8 @@ class Counts(Statistic):
         none = xp.zeros(shape, dtype=self.counts.dtype, device=device(self.counts))
         return Counts(counts=xp.concat([self.counts, none], axis=-1))
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def _merged(self, other: "Counts") -> "Counts":
         """Merge: counts add up."""
-        if not isinstance(other, Counts):
-            return NotImplemented
         if self.counts.shape[:-1] != other.counts.shape[:-1]:
             raise ValueError(
                 f"cannot merge counts of columns {tuple(self.counts.shape[:-1])} "
@@ -160,10 +152,8 @@ class Totals(Statistic):
             raise ValueError("a mean needs rows of positive weight, and there are none")
         return self.total / self.weight
 
-    def __add__(self, other: "Totals") -> "Totals":
+    def _merged(self, other: "Totals") -> "Totals":
         """Merge: weights and sums add up."""
-        if not isinstance(other, Totals):
-            return NotImplemented
         if self.total.shape != other.total.shape:
             raise ValueError(
                 f"cannot merge totals of columns {tuple(self.total.shape)} "

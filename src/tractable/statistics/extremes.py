@@ -3,7 +3,7 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.statistics.rows import Statistic, as_rows, as_weights, check_same_width, counts
+from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
 from tractable.value import value
 
 __all__ = ["Extremes"]
@@ -68,11 +68,8 @@ class Extremes(Statistic):
         """Number of columns."""
         return int(self.low.shape[-1])
 
-    def __add__(self, other: "Extremes") -> "Extremes":
+    def _merged(self, other: "Extremes") -> "Extremes":
         """Merge: the lower of the least, the higher of the greatest."""
-        if not isinstance(other, Extremes):
-            return NotImplemented
-        check_same_width(self, other)
         xp = namespace_of(self.low)
         return Extremes(
             weight=self.weight + other.weight,

@@ -1,20 +1,20 @@
 """Moments of rows with missing entries, one for each pattern of what was observed."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_same_width, check_squares
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares
 from tractable.value import value
 
 __all__ = ["IncompleteMoments"]
 
 
 @value
-class IncompleteMoments:
+class IncompleteMoments(Statistic):
     """Everything a Gaussian needs to know about rows in which entries may be missing (NaN).
 
     The observed-data likelihood depends on the rows only through the moments of the observed columns, pattern
@@ -34,6 +34,8 @@ class IncompleteMoments:
     >>> {observed: float(part.weight) for observed, part in s.parts.items()}
     {(0,): 1.0, (0, 1): 2.0}
     """
+
+    _extensive: ClassVar = ("parts",)
 
     dim: int
     parts: dict[tuple[int, ...], Moments]
@@ -58,11 +60,6 @@ class IncompleteMoments:
         with np.errstate(over="ignore"):
             return cls(dim=len(everything), parts=_parts(x, w))
 
-    @classmethod
-    def empty(cls, dim: int) -> "IncompleteMoments":
-        """Return the statistic of no rows."""
-        return cls(dim=dim, parts={})
-
     @property
     def complete(self) -> Moments | None:
         """The moments, where every row was observed in full; else None."""
@@ -81,21 +78,12 @@ class IncompleteMoments:
         """Weight of the rows in which nothing was observed."""
         return float(self.parts[()].weight) if () in self.parts else 0.0
 
-    def __add__(self, other: "IncompleteMoments") -> "IncompleteMoments":
+    def _merged(self, other: "IncompleteMoments") -> "IncompleteMoments":
         """Merge pattern by pattern."""
-        if not isinstance(other, IncompleteMoments):
-            return NotImplemented
-        check_same_width(self, other)
         parts = dict(self.parts)
         for observed, part in other.parts.items():
             parts[observed] = parts[observed] + part if observed in parts else part
         return IncompleteMoments(dim=self.dim, parts=parts)
-
-    def discount(self, rate: float) -> "IncompleteMoments":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return IncompleteMoments(
-            dim=self.dim, parts={observed: part.discount(rate) for observed, part in self.parts.items()}
-        )
 
     def columns(self) -> tuple[Array, Array, Array]:
         """Return the weight, mean and scatter of the observed entries of each column."""

@@ -7,7 +7,12 @@ import numpy as np
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import as_rows, as_weights, check_rate, counts, or_one, pairwise_update
+from tractable.statistics.rows import (
+    check_rate,
+    or_one,
+    pairwise_update,
+    weighted_rows,
+)
 from tractable.value import replace, value
 
 __all__ = ["LinearFactor"]
@@ -55,12 +60,9 @@ class LinearFactor:
         Without `reduce`, the centred rows themselves are the factor: the smaller one, where they are fewer
         than their columns.
         """
-        x = as_rows(x)
+        x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
         y, flat = _as_targets(y, x)
-        w = as_weights(weights, x)
-        one = counts(w, x)
-        total = xp.sum(one)
         centre = xp.concat([one @ x, one @ y]) / or_one(total, xp)
         _check_finite(centre, x.shape[1])
         root = None if w is None else xp.sqrt(w)

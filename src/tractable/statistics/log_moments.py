@@ -6,14 +6,14 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
-from tractable.statistics.rows import Statistic, as_rows, as_weights, counts, or_one, pairwise_update
+from tractable.statistics.rows import MeanStatistic, as_rows, as_weights, counts, or_one, pairwise_update
 from tractable.value import value
 
 __all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
 
 
 @value
-class LogMoments(Statistic):
+class LogMoments(MeanStatistic):
     """Weight, mean and log gap of positive columns: what Gamma and Dirichlet distributions need of the data.
 
     The mean logarithm is stored as a gap, log(mean of x) - mean of log x ≥ 0. It is to logarithms what the
@@ -49,20 +49,15 @@ class LogMoments(Statistic):
         return cls(**_summary(x, counts(w, x)))
 
     @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
-    @property
     def mean_log(self) -> Array:
         """Mean of log x, (d,)."""
         return namespace_of(self.mean).log(self.mean) - self.gap
 
-    def __add__(self, other: Self) -> Self:
+    def _merged(self, other: Self) -> Self:
         """Merge: gaps add up with the deviance of the means from the common one."""
         if type(other) is not type(self):
             return NotImplemented
-        fractions, weight, mean = _merged(self, other)
+        fractions, weight, mean = _joint_mean(self, other)
         gap = sum(
             fraction * (part.gap + _deviance(mean, part.mean))
             for fraction, part in zip(fractions, (self, other), strict=True)
@@ -89,7 +84,7 @@ class ReciprocalLogMoments(LogMoments):
 
 
 @value
-class UnitLogMoments(Statistic):
+class UnitLogMoments(MeanStatistic):
     """Weight, mean, and the log gaps of x and of 1 - x, for columns between 0 and 1: what a Beta needs.
 
     Parameters
@@ -122,16 +117,9 @@ class UnitLogMoments(Statistic):
         gaps = _other_deviance(part["mean"], x)
         return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
 
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
-    def __add__(self, other: "UnitLogMoments") -> "UnitLogMoments":
+    def _merged(self, other: "UnitLogMoments") -> "UnitLogMoments":
         """Merge: gaps add up with the deviances of the means from the common one."""
-        if not isinstance(other, UnitLogMoments):
-            return NotImplemented
-        fractions, weight, mean = _merged(self, other)
+        fractions, weight, mean = _joint_mean(self, other)
         parts = list(zip(fractions, (self, other), strict=True))
         gap = sum(f * (part.gap + _deviance(mean, part.mean)) for f, part in parts)
         other_gap = sum(f * (part.other_gap + _other_deviance(mean, part.mean)) for f, part in parts)
@@ -176,7 +164,7 @@ def _other_deviance(mean: Array, x: Array) -> Array:
     return xp.where(known, found, xp.zeros_like(found))
 
 
-def _merged(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
+def _joint_mean(a: Any, b: Any) -> tuple[tuple[Array, Array], Array, Array]:
     """Return the fractions of the weight of two statistics, their joint weight and mean."""
     weight, fraction, step = pairwise_update(a, b)
     return (1.0 - fraction, fraction), weight, a.mean + fraction * step

@@ -4,17 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.rows import (
+    MeanStatistic,
     Statistic,
     as_rows,
     as_weights,
-    check_rate,
-    check_same_width,
     check_squares,
-    counts,
     or_one,
     pairwise_update,
+    weighted_rows,
 )
 from tractable.value import value
 
@@ -22,7 +21,7 @@ __all__ = ["DiagonalMoments", "FourthMoments", "Moments", "cross_covariance"]
 
 
 @value
-class Moments(Statistic):
+class Moments(MeanStatistic):
     """Weight, mean and scatter: everything a Gaussian needs to know about the data.
 
     Statistics form a commutative monoid: ``Moments.of(a) + Moments.of(b)`` is the statistic of both blocks,
@@ -46,23 +45,17 @@ class Moments(Statistic):
     """
 
     _extensive: ClassVar = ("weight", "scatter")
+    _frozen: ClassVar = ("mean", "scatter")
 
     weight: Any
     mean: Array
     scatter: Array
 
-    def __post_init__(self) -> None:
-        for name in ("mean", "scatter"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
-
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":
         """Summarise a block of rows: the corrected two-pass algorithm, stable far from the origin."""
-        x = as_rows(x)
-        w = as_weights(weights, x)
+        x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
-        one = counts(w, x)
-        total = xp.sum(one)
         safe = or_one(total, xp)
         mean = one @ x / safe
         centred = x - mean
@@ -75,15 +68,8 @@ class Moments(Statistic):
             scatter=root.T @ root - total * remainder[:, None] * remainder[None, :],
         )
 
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
-    def __add__(self, other: "Moments") -> "Moments":
+    def _merged(self, other: "Moments") -> "Moments":
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
-        if not isinstance(other, Moments):
-            return NotImplemented
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
         between = _column(self.weight * fraction, xp) * step
@@ -114,7 +100,7 @@ def _column(weight: Any, xp: Any) -> Array:
 
 
 @value
-class DiagonalMoments(Statistic):
+class DiagonalMoments(MeanStatistic):
     """Weight, mean and scatter of each column: what a diagonal or isotropic Gaussian needs, in linear cost.
 
     A missing entry (NaN) counts for its column alone, so columns carry their own weights and the statistic
@@ -138,6 +124,7 @@ class DiagonalMoments(Statistic):
     """
 
     _extensive: ClassVar = ("weight", "scatter", "total", "unseen")
+    _frozen: ClassVar = ("weight", "mean", "scatter")
 
     weight: Array
     mean: Array
@@ -145,18 +132,11 @@ class DiagonalMoments(Statistic):
     total: Any
     unseen: Any
 
-    def __post_init__(self) -> None:
-        for name in ("weight", "mean", "scatter"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
-
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
         """Summarise a block of rows; NaN entries count for nothing."""
-        x = as_rows(x)
-        w = as_weights(weights, x)
+        x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
-        one = counts(w, x)
-        total = xp.sum(one)
         with np.errstate(invalid="ignore", over="ignore"):
             mean = one @ x / or_one(total, xp)
             # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
@@ -199,15 +179,8 @@ class DiagonalMoments(Statistic):
             unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
         )
 
-    @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return int(self.mean.shape[-1])
-
-    def __add__(self, other: "DiagonalMoments") -> "DiagonalMoments":
+    def _merged(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""
-        if not isinstance(other, DiagonalMoments):
-            return NotImplemented
         weight, fraction, step = pairwise_update(self, other)
         return DiagonalMoments(
             weight=weight,
@@ -242,14 +215,13 @@ class FourthMoments(Statistic):
     (3.0, [[32.0]])
     """
 
+    _extensive: ClassVar = ("moments", "third", "fourth")
+    _frozen: ClassVar = ("unit", "third", "fourth")
+
     moments: Moments
     unit: Array
     third: Array
     fourth: Array
-
-    def __post_init__(self) -> None:
-        for name in ("unit", "third", "fourth"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "FourthMoments":
@@ -277,11 +249,8 @@ class FourthMoments(Statistic):
         """Number of columns."""
         return self.moments.dim
 
-    def __add__(self, other: "FourthMoments") -> "FourthMoments":
+    def _merged(self, other: "FourthMoments") -> "FourthMoments":
         """Merge: the powers of both about the common mean, by the binomial theorem."""
-        if not isinstance(other, FourthMoments):
-            return NotImplemented
-        check_same_width(self, other)
         moments = self.moments + other.moments
         step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
         counted = self.weight > 0 and other.weight > 0
@@ -294,16 +263,6 @@ class FourthMoments(Statistic):
         """Return what two statistics of the same rows share: the same sums, of standardised columns."""
         third, fourth = _about(self, self.moments.mean, _deviations(self.moments))
         return {"moments": self.moments, "third": third, "fourth": fourth}
-
-    def discount(self, rate: float) -> "FourthMoments":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        rate = check_rate(rate)
-        return FourthMoments(
-            moments=self.moments.discount(rate),
-            unit=self.unit,
-            third=self.third * rate,
-            fourth=self.fourth * rate,
-        )
 
 
 def _about(part: FourthMoments, mean: Array, unit: Array) -> tuple[Array, Array]:
@@ -338,7 +297,7 @@ def over(a: Any, b: np.ndarray) -> np.ndarray:
 
 
 def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: float = 0.0) -> Array:
-    """Return cov[x, y] = E[(x - E x)(y - E y)ᵀ] = E[x yᵀ] - E[x] E[y]ᵀ over the rows of X and Y.
+    """Return (p, q) cov[x, y] = E[(x - E x)(y - E y)ᵀ] = E[x yᵀ] - E[x] E[y]ᵀ over the rows of X and Y.
 
     It is divided by the number of rows, 1/N: maximum likelihood; ``ddof=1`` divides by N - 1: unbiased. The
     first form is computed, in two passes; the second would lose its digits far from the origin.
@@ -351,10 +310,6 @@ def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: 
     sample_weight : array (n,), optional
         How often each row counts.
     ddof : float
-
-    Returns
-    -------
-    array (p, q)
 
     Examples
     --------

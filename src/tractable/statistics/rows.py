@@ -4,11 +4,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.value import replace
+from tractable.value import replace, set_fields
 
 __all__ = [
+    "MeanStatistic",
     "Statistic",
     "as_rows",
     "as_weights",
@@ -20,6 +21,7 @@ __all__ = [
     "counts",
     "or_one",
     "pairwise_update",
+    "weighted_rows",
 ]
 
 #: Squares of larger numbers overflow, or are near it.
@@ -33,21 +35,61 @@ class Statistic:
     """A sufficient statistic: ``of(rows, weights)`` summarises a block, and ``+`` merges two.
 
     Statistics form a commutative monoid whose neutral element is the statistic of no rows. A class names in
-    `_extensive` the fields that are proportional to the weights; `discount` scales these.
+    `_extensive` the fields that are proportional to the weights, or are such statistics themselves;
+    `discount` scales these.
     """
 
     _extensive: ClassVar[tuple[str, ...]] = ("weight",)
+
+    #: Fields that are arrays to be made immutable.
+    _frozen: ClassVar[tuple[str, ...]] = ()
     of: ClassVar[Any]
+
+    def __post_init__(self) -> None:
+        set_fields(self, **{name: freeze(getattr(self, name)) for name in self._frozen})
 
     @classmethod
     def empty(cls, dim: int) -> Self:
         """Return the statistic of no rows of `dim` columns."""
         return cls.of(np.zeros((0, dim)))
 
+    def __add__(self, other: Self) -> Self:
+        """Merge: return the statistic of both sets of rows."""
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
+            return NotImplemented
+        check_same_width(self, other)
+        return self._merged(other)
+
+    def _merged(self, other: Any) -> Any:
+        """Return the statistic of both sets of rows, of the same kind and columns."""
+        raise NotImplementedError
+
     def discount(self, rate: float) -> Self:
         """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""
         rate = check_rate(rate)
-        return replace(self, **{name: getattr(self, name) * rate for name in self._extensive})
+        return replace(self, **{name: _discounted(getattr(self, name), rate) for name in self._extensive})
+
+
+class MeanStatistic(Statistic):
+    """A statistic that has a mean of each column, (..., d)."""
+
+    mean: Array
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self.mean.shape[-1])
+
+
+def _discounted(x: Any, rate: float) -> Any:
+    """Return a number or an array times the rate, and a statistic, or several, discounted."""
+    if hasattr(x, "discount"):
+        return x.discount(rate)
+    if isinstance(x, tuple):
+        return tuple(_discounted(part, rate) for part in x)
+    if isinstance(x, dict):
+        return {key: _discounted(part, rate) for key, part in x.items()}
+    return None if x is None else x * rate
 
 
 def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
@@ -56,7 +98,6 @@ def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
     The mean of both is a.mean + fraction · step; their scatter is larger than the sum of the scatters by
     a.weight · fraction · step stepᵀ (Chan, Golub and LeVeque, 1983).
     """
-    check_same_width(a, b)
     weight = a.weight + b.weight
     return weight, b.weight / or_one(weight, namespace_of(a.mean)), b.mean - a.mean
 
@@ -75,6 +116,14 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     if weights is None:
         return None
     return check_weights(weights, x.shape[0], like=x)
+
+
+def weighted_rows(x: Any, weights: Any) -> tuple[Array, Array | None, Array, Array]:
+    """Return rows, their weights or None where every row counts once, the weights (n,), and their sum."""
+    x = as_rows(x)
+    w = as_weights(weights, x)
+    one = counts(w, x)
+    return x, w, one, namespace_of(x).sum(one)
 
 
 def check_same_width(a: Any, b: Any) -> None:
@@ -121,14 +170,7 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
 
 
 def check_squarable(x: Array) -> Array:
-    """Return the rows, unless their squares overflow or all underflow: beyond 1e150, or below 1e-150.
-
-    Examples
-    --------
-    >>> check_squarable(np.array([[3.0], [1e200]]))
-    Traceback (most recent call last):
-    ValueError: X has values so large that their squares overflow; rescale its columns
-    """
+    """Return the rows, unless their squares overflow or all underflow: beyond 1e150, or below 1e-150."""
     xp = namespace_of(x)
     size = float(xp.max(xp.abs(x)))
     if size > LARGEST:

@@ -1,15 +1,15 @@
 """Statistics of different columns of a table, of the same rows."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from tractable.statistics.rows import check_rate, check_same_width
+from tractable.statistics.rows import Statistic
 from tractable.value import value
 
 __all__ = ["SideBySide"]
 
 
 @value
-class SideBySide:
+class SideBySide(Statistic):
     """What is known of the columns of a table, each by a statistic of its own.
 
     Parameters
@@ -34,16 +34,15 @@ class SideBySide:
     ([3.0], [[0.0, 1.0]], 3.0)
     """
 
+    _extensive: ClassVar = ("parts", "total")
+
     parts: tuple[Any, ...]
     total: float
     dim: int
     about: Any = None
 
-    def __add__(self, other: "SideBySide") -> "SideBySide":
+    def _merged(self, other: "SideBySide") -> "SideBySide":
         """Add the statistics of equal columns."""
-        if not isinstance(other, SideBySide):
-            return NotImplemented
-        check_same_width(self, other)
         about = _both(self.about, other.about)
         mine, theirs = (
             each if about is each.about or each.about is None else about.recoded(each)
@@ -56,16 +55,6 @@ class SideBySide:
             for a, b in zip(mine.parts, theirs.parts, strict=True)
         )
         return SideBySide(parts=parts, total=self.total + other.total, dim=self.dim, about=about)
-
-    def discount(self, rate: float) -> "SideBySide":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        rate = check_rate(rate)
-        return SideBySide(
-            parts=tuple(None if part is None else part.discount(rate) for part in self.parts),
-            total=self.total * rate,
-            dim=self.dim,
-            about=self.about,
-        )
 
 
 def _both(a: Any, b: Any) -> Any:

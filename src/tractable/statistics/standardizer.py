@@ -1,6 +1,6 @@
 """Standardized columns: one shift, one scale and one rule for what is constant, for every model."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,11 +56,7 @@ class Standardizer:
     ) -> "Standardizer":
         """Return the standardizer of columns with these moments.
 
-        Parameters
-        ----------
-        moments : DiagonalMoments or Moments
-        common, exact, centered : bool
-            See `from_stddev`.
+        The options are those of `from_stddev`.
         """
         xp = namespace_of(moments.mean)
         scatter = moments.scatter if moments.scatter.ndim == 1 else xp.linalg.diagonal(moments.scatter)
@@ -69,28 +65,14 @@ class Standardizer:
 
     @classmethod
     def from_stddev(
-        cls,
-        mean: Array,
-        stddev: Array,
-        *,
-        common: bool = False,
-        exact: bool = False,
-        centered: bool = True,
+        cls, mean: Array, stddev: Array, *, common: bool = False, exact: bool = False, centered: bool = True
     ) -> "Standardizer":
         """Return the standardizer of columns with these means and standard deviations, (d,).
 
-        Parameters
-        ----------
-        mean, stddev : array (d,)
-        common : bool
-            Whether all columns share one scale, so that distances keep their order: one over the root mean
-            square of the standard deviations of the columns that vary.
-        exact : bool
-            Round the scale to a power of two, and the shift to a fraction of the spread, so that whole
-            numbers are transformed without rounding.
-        centered : bool
-            Whether the mean is subtracted. If not, the shift is 0 and the root mean square takes the place of
-            the standard deviation: for models without an intercept.
+        With a `common` scale, one over the root mean square of the standard deviations of the columns that
+        vary, distances keep their order. An `exact` one rounds the scale to a power of two and the shift to a
+        fraction of the spread, so that whole numbers are transformed without rounding. If not `centered`, for
+        models without an intercept, the shift is 0 and the root mean square stands for the deviation.
         """
         xp, limits = namespace_of(mean), np.finfo(np.float64)
         if not centered:
@@ -101,7 +83,7 @@ class Standardizer:
         width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
         if common:
             some = bool(xp.any(varies))
-            width = xp.full_like(width, _root_mean_square(width[varies] if some else width))
+            width = xp.full_like(width, float(xp.mean((width[varies] if some else width) ** 2)) ** 0.5)
             varies = xp.full_like(varies, some)
         if exact:
             width = 2.0 ** xp.floor(xp.log2(width))
@@ -137,6 +119,8 @@ class ColumnSummary(Statistic):
         Smallest and largest observed entries; ±inf in a column without any.
     """
 
+    _extensive: ClassVar = ("moments",)
+
     moments: DiagonalMoments
     low: np.ndarray
     high: np.ndarray
@@ -152,17 +136,13 @@ class ColumnSummary(Statistic):
         high = np.fmax.reduce(counted, axis=0, initial=-np.inf)
         return cls(moments=DiagonalMoments.of(x, weights), low=low, high=high)
 
-    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
+    def _merged(self, other: "ColumnSummary") -> "ColumnSummary":
         return replace(
             self,
             moments=self.moments + other.moments,
             low=np.minimum(self.low, other.low),
             high=np.maximum(self.high, other.high),
         )
-
-    def discount(self, rate: float) -> "ColumnSummary":
-        """Return the same moments and extremes with `rate` times the weight."""
-        return replace(self, moments=self.moments.discount(rate))
 
     @property
     def dim(self) -> int:
@@ -210,9 +190,3 @@ class ColumnSummary(Statistic):
             reach = np.maximum(self.high - mean, mean - self.low) * standardizer.scale
         reach = np.nan_to_num(reach, nan=0.0, neginf=0.0)
         return float(reach @ reach)
-
-
-def _root_mean_square(x: Array) -> float:
-    xp = namespace_of(x)
-    peak = float(xp.max(x))  # squares neither overflow nor underflow
-    return peak * float(xp.mean((x / peak) ** 2)) ** 0.5

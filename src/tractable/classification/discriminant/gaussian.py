@@ -15,7 +15,7 @@ from tractable.base import (
     check_choice,
     check_number,
 )
-from tractable.base.stored_rows import check_held_columns
+from tractable.base.validation import check_query
 from tractable.classification.discriminant.moments import class_moments
 from tractable.classification.discriminant.posterior import ClassPosteriors, check_prior, default_prior
 from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors
@@ -135,7 +135,7 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         return None if names is None else tuple(names)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        return self.distribution_.log_joint(check_held_columns(self, X))
+        return self.distribution_.log_joint(check_query(self, X))
 
     def _report(self) -> None:
         if not self.converged_:

@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
-from tractable.base.stored_rows import check_held_columns
+from tractable.base.validation import check_query
 from tractable.classification.discriminant.fisher import discriminant_directions
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
@@ -137,7 +137,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Missing entries are replaced by their expectations given those observed.
         """
         check_answerable(self)
-        rows = check_held_columns(self, X)
+        rows = check_query(self, X)
         if np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
@@ -150,7 +150,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return super()._log_scores(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        rows = check_held_columns(self, X)
+        rows = check_query(self, X)
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)

@@ -33,10 +33,10 @@ from tractable.statistics import (
     ByClass,
     Counts,
     DiagonalMoments,
-    KeptValues,
     Moments,
     SideBySide,
     Standardizer,
+    StoredRows,
     column_varies,
 )
 from tractable.statistics.by_class import label_codes
@@ -429,7 +429,7 @@ class KernelColumn(Group):
         return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
 
     def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
-        return KeptValues.of(x[:, None], weights)
+        return StoredRows.of(x[:, None], weights)
 
     def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return the distribution of each class; of a class without values, that of all classes together."""
@@ -471,7 +471,7 @@ class FamilyColumn(KernelColumn):
         if isinstance(self.kind, ConjugateModel):
             return self.kind.update(part).predictive()
         family = family_of(self.kind)
-        if isinstance(part, KeptValues):
+        if isinstance(part, StoredRows):
             fitted = family.fit(part.values[:, 0], sample_weight=part.weights)
         else:
             fitted = family.from_statistic(part)
@@ -603,7 +603,7 @@ def _of_each_class(
     return found
 
 
-def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: KeptValues, how: Estimation) -> float:
+def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: StoredRows, how: Estimation) -> float:
     """Return the bandwidth of a class; where its values do not vary, by the rule for all classes."""
     if not isinstance(how.bandwidth, str):
         return float(how.bandwidth)

@@ -1,21 +1,134 @@
-"""The binomial distribution of successes in several trials."""
+"""Bernoulli and binomial distributions of successes in one and in several trials."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import betainc, betaincc
-from tractable.distributions.checks import check_probability
-from tractable.distributions.discrete.bernoulli import Bernoulli
-from tractable.distributions.discrete.counting import Counting, as_counts, check_whole
+from tractable.arrays.special import betainc, betaincc, log_sigmoid, sigmoid
+from tractable.arrays.special import logit as log_odds
+from tractable.distributions.checks import check_finite, check_probability, exactly_one
+from tractable.distributions.discrete.counting import Counting, EitherForm, as_counts, check_whole
 from tractable.distributions.distribution import as_parameters
+from tractable.distributions.probabilities import divergence_term, entropy_term, log_or_minus_inf
 from tractable.statistics.counts import Totals
-from tractable.value import value
+from tractable.value import set_fields, value
 
-__all__ = ["Binomial"]
+__all__ = ["Bernoulli", "Binomial"]
+
+
+@value
+class Bernoulli(EitherForm):
+    """Bern(x | μ) = μˣ (1 - μ)¹⁻ˣ for x = 0 or 1: one trial that succeeds with probability μ.
+
+    The logit log μ - log(1 - μ) is equivalent, and keeps probabilities that are too near 0 or 1 for a
+    floating number. The mean is μ and the variance μ (1 - μ); of two modes, at μ = ½, the smaller is given.
+
+    Parameters
+    ----------
+    probability : array (*batch,)
+        μ, from 0 to 1, both included; give this or `logit`.
+    logit : array (*batch,)
+
+    Examples
+    --------
+    >>> d = Bernoulli(probability=0.25)
+    >>> float(d.mean), float(d.variance), d.prob([0, 1])
+    (0.25, 0.1875, array([0.75, 0.25]))
+    >>> float(Bernoulli(logit=1000.0).log_prob(0))
+    -1000.0
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"probability": 0, "logit": 0}
+    support = (0.0, 1.0)
+    statistic: ClassVar[type] = Totals
+
+    probability: Array
+    logit: Array
+    given: str
+
+    def __init__(self, *, probability: Any = None, logit: Any = None) -> None:
+        name, x = exactly_one(probability=probability, logit=logit)
+        x = as_parameters({name: 0}, **{name: x})[name]
+        (check_probability if name == "probability" else check_finite)(name, x)
+        set_fields(self, given=name)
+        for other, function in {"probability": sigmoid, "logit": log_odds}.items():
+            object.__setattr__(self, other, x if other == name else freeze(function(x)))
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate, the relative frequency of ones in X (n, *batch)."""
+        statistic = Totals.of(X, sample_weight)
+        xp = namespace_of(X)
+        if not bool(xp.all(xp.asarray(X) <= 1)):
+            raise ValueError("X must be zeros and ones")
+        return cls.from_statistic(statistic)
+
+    @classmethod
+    def from_statistic(cls, statistic: Totals) -> Self:
+        """Return the maximum likelihood estimate from the totals of zeros and ones."""
+        p = statistic.mean
+        if not bool(namespace_of(p).all(p <= 1.0 + 1e-12)):
+            raise ValueError("X must be zeros and ones, and their totals at most their weight")
+        return cls(probability=namespace_of(p).clip(p, 0.0, 1.0))
+
+    @property
+    def mean(self) -> Array:
+        return self.probability
+
+    @property
+    def variance(self) -> Array:
+        return self.probability * self._failure
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: 1 where μ > ½, else 0."""
+        xp = namespace_of(self.logit)
+        return xp.astype(self.logit > 0, self.logit.dtype)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -μ log μ - (1 - μ) log(1 - μ)."""
+        ones, zeros = (entropy_term(*p) for p in self._probabilities())
+        return ones + zeros
+
+    def _divergence(self, other: "Bernoulli") -> Array:
+        """Return μ log μ/μ' + (1 - μ) log (1 - μ)/(1 - μ')."""
+        pairs = zip(self._probabilities(), other._probabilities(), strict=True)  # noqa: SLF001
+        ones, zeros = (divergence_term(*own, *its) for own, its in pairs)
+        return ones + zeros
+
+    @property
+    def _failure(self) -> Array:
+        return 1.0 - self.probability if self.given == "probability" else sigmoid(-self.logit)
+
+    def _probabilities(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Return μ and log μ, and the same of 1 - μ."""
+        success, failure = self._log_probabilities()
+        return (self.probability, success), (self._failure, failure)
+
+    def _log_probabilities(self) -> tuple[Array, Array]:
+        """Return log μ and log(1 - μ)."""
+        if self.given == "logit":
+            return log_sigmoid(self.logit), log_sigmoid(-self.logit)
+        xp, p = namespace_of(self.probability), self.probability
+        below = xp.log1p(-xp.where(p < 1, p, xp.zeros_like(p)))
+        return log_or_minus_inf(p), xp.where(p < 1, below, xp.full_like(p, -xp.inf))
+
+    def _log_mass(self, k: Array) -> Array:
+        success, failure = self._log_probabilities()
+        return namespace_of(k).where(k > 0.5, success, failure)
+
+    def _cdf(self, k: Array) -> Array:
+        return self._failure + 0.0 * k
+
+    def _survival(self, k: Array) -> Array:
+        return self.probability + 0.0 * k
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        p = to_numpy(self.probability)
+        return as_counts(rng.random((n, *p.shape)) < p, like=self.probability)
 
 
 @value
@@ -52,16 +165,9 @@ class Binomial(Counting):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
-        """Return the maximum likelihood estimate of μ for a known number of trials: Σ x / Σ n.
+        """Return the maximum likelihood estimate of μ from successes X (n, *batch): Σ x / Σ n.
 
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Numbers of successes.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int or array (*batch,)
-            Trials behind each entry of a row.
+        The number of trials behind each entry of a row, `n_trials` (*batch,), is known.
         """
         statistic = Totals.of(X, sample_weight)
         xp = namespace_of(X)
@@ -84,17 +190,14 @@ class Binomial(Counting):
 
     @property
     def support(self) -> tuple[float, Array]:
-        """See `Distribution.support`."""
         return 0.0, self.n_trials
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n μ."""
         return self.n_trials * self.probability
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: n μ (1 - μ)."""
         return self.n_trials * self.probability * (1.0 - self.probability)
 
     @property
@@ -104,12 +207,11 @@ class Binomial(Counting):
         mode = xp.ceil((self.n_trials + 1.0) * self.probability) - 1.0
         return xp.where(mode > 0, mode, xp.zeros_like(mode))
 
-    def kl_divergence(self, other: "Binomial") -> Array:
-        """See `Distribution.kl_divergence`: n times that of one trial where both have n trials.
+    def _divergence(self, other: "Binomial") -> Array:
+        """Return n times the divergence of one trial where both have n trials.
 
         Of more trials from fewer it is infinite, and of fewer from more a sum.
         """
-        self._check_family(other)
         xp = namespace_of(self.probability)
         one = Bernoulli(probability=self.probability).kl_divergence(Bernoulli(probability=other.probability))
         n, m = xp.broadcast_arrays(self.n_trials + 0.0 * one, other.n_trials + 0.0 * one)

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,16 +13,7 @@ from tractable.distributions.distribution import Distribution, Univariate
 from tractable.engines.roots import least_whole
 from tractable.statistics.counts import Totals
 
-__all__ = [
-    "CountVectors",
-    "Counting",
-    "as_counts",
-    "check_whole",
-    "looked_up",
-    "one_total",
-    "only_where",
-    "sum_over_counts",
-]
+__all__ = ["CountVectors", "Counting", "as_counts", "check_whole", "looked_up", "one_total", "only_where"]
 
 _MANY = 256  # numbers from which on a table may pay
 
@@ -79,7 +70,6 @@ class Counting(Univariate):
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: a sum over the support."""
         return self._expected(lambda k: -self._log_mass(k))
 
     def _bracket(self, q: Array) -> tuple[Array, Array]:
@@ -149,6 +139,34 @@ class Counting(Univariate):
         return xp.where(reach < self._end, reach, self._end + 0.0 * reach)
 
 
+class EitherForm(Counting):
+    """A family that is given by probabilities or by their logits."""
+
+    given: str
+
+    def _arrays(self) -> dict[str, Array]:
+        return {self.given: getattr(self, self.given)}
+
+    _parameters = _arrays
+
+
+class FittedCounting(Counting):
+    """A family of counts that is fitted from a statistic: `from_statistic`."""
+
+    #: What :meth:`from_statistic` learns from.
+    statistic: ClassVar[Any]
+
+    @classmethod
+    @abstractmethod
+    def from_statistic(cls, statistic: Any) -> Self:
+        """Return the maximum likelihood estimate."""
+
+    @classmethod
+    def fit(cls, X: Any, sample_weight: Any = None) -> Self:
+        """Return the maximum likelihood estimate from whole numbers X (n, *batch); see `from_statistic`."""
+        return cls.from_statistic(cls.statistic.of(X, sample_weight))
+
+
 def only_where(possible: Array, found: Array, otherwise: Any, missing: Array) -> Array:
     """Return what was found where it is possible, something else elsewhere, and NaN where x was missing."""
     xp = namespace_of(found)
@@ -156,14 +174,18 @@ def only_where(possible: Array, found: Array, otherwise: Any, missing: Array) ->
     return xp.where(missing, xp.full_like(found, xp.nan), xp.where(possible, found, other))
 
 
-def looked_up(table: Array, k: Array) -> Array:
-    """Return table[..., k] of tables (*batch, m) for whole numbers k (..., *batch)."""
+def looked_up(table: Array, k: Array, n_batch: int | None = None) -> Array:
+    """Return entries (*sample, *batch, *rest) of tables (*batch, m, *rest) at whole k (*sample, *batch).
+
+    The tables have `n_batch` batch axes; all but the last when not given.
+    """
     xp = namespace_of(table)
-    batch = tuple(table.shape[:-1])
-    where = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), batch)
-    positions = where * table.shape[-1] + xp.astype(k, xp.int64)
-    found = xp.take(xp.reshape(table, (-1,)), xp.reshape(positions, (-1,)))
-    return xp.reshape(found, tuple(positions.shape))
+    n_batch = table.ndim - 1 if n_batch is None else n_batch
+    batch, n, rest = tuple(table.shape[:n_batch]), table.shape[n_batch], tuple(table.shape[n_batch + 1 :])
+    members = xp.reshape(xp.arange(prod(batch), dtype=xp.int64, device=device(table)), batch)
+    index = n * members + xp.astype(k, xp.int64)
+    rows = xp.reshape(table, (prod(batch) * n, *rest))
+    return xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, *rest))
 
 
 def check_whole(name: str, x: Array) -> None:
@@ -197,14 +219,7 @@ def sum_over_counts(f: Summand, low: Array, high: Array, center: Array, spread: 
     `spread` wide about the centre. What is left out is of the order of f''''/f at `_EDGE` terms from the end,
     below rounding.
 
-    Parameters
-    ----------
-    f : callable
-        ``f(k)`` takes an array (m, *shape), also of numbers that are not whole, and returns one like it.
-    low, high : array (*shape)
-        Whole numbers; the sum over an empty range is 0.
-    center, spread : array (*shape)
-        Where f has its bulk and how wide that is.
+    ``f(k)`` takes arrays (m, *shape), also of numbers that are not whole; the sum over an empty range is 0.
     """
     xp = namespace_of(low)
     longest = float(xp.max(high - low)) + 1.0 if prod(low.shape) else 0.0
@@ -295,7 +310,6 @@ class CountVectors(Distribution):
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return (self.n_classes,)
 
     @property
@@ -305,12 +319,10 @@ class CountVectors(Distribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n times the expected probabilities."""
         return self.n_trials[..., None] * self.expected_probabilities
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         return self.marginals.variance
 
     @property
@@ -338,7 +350,9 @@ class CountVectors(Distribution):
         whole = xp.all((x >= 0) & (x == xp.floor(x)) & xp.isfinite(x), axis=-1)
         total = xp.sum(xp.where(whole[..., None], x, xp.zeros_like(x)), axis=-1)
         possible = whole & (total == self.n_trials)
-        first = xp.where(self._first, self.n_trials[..., None], xp.zeros_like(self.expected_probabilities))
+        p = self.expected_probabilities
+        is_first = xp.cumulative_sum(xp.ones_like(p), axis=-1) == 1.0
+        first = xp.where(is_first, self.n_trials[..., None], xp.zeros_like(p))
         found = self._log_mass(xp.where(possible[..., None], x, first))
         return only_where(possible, found, -np.inf, xp.any(xp.isnan(x), axis=-1))
 
@@ -346,12 +360,6 @@ class CountVectors(Distribution):
         """Return Σ_k E[f(x)_k], where f treats every count by itself."""
         found = self.marginals._expected(f)  # noqa: SLF001
         return namespace_of(found).sum(found, axis=-1)
-
-    @property
-    def _first(self) -> Array:
-        """Where the first category is."""
-        xp = namespace_of(self.expected_probabilities)
-        return xp.cumulative_sum(xp.ones_like(self.expected_probabilities), axis=-1) == 1.0
 
 
 def one_total(statistic: Totals, n_trials: Any) -> Array:

@@ -11,6 +11,7 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
 from tractable.arrays.special import digamma
 from tractable.distributions.checks import check_positive, row_weights
+from tractable.distributions.discrete.categorical import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.discrete.counting import (
     Counting,
     CountVectors,
@@ -19,14 +20,13 @@ from tractable.distributions.discrete.counting import (
     looked_up,
     one_total,
 )
-from tractable.distributions.discrete.multinomial import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.distribution import as_parameters
 from tractable.engines.newton import newton
 from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
-__all__ = ["BetaBinomial", "DirichletMultinomial", "category_term", "fitted_concentrations", "whole_term"]
+__all__ = ["BetaBinomial", "DirichletMultinomial", "fitted_concentrations"]
 
 _LARGEST_TABLE = 2**20
 
@@ -67,16 +67,8 @@ class BetaBinomial(Counting):
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
         """Return the maximum likelihood estimate of α and β, by Newton's method on their logarithms.
 
-        There is none where X is no more spread out than binomial counts, or never between 0 and n.
-
-        Parameters
-        ----------
-        X : array (n, *batch)
-            Numbers of successes.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int or array (*batch,)
-            Trials behind each entry of a row.
+        There is none where X is no more spread out than binomial counts, or never between 0 and n. Arguments
+        as of `Binomial.fit`.
         """
         X = as_whole_numbers(X)
         xp = namespace_of(X)
@@ -90,17 +82,14 @@ class BetaBinomial(Counting):
 
     @property
     def support(self) -> tuple[float, Array]:
-        """See `Distribution.support`."""
         return 0.0, self.n_trials
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`: n α / (α + β)."""
         return self.n_trials * (self.alpha / self._strength)
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`."""
         m, A = self.alpha / self._strength, self._strength
         return self.n_trials * m * (self.beta / A) * ((A + self.n_trials) / (A + 1.0))
 
@@ -118,9 +107,8 @@ class BetaBinomial(Counting):
         ends = xp.where(self.alpha > self.beta, n, xp.zeros_like(n))
         return xp.where(bend > 0, inner, ends)
 
-    def kl_divergence(self, other: "BetaBinomial") -> Array:
-        """See `Distribution.kl_divergence`: a sum over the support, infinite from fewer trials."""
-        self._check_family(other)
+    def _divergence(self, other: "BetaBinomial") -> Array:
+        """Return the divergence as a sum over the support, infinite from fewer trials."""
         xp = namespace_of(self.alpha)
         more = self.n_trials > other.n_trials
         n = xp.where(more, xp.zeros_like(self.n_trials), self.n_trials + 0.0 * other.n_trials)
@@ -215,16 +203,7 @@ class DirichletMultinomial(CountVectors):
         """Return the maximum likelihood estimate of α, by Newton's method on its logarithm.
 
         There is none where X is no more spread out than multinomial counts, or has one category alone in
-        every row.
-
-        Parameters
-        ----------
-        X : array (n, *batch, K)
-            Rows of counts that add up to the same N.
-        sample_weight : array (n,), optional
-            How often each row counts.
-        n_trials : int, optional
-            N; what rows add up to when not given.
+        every row. Arguments as of `Multinomial.fit`.
         """
         n = one_total(Totals.of(X, sample_weight), n_trials)
         X = as_whole_numbers(X)
@@ -233,7 +212,6 @@ class DirichletMultinomial(CountVectors):
 
     @property
     def expected_probabilities(self) -> Array:
-        """See `CountVectors.expected_probabilities`: α / A."""
         return self.concentration / self._strength[..., None]
 
     @property
@@ -263,12 +241,10 @@ class DirichletMultinomial(CountVectors):
         return apportioned(self.n_trials, xp.where(most > 1.0, above, first))
 
     def entropy(self) -> Array:
-        """See `Distribution.entropy`: sums over the counts of each category."""
         return whole_term(self.n_trials, self._strength) - self._summed(self._terms)
 
-    def kl_divergence(self, other: "DirichletMultinomial") -> Array:
-        """See `Distribution.kl_divergence`: sums over the counts, and infinite where N differs."""
-        self._check_family(other)
+    def _divergence(self, other: "DirichletMultinomial") -> Array:
+        """Return the divergence by sums over the counts, infinite where N differs."""
         xp = namespace_of(self.concentration)
         zero = 0.0 * (self.n_trials + other.n_trials)
         own = DirichletMultinomial(
@@ -278,8 +254,7 @@ class DirichletMultinomial(CountVectors):
         there = DirichletMultinomial(n_trials=own.n_trials, concentration=other.concentration)
         each = own._summed(lambda x: own._terms(x) - there._terms(x))
         whole = whole_term(own.n_trials, own._strength) - whole_term(own.n_trials, there._strength)
-        found = each - whole
-        return xp.where(alike, xp.where(found > 0, found, 0.0 * found), xp.full_like(found, xp.inf))
+        return xp.where(alike, each - whole, xp.full_like(whole, xp.inf))
 
     @property
     def _strength(self) -> Array:

@@ -47,12 +47,6 @@ class FoldedDomain:
 
     A density p of unbounded x becomes Σ p(image of x) over the images that are folded onto x, so that its
     total mass stays one whatever the window.
-
-    Examples
-    --------
-    >>> FoldedDomain(low=(0.0,), high=(1.0,), wraps=(False,)).fold(np.array([[-0.25], [1.5]]))
-    array([[0.25],
-           [0.5 ]])
     """
 
     low: tuple[float, ...]
@@ -156,17 +150,7 @@ def _in_period(x: Array, low: float, high: float) -> Array:
 def in_first_period(x: Array, period: Any) -> Array:
     """Return rows (n, d), or numbers (n,), with the coordinates of a period brought into the first.
 
-    Parameters
-    ----------
-    x : array (n, d) or (n,)
-    period : number or pair, or one (or None) a coordinate, or None
-        As `SmoothedEmpirical` takes it.
-
-    Examples
-    --------
-    >>> in_first_period(np.array([[25.0, 25.0], [-1.0, 3.0]]), (24, None))
-    array([[ 1., 25.],
-           [23.,  3.]])
+    A period is given as `SmoothedEmpirical` takes it.
     """
     ends = as_ends("period", period, x.shape[1] if x.ndim == 2 else None)
     if ends is None:

@@ -13,15 +13,16 @@ from tractable.arrays.batched import as_reals, matvec
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
 from tractable.arrays.special import log_sum_exp
-from tractable.covariance import Covariance
-from tractable.distributions.checks import as_point_weights, check_finite
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.covariance.diagonal import Uncorrelated
+from tractable.distributions.checks import as_point_weights, check_finite, check_positive
 from tractable.distributions.distribution import Distribution, Univariate, as_count, numbers_only
 from tractable.distributions.expectation import expectation
+from tractable.distributions.laplace import coordinate_medians
 from tractable.distributions.mixture import Mixture, log_ratio, normal_modes
-from tractable.distributions.multivariate_normal import MultivariateNormal
+from tractable.distributions.normal import MultivariateNormal
 from tractable.distributions.probabilities import as_probabilities
 from tractable.distributions.smoothed import numbers
-from tractable.distributions.smoothed.bandwidth import Lengths, as_bandwidth, as_lengths, as_squared
 from tractable.distributions.smoothed.domain import (
     FoldedDomain,
     as_domain,
@@ -34,11 +35,11 @@ from tractable.distributions.smoothed.domain import (
 from tractable.distributions.vectors import VectorDistribution, as_names, over_observed, taken
 from tractable.engines.mode_search import pattern_modes
 from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
-from tractable.value import replace, value
+from tractable.value import replace, set_fields, value
 
 __all__ = ["SmoothedEmpirical"]
 
-#: How many draws the entropy and the divergence of vectors average over, unless told.
+#: How many draws the entropy and the divergence of vectors average over, by default.
 N_DRAWS = 65_536
 
 #: The points whose median is taken for that of all.
@@ -126,14 +127,12 @@ class SmoothedEmpirical(VectorDistribution):
             "period": as_ends("period", period, dim),
             "names": None if dim is None else as_names(names, dim),
         }
-        for name, given in found.items():
-            object.__setattr__(self, name, given)
+        set_fields(self, **found)
         check_window(window)
         self._check_domain()
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """See `Distribution.event_shape`."""
         return tuple(self.points.shape[1:])
 
     @property
@@ -177,12 +176,10 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def mean(self) -> Array:
-        """See `Distribution.mean`."""
         return self._as_given(self._moments[0])
 
     @property
     def variance(self) -> Array:
-        """See `Distribution.variance`: that of the sample and that of the window."""
         return self._as_given(namespace_of(self.points).linalg.diagonal(self._moments[1]))
 
     @property
@@ -192,7 +189,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def mode(self) -> Array:
-        """See `Distribution.mode`: the highest that a search from the densest points finds."""
+        """The highest that a search from the densest points of the sample finds."""
         return self._as_given(_highest(self))
 
     def log_prob(self, x: Any) -> Array:
@@ -206,7 +203,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`: Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
+        """Return Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
         return self._of_known(partial(numbers.mass_below, self), x)
 
     @numbers_only
@@ -234,7 +231,7 @@ class SmoothedEmpirical(VectorDistribution):
         return xp.asarray(found, dtype=self.points.dtype, device=device(self.points))
 
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
-        """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 unless told)."""
+        """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 by default)."""
         double = self._double
         return self._as_scalar(double._expected(lambda x: -double.log_prob(x), n_samples, rng))
 
@@ -261,12 +258,7 @@ class SmoothedEmpirical(VectorDistribution):
         """Return p(x_rest | x_dims = values): points weighted by how they explain the values.
 
         With a Gaussian window. Several values at once give a batch of mixtures of normals, which are the same
-        distributions.
-
-        Parameters
-        ----------
-        dims : positions, names, a slice, or a mapping of names or positions to values
-        values : array (*batch, len(dims))
+        distributions. Arguments as of `MultivariateNormal.condition`.
         """
         given, rest, values = self._given(dims, values, self.points[0, ...])
         if not given and values.ndim == 1:
@@ -277,7 +269,7 @@ class SmoothedEmpirical(VectorDistribution):
         logs = self._log_explained(given, values)
         weights = xp.exp(logs - log_sum_exp(logs)[..., None])
         points, named = taken(self.points, rest), self._columns_of(rest)
-        if not isinstance(scale, Lengths):
+        if not isinstance(scale, Uncorrelated):
             points = points + matvec(gain, values[..., None, :] - taken(self.points, given))
         if values.ndim > 1:
             return _as_mixture(points, self.structure.condition(given)[1], weights, named, self._domain)
@@ -301,7 +293,9 @@ class SmoothedEmpirical(VectorDistribution):
     def _bandwidth_of(self, scale: Any) -> Any:
         """Return lengths, or a structure, as this was given its own."""
         xp = namespace_of(self.points)
-        return xp.astype(scale.each, self.points.dtype) if isinstance(scale, Lengths) else scale
+        if not isinstance(scale, Uncorrelated):
+            return scale
+        return xp.astype(xp.sqrt(scale.diagonal), self.points.dtype)
 
     def _sample(self, n: int, rng: Any) -> Array:
         rng = as_generator(rng)
@@ -339,18 +333,21 @@ class SmoothedEmpirical(VectorDistribution):
         return {name: None if part is None else tuple(part[i] for i in dims) for name, part in parts.items()}
 
     @cached_property
-    def _scale(self) -> Any:
-        """What turns steps into units of the bandwidth: lengths, or a structure with correlations."""
-        found = as_lengths(self.bandwidth, self.dim)
-        return self.bandwidth if found is None else found
+    def _scale(self) -> Covariance:
+        """The squared bandwidth in double precision, uncorrelated where it can be."""
+        h = self.bandwidth
+        if isinstance(h, Covariance):
+            if not isinstance(h, Uncorrelated) and self.dim > 1:
+                return h
+            h = namespace_of(h.diagonal).sqrt(h.diagonal)
+        xp = namespace_of(h)
+        return as_squared(xp.astype(h, xp.float64), self.dim)
 
     @cached_property
     def _widths(self) -> Array:
         """The bandwidth of each coordinate, (d,)."""
-        if isinstance(self._scale, Lengths):
-            return self._scale.each
         xp = namespace_of(self.points)
-        return xp.astype(xp.sqrt(self.structure.diagonal), xp.float64)
+        return xp.astype(xp.sqrt(self._scale.diagonal), xp.float64)
 
     @cached_property
     def _window(self) -> Window:
@@ -369,11 +366,9 @@ class SmoothedEmpirical(VectorDistribution):
     @cached_property
     def _center(self) -> Array:
         """The median of each coordinate by weight: differences from it keep the digits of most points."""
-        xp, stride = namespace_of(self._rows), max(1, self._rows.shape[0] // _MEDIAN_OF)
-        parts = (self._rows[::stride, :], self.weights[::stride])
-        rows, weights = (to_numpy(part).astype(np.float64) for part in parts)
-        found = [_median(rows[:, j], weights) for j in range(self.dim)]
-        return xp.asarray(found, dtype=xp.float64, device=device(self._rows))
+        stride = max(1, self._rows.shape[0] // _MEDIAN_OF)
+        weights = namespace_of(self._rows).astype(self.weights[::stride], self._rows.dtype)
+        return coordinate_medians(self._rows[::stride, :], weights)
 
     @property
     def _rounding(self) -> float:
@@ -413,17 +408,7 @@ class SmoothedEmpirical(VectorDistribution):
         if self._domain is not None:
             return folded_moments(self, self._domain)
         mean, scatter = weighted_means(self._rows - self._center, self._sums.weights)
-        return self._center + mean, scatter + self._window.variance(self.dim) * self._squared()
-
-    def _squared(self) -> Array:
-        """The squared bandwidth, (d, d), which lengths may have while their squares are zero or infinite."""
-        if not isinstance(self._scale, Lengths):
-            return self.structure.dense()
-        xp = namespace_of(self._widths)
-        eye = xp.eye(self.dim, dtype=xp.float64, device=device(self._widths))
-        with np.errstate(over="ignore", under="ignore"):
-            square = self._widths * self._widths
-        return xp.where(eye > 0, square, xp.zeros_like(eye))
+        return self._center + mean, scatter + self._window.variance(self.dim) * self._scale.dense()
 
     def _scored(self, rows: Array) -> Array:
         xp = namespace_of(rows)
@@ -493,7 +478,7 @@ class SmoothedEmpirical(VectorDistribution):
             raise ValueError(f"{what} needs a gaussian window: others are not closed under it")
 
     def _check_domain(self) -> None:
-        if (self.bounds is not None or self.period is not None) and not isinstance(self._scale, Lengths):
+        if (self.bounds is not None or self.period is not None) and not isinstance(self._scale, Uncorrelated):
             raise ValueError(
                 "bandwidth must be a number or one a coordinate where there are bounds or a period"
             )
@@ -541,10 +526,42 @@ def _as_sample(points: Any, weights: Any, period: Any) -> tuple[Array, Array]:
     return freeze(in_first_period(x, period)), freeze(w)
 
 
-def _median(x: np.ndarray, weights: np.ndarray) -> float:
-    order = np.argsort(x)
-    total = np.cumsum(weights[order])
-    return float(x[order[np.searchsorted(total, 0.5 * total[-1])]])
+def as_bandwidth(bandwidth: Any, points: Array) -> Any:
+    """Return a length for numbers; one length, one a coordinate or a squared bandwidth for vectors."""
+    dim = 1 if points.ndim == 1 else points.shape[1]
+    h = bandwidth
+    if points.ndim == 1 or not isinstance(bandwidth, Covariance):
+        h = namespace_of(points).astype(as_reals("bandwidth", bandwidth, points), points.dtype)
+        if h.ndim < points.ndim:
+            if h.ndim and tuple(h.shape) != (dim,):
+                raise ValueError(f"bandwidth must have {dim} entries, got shape {tuple(h.shape)}")
+            check_positive("bandwidth", h)
+            xp = namespace_of(h)
+            double = xp.astype(h, xp.float64)
+            if not bool(xp.all((double > 1e-150) & (double < 1e150))):
+                raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}")
+            return freeze(h)
+        if h.ndim != 2 or points.ndim == 1:
+            raise ValueError(f"bandwidth must be one number, got shape {tuple(h.shape)}")
+        try:
+            h = Full(matrix=h)
+        except ValueError as error:
+            raise ValueError(str(error).replace("matrix", "bandwidth", 1)) from None
+    if h.dim != dim or h.batch_shape or h.noise_dim != dim:
+        raise ValueError(f"bandwidth must be of {dim} coordinates, and not a batch, got {h!r}")
+    return h
+
+
+def as_squared(bandwidth: Any, dim: int) -> Covariance:
+    """Return a stored bandwidth as a covariance, where the squares of lengths are numbers."""
+    if isinstance(bandwidth, Covariance):
+        return bandwidth
+    with np.errstate(over="ignore", under="ignore"):
+        square = bandwidth * bandwidth
+    try:
+        return Isotropic(variance=square, dim=dim) if square.ndim == 0 else Diagonal(variances=square)
+    except ValueError:
+        raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}") from None
 
 
 def _as_mixture(
@@ -568,9 +585,7 @@ def _highest(d: Any) -> Array:
     rows = xp.concat([rows, _between_edges(d, rows)], axis=0)
     order = xp.argsort(-d._density(rows), stable=True)[: min(_STARTS, rows.shape[0])]
     starts = xp.take(rows, order, axis=0)
-    squares = bool(xp.all((d._widths > 1e-140) & (d._widths < 1e140)))
-    exact = d._is_gaussian and d._rows.shape[0] <= _MOST_COMPONENTS and squares
-    if exact:
+    if d._is_gaussian and d._rows.shape[0] <= _MOST_COMPONENTS:
         found = _normal_modes(d, starts)
     else:
         eye = xp.eye(d.dim, dtype=xp.float64, device=device(starts))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.conjugate import ConjugateModel, NormalPrecisionModel, Updates
-from tractable.conjugate.multinomial import DirichletModel
+from tractable.conjugate.counts import DirichletModel
 from tractable.distributions.gamma import Gamma, InverseGamma
 from tractable.distributions.mean_precision import NormalGamma, NormalWishart
 from tractable.distributions.wishart import InverseWishart, Wishart

@@ -1,19 +1,19 @@
 """Stored rows, for models that no smaller statistic suffices for."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
-from tractable.statistics.rows import check_rate, check_same_width
+from tractable.statistics.rows import Statistic
 from tractable.value import value
 
-__all__ = ["KeptValues"]
+__all__ = ["StoredRows"]
 
 
 @value
-class KeptValues:
+class StoredRows(Statistic):
     """Rows and their weights: the sufficient statistic of a kernel density estimate.
 
     Merging concatenates the rows, so it is as large as the data.
@@ -25,10 +25,12 @@ class KeptValues:
 
     Examples
     --------
-    >>> both = KeptValues.of([[3.0], [1.0]]) + KeptValues.of([[2.0]], weights=[5.0])
+    >>> both = StoredRows.of([[3.0], [1.0]]) + StoredRows.of([[2.0]], weights=[5.0])
     >>> both.values[:, 0].tolist(), both.weights.tolist(), both.weight
     ([3.0, 1.0, 2.0], [1.0, 1.0, 5.0], 7.0)
     """
+
+    _extensive: ClassVar = ("weights",)
 
     values: np.ndarray
     weights: np.ndarray
@@ -38,7 +40,7 @@ class KeptValues:
             object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=np.float64)))
 
     @classmethod
-    def of(cls, x: Any, weights: Any = None) -> "KeptValues":
+    def of(cls, x: Any, weights: Any = None) -> "StoredRows":
         """Keep a block of rows; those of weight zero are not."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim != 2:
@@ -47,11 +49,6 @@ class KeptValues:
             return cls(values=x.copy(), weights=np.ones(len(x)))
         w = check_weights(weights, len(x), like=x)
         return cls(values=x[w > 0], weights=w[w > 0])
-
-    @classmethod
-    def empty(cls, dim: int) -> "KeptValues":
-        """Return the statistic of no rows."""
-        return cls(values=np.zeros((0, dim)), weights=np.zeros(0))
 
     @property
     def dim(self) -> int:
@@ -63,12 +60,9 @@ class KeptValues:
         """Weight of the rows."""
         return float(self.weights.sum())
 
-    def __add__(self, other: "KeptValues") -> "KeptValues":
+    def _merged(self, other: "StoredRows") -> "StoredRows":
         """Keep the rows of both."""
-        if not isinstance(other, KeptValues):
-            return NotImplemented
-        check_same_width(self, other)
-        return KeptValues(
+        return StoredRows(
             values=np.concatenate([self.values, other.values]),
             weights=np.concatenate([self.weights, other.weights]),
         )
@@ -77,7 +71,3 @@ class KeptValues:
         """Return the different rows in order, and their weights: what two that hold the same agree in."""
         rows, codes = np.unique(self.values, axis=0, return_inverse=True)
         return rows, np.bincount(codes.ravel(), self.weights, len(rows))
-
-    def discount(self, rate: float) -> "KeptValues":
-        """Return the statistic of the same rows with `rate` times their weights."""
-        return KeptValues(values=self.values, weights=self.weights * check_rate(rate))
