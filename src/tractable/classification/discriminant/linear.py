@@ -34,7 +34,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     discriminant functions, and boundaries are hyperplanes. By maximum likelihood, the means are those of the
     classes and Σ = Σ_k (n_k/n) S_k. Exact in one pass: rows may be streamed, merged, and read from files
     larger than memory. Missing entries (NaN) are marginalised, in learning by maximum likelihood (EM on the
-    statistic) and in every prediction.
+    statistic) and in every prediction; with `shrinkage="auto"` or
+    `estimate="bayes"`, which need complete rows, they are refused.
 
     Parameters
     ----------
