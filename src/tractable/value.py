@@ -3,8 +3,6 @@
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["parameters", "replace", "set_fields", "value"]
-
 T = TypeVar("T")
 
 

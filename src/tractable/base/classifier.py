@@ -14,13 +14,6 @@ from tractable.distributions import Categorical
 from tractable.metrics.classification import check_class_loss, least_loss
 from tractable.primitives.naive_bayes import softmax_rows
 
-__all__ = [
-    "GenerativeClassifierMixin",
-    "ProbabilisticClassifierMixin",
-    "decided",
-    "impossible",
-]
-
 
 def impossible(scores: np.ndarray) -> np.ndarray | None:
     """Return which rows have probability 0 under every class, all scores -inf; None where there are none."""

@@ -10,8 +10,6 @@ from tractable.base.validation import check_columns, check_rows
 from tractable.data import Batch, Source
 from tractable.value import value
 
-__all__ = ["DegenerateCovarianceWarning", "DensityMixin"]
-
 
 @value
 class LogLikelihood:

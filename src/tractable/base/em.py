@@ -15,8 +15,6 @@ from tractable.base.validation import Rows, check_rows, refuse_foreign
 from tractable.engines import EMResult, best_of, em
 from tractable.engines.em import Reducible
 
-__all__ = ["EMEstimator", "EMProblem"]
-
 
 class EMProblem(Protocol):
     """The data of a search and its two steps; what `_em_problem` returns.

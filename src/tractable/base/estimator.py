@@ -11,16 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from tractable.base.parameters import check_flags
 from tractable.value import value
 
-__all__ = [
-    "Estimator",
-    "FitInterrupted",
-    "ModelTags",
-    "all_or_nothing",
-    "check_answerable",
-    "check_fitted",
-    "tags",
-]
-
 
 @value
 class ModelTags:

@@ -13,8 +13,6 @@ from tractable.data import Batch, Source, is_streamed
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
 
-__all__ = ["as_labels", "check_class_rows", "check_labels", "classes_of"]
-
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels in order, and the code of each row's: its position among them."""

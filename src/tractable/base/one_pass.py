@@ -10,8 +10,6 @@ from tractable.base.estimator import all_or_nothing, check_fitted
 from tractable.base.validation import check_rows
 from tractable.engines import fold
 
-__all__ = ["NotYetDetermined", "OnePassMixin"]
-
 
 class NotYetDetermined(ValueError):  # noqa: N818
     """The rows seen so far do not determine the model; more may."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from tractable.arrays import cholesky
 
-__all__ = ["check_choice", "check_count", "check_flags", "check_number", "check_numbers", "check_values"]
-
 
 def check_number(
     name: str,

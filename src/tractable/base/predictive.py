@@ -7,8 +7,6 @@ import numpy as np
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
 
-__all__ = ["PredictiveMixin"]
-
 
 class PredictiveMixin:
     """`predict`, `predict_var`, `predict_interval` and `predict_quantiles` from `predict_dist`.

@@ -18,8 +18,6 @@ from tractable.base.validation import (
 from tractable.data import Source, is_streamed
 from tractable.statistics.by_class import check_one_kind
 
-__all__ = ["check_enough", "check_held_columns", "check_stored_rows", "total_weight"]
-
 
 def check_stored_rows(
     estimator: Any,

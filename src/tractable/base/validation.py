@@ -14,19 +14,6 @@ from tractable.data.blocks import sum_of_squares
 from tractable.statistics.rows import LARGEST
 from tractable.value import value
 
-__all__ = [
-    "Rows",
-    "check_columns",
-    "check_names",
-    "check_query",
-    "check_rows",
-    "check_table",
-    "check_targets",
-    "check_weights",
-    "refuse_foreign",
-    "require_targets",
-]
-
 
 @value
 class Rows:

@@ -15,8 +15,6 @@ from tractable.distributions.expectation import Estimate
 from tractable.metrics.classification import check_class_loss, expected_loss, least_loss
 from tractable.value import value
 
-__all__ = ["BayesClassifier", "bayes_error"]
-
 
 @value
 class BayesClassifier:

@@ -38,8 +38,6 @@ from tractable.primitives.linear import triangle
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace
 
-__all__ = ["BayesianLogisticRegression"]
-
 
 class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
     """Logistic regression with the prior coef ~ N(0, 1/alpha) and a Gaussian posterior.

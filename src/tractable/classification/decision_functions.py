@@ -12,8 +12,6 @@ from tractable.base import check_answerable, check_fitted
 from tractable.base.validation import check_query
 from tractable.value import value
 
-__all__ = ["DiscriminantFunctionMixin", "LinearDiscriminantFunction", "discriminant_functions"]
-
 
 @value
 class LinearDiscriminantFunction:

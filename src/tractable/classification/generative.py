@@ -32,9 +32,6 @@ from tractable.distributions import Distribution, Mixture, Stacked
 from tractable.statistics import ByClass
 from tractable.value import value
 
-__all__ = ["GenerativeClassifier"]
-
-
 T = TypeVar("T")
 
 

@@ -11,17 +11,6 @@ from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
 from tractable.value import value
 
-__all__ = [
-    "ClassCodes",
-    "RowsOfClass",
-    "column_names",
-    "concatenated",
-    "labelled_rows",
-    "plain_labels",
-    "rows_of_block",
-    "rows_of_classes",
-]
-
 
 def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Source, np.ndarray]:
     """Check the rows of a fit; return a source whose targets are class codes, and the classes.

@@ -13,8 +13,6 @@ from tractable.distributions import one_hot
 from tractable.engines import LeastSquares, least_squares
 from tractable.statistics import ByClass, LinearFactor
 
-__all__ = ["LeastSquaresClassifier"]
-
 
 class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
     """Linear discriminant functions y(x) = Wᵀx + w₀ nearest to one-of-K codes of the classes.

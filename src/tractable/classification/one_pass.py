@@ -12,8 +12,6 @@ from tractable.base.labels import check_class_rows, check_labels
 from tractable.engines import fold
 from tractable.statistics import ByClass
 
-__all__ = ["OnePassClassifier", "check_seen", "class_priors", "log_priors"]
-
 
 class OnePassClassifier(OnePassMixin, Estimator):
     """`fit`, `partial_fit`, `merge`, `summarize` and `from_statistic` of a classifier exact in one pass.

@@ -26,8 +26,6 @@ from tractable.primitives.glm import perceptron_pass
 from tractable.statistics import Extremes
 from tractable.value import value
 
-__all__ = ["Perceptron"]
-
 KEEPS = ("last", "average", "pocket")
 
 #: Weights (K, p), their sums over visits, number of visits, and weight of the mistakes of a pass.

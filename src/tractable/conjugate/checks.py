@@ -9,18 +9,6 @@ from tractable.distributions.checks import check_finite, check_positive
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import as_whole_numbers
 
-__all__ = [
-    "as_counts",
-    "as_numbers",
-    "check_columns",
-    "check_moments",
-    "check_statistic",
-    "check_strength",
-    "check_whole_number",
-    "one_number",
-    "some_weight",
-]
-
 
 def check_statistic(statistic: Any, *kinds: type[Any]) -> None:
     """Refuse what is no statistic of this model."""

@@ -6,8 +6,6 @@ from tractable.conjugate import counts, normal
 from tractable.conjugate.model import ConjugateModel
 from tractable.distributions.distribution import Distribution
 
-__all__ = ["PAIRS", "conjugate_prior"]
-
 #: Every pair: the family of the likelihood, what is not known of it, and the model.
 PAIRS: dict[tuple[str, str], type[ConjugateModel]] = {
     ("Bernoulli", "probability"): counts.BernoulliModel,

@@ -34,16 +34,6 @@ from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts, or_one
 from tractable.value import set_fields, value
 
-__all__ = [
-    "BernoulliModel",
-    "BinomialModel",
-    "CategoricalModel",
-    "CountTotals",
-    "DirichletModel",
-    "MultinomialModel",
-    "PoissonModel",
-]
-
 
 @value
 class CountTotals(Statistic):

@@ -11,18 +11,6 @@ from tractable.arrays.gamma import digamma, stirling_error, trigamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import count_deviance, deviance
 
-__all__ = [
-    "dirichlet_gradient",
-    "dirichlet_hessian",
-    "dirichlet_increment",
-    "dirichlet_increment_from_best",
-    "gamma_gradient",
-    "gamma_hessian",
-    "gamma_increment",
-    "gamma_increment_from_best",
-    "log_gamma_ratio",
-]
-
 
 def log_gamma_ratio(a: Array, s: Array) -> Array:
     """Return log Γ(a + s) - log Γ(a), for s ≥ 0, with its digits for large a."""

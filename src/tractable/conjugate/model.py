@@ -14,8 +14,6 @@ from tractable.distributions.distribution import Distribution
 from tractable.engines.newton import newton
 from tractable.value import parameters, replace, value
 
-__all__ = ["AdditiveModel", "ConjugateModel", "Search", "Updates", "empirical_bayes"]
-
 
 @value
 class Search:

@@ -32,8 +32,6 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, weighted_rows
 from tractable.value import set_fields, value
 
-__all__ = ["MultivariateNormalModel", "NormalMeanModel", "NormalModel", "NormalPrecisionModel"]
-
 
 @value
 class NormalMeanModel(ConjugateModel):

@@ -11,8 +11,6 @@ from tractable.arrays.saddle_point import log_gamma_kernel
 from tractable.conjugate.increments import log_gamma_ratio
 from tractable.distributions.checks import check_coverage
 
-__all__ = ["seen_scale", "wishart_increment", "wishart_interval"]
-
 
 def seen_scale(scale: Array, scatter: Array) -> tuple[Array, Array]:
     """Return (W⁻¹ + S)⁻¹ = L (I + Lᵀ S L)⁻¹ Lᵀ with W = L Lᵀ, and log |I + Lᵀ S L|.

@@ -17,8 +17,6 @@ from tractable.covariance.structure import (
 )
 from tractable.value import set_fields, value
 
-__all__ = ["Diagonal", "Isotropic", "Uncorrelated"]
-
 
 class Uncorrelated(Covariance):
     """A matrix with variances on its diagonal and zeros off it."""

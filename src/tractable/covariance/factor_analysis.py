@@ -6,8 +6,6 @@ import numpy as np
 
 from tractable.covariance.low_rank import LowRankPlusDiagonal
 
-__all__ = ["fit_factors"]
-
 #: Steps in one M-step of a mixture.
 STEPS = 5
 

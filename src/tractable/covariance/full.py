@@ -10,8 +10,6 @@ from tractable.covariance.structure import Covariance, check_jitter, checked_fac
 from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import set_fields, value
 
-__all__ = ["Full"]
-
 
 @value
 class Full(Covariance):

@@ -11,8 +11,6 @@ from tractable.covariance.diagonal import Uncorrelated
 from tractable.covariance.structure import Covariance, checked_factor, checked_vectors, other_dims
 from tractable.value import set_fields, value
 
-__all__ = ["LowRankPlusDiagonal"]
-
 
 class _Directions(NamedTuple):
     """The correlated subspace in units of the diagonal: D^(-1/2) F = axesᵀ · diag(lengths) · turn."""

@@ -23,21 +23,6 @@ from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
 from tractable.statistics.standardizer import ROUNDINGS, Standardizer
 from tractable.value import value
 
-__all__ = [
-    "SHAPES",
-    "CovariancePrior",
-    "CovarianceShape",
-    "collapsed_components",
-    "compact_form",
-    "constant_columns",
-    "precision_diagonals",
-    "regular",
-    "scale_columns",
-    "shape_of",
-    "variance_floor",
-    "whiteners",
-]
-
 #: The least variance of a standardized column: the square of a few roundings.
 LEAST_VARIANCE = (ROUNDINGS * np.finfo(np.float64).eps) ** 2
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from tractable.statistics.moments import FourthMoments, over
 
-__all__ = ["ledoit_wolf", "shrunk"]
-
 
 def shrunk(matrix: np.ndarray, shrinkage: float) -> np.ndarray:
     """Return (1 - s) Σ + s (tr Σ / d) I, which has the same mean variance."""

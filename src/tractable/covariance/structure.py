@@ -11,17 +11,6 @@ from tractable.arrays.batched import as_reals, batch_index, one_vectors
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
 from tractable.value import parameters
 
-__all__ = [
-    "Covariance",
-    "as_structure",
-    "check_jitter",
-    "checked_factor",
-    "checked_variances",
-    "column_variances",
-    "other_dims",
-    "resolve_dims",
-]
-
 
 def checked_variances(name: str, x: Any) -> Array:
     """Return finite positive numbers as a frozen array, or say which parameter is at fault."""

@@ -19,8 +19,6 @@ from tractable.statistics import BinCounts, Bins, DiagonalMoments, Extremes, as_
 from tractable.statistics.bin_counts import MOST_CELLS
 from tractable.value import value
 
-__all__ = ["BinSearch", "as_bounds", "as_column_bins", "choose_edges", "edges_are_known", "known_edges"]
-
 RULES = ("scott", "fd", "blocks", "loo")
 
 #: Squares of larger numbers overflow.

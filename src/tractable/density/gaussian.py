@@ -27,8 +27,6 @@ from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
 from tractable.value import replace, value
 
-__all__ = ["GaussianDensity"]
-
 
 class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).

@@ -23,8 +23,6 @@ from tractable.engines import fold
 from tractable.statistics import BinCounts, Bins
 from tractable.statistics.bin_counts import WEIGHTINGS
 
-__all__ = ["Histogram"]
-
 
 def _one_pass(estimator: Any) -> bool:
     """Whether the bins are known before any row is seen."""

@@ -30,8 +30,6 @@ from tractable.smoothing.grid import grid_density
 from tractable.smoothing.rows import as_lengths
 from tractable.value import value
 
-__all__ = ["KernelDensity", "WindowedRows"]
-
 #: Bandwidths whose squares, and those of their inverses, are ordinary numbers.
 _SMALLEST, _LARGEST = 1e-140, 1e140
 

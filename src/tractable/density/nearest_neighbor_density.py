@@ -13,8 +13,6 @@ from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 from tractable.spatial.metrics import Chebyshev, Euclidean, Mahalanobis, Metric, Minkowski, as_metric
 
-__all__ = ["InfiniteDensityWarning", "NearestNeighborDensity", "log_ball_volume"]
-
 
 class InfiniteDensityWarning(UserWarning):
     """K rows lie at one point, where the estimate is infinite."""

@@ -5,8 +5,6 @@ from typing import Any
 from tractable.arrays.namespace import Array
 from tractable.base import check_columns
 
-__all__ = ["UnivariateMixin"]
-
 
 class UnivariateMixin:
     """`cdf`, `icdf` and `interval` of a density that was fitted to one column."""

@@ -9,19 +9,6 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.weights import check_weights
 
-__all__ = [
-    "as_point_weights",
-    "check_coverage",
-    "check_finite",
-    "check_nonnegative",
-    "check_positive",
-    "check_probabilities",
-    "check_probability",
-    "check_sample_weight",
-    "exactly_one",
-    "row_weights",
-]
-
 
 def check_finite(name: str, x: Array) -> None:
     """Refuse NaN and infinity."""

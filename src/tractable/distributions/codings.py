@@ -10,8 +10,6 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.value import set_fields, value
 
-__all__ = ["LabelCoding", "from_one_hot", "one_hot"]
-
 #: The code of the first class, and how far apart codes are.
 _LINES = {"index": (0, 1), "binary": (0.0, 1.0), "sign": (-1.0, 2.0), "rank": (1, 1)}
 _CODINGS = (*_LINES, "one_hot")

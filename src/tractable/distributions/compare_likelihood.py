@@ -11,8 +11,6 @@ from tractable.distributions.distribution import Distribution
 from tractable.statistics import DiagonalMoments
 from tractable.value import value
 
-__all__ = ["LikelihoodComparison", "compare_likelihood"]
-
 
 @value
 class LikelihoodComparison:

@@ -34,8 +34,6 @@ from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments, UnitLogMoments
 from tractable.value import value
 
-__all__ = ["Beta", "Dirichlet"]
-
 
 @value
 class Beta(ScalarFamily):

@@ -21,19 +21,6 @@ from tractable.distributions.checks import (
 )
 from tractable.value import parameters, set_fields
 
-__all__ = [
-    "Distribution",
-    "ScalarFamily",
-    "Univariate",
-    "as_columns",
-    "as_count",
-    "as_parameters",
-    "broadcast_batches",
-    "like_columns",
-    "numbers_only",
-    "of_each",
-]
-
 F = TypeVar("F")
 D = TypeVar("D", bound="Distribution")
 

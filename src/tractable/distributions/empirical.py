@@ -15,8 +15,6 @@ from tractable.distributions.distribution import Distribution, Univariate, numbe
 from tractable.distributions.probabilities import entropy_term, log_or_minus_inf
 from tractable.value import set_fields, value
 
-__all__ = ["Empirical"]
-
 
 @value
 class Empirical(Distribution):

@@ -15,8 +15,6 @@ from tractable.distributions.probabilities import over_batch
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
 
-__all__ = ["Estimate", "expectation"]
-
 #: How many draws to average over, by default.
 N_DRAWS = 10_000
 

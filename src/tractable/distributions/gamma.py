@@ -19,8 +19,6 @@ from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
 from tractable.value import set_fields, value
 
-__all__ = ["Gamma", "InverseGamma", "log_gamma_bregman", "reciprocal"]
-
 
 @value
 class Gamma(ScalarFamily):

@@ -12,8 +12,6 @@ from tractable.arrays.namespace import Array, freeze, namespace_of
 from tractable.distributions.checks import check_coverage
 from tractable.value import set_fields, value
 
-__all__ = ["GridPosterior", "grid_posterior"]
-
 #: The first weights of Gregory's rule of the fourth order; the others are 1.
 _GREGORY = (3.0 / 8.0, 7.0 / 6.0, 23.0 / 24.0)
 

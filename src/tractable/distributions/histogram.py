@@ -26,8 +26,6 @@ from tractable.primitives.bins import find_cells
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges
 from tractable.value import set_fields, value
 
-__all__ = ["HistogramDensity"]
-
 
 @value
 class HistogramDensity(VectorDistribution):

@@ -18,15 +18,6 @@ from tractable.distributions.product import Product
 from tractable.primitives.naive_bayes import category_scores, diagonal_scores
 from tractable.value import value
 
-__all__ = [
-    "Categories",
-    "ColumnScores",
-    "IndependentColumns",
-    "log_average_counts",
-    "smoothed_rates",
-    "some_columns",
-]
-
 
 @value
 class Categories:

@@ -18,8 +18,6 @@ from tractable.distributions.vectors import VectorDistribution, as_vectors
 from tractable.engines.newton import newton
 from tractable.value import value
 
-__all__ = ["Laplace", "MultivariateLaplace", "coordinate_medians", "geometric_median"]
-
 
 @value
 class Laplace(Univariate):

@@ -30,8 +30,6 @@ from tractable.distributions.wishart import (
 )
 from tractable.value import value
 
-__all__ = ["MeanPrecision", "NormalGamma", "NormalWishart"]
-
 
 class MeanPrecision(NamedTuple):
     """A mean and a precision: one event, or arrays of them with the same leading axes.

@@ -28,8 +28,6 @@ from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes,
 from tractable.engines.roots import increasing_root, least_whole
 from tractable.value import set_fields, value
 
-__all__ = ["Mixture", "log_ratio", "normal_modes"]
-
 #: How many draws the entropy and the divergence average over, by default.
 N_DRAWS = 65_536
 

@@ -28,8 +28,6 @@ from tractable.primitives.em import scores_by_pattern
 from tractable.statistics.moments import DiagonalMoments, Moments
 from tractable.value import set_fields, value
 
-__all__ = ["MultivariateNormal", "Normal", "condition_precision", "gaussian_from_quadratic"]
-
 
 @value
 class Normal(ScalarFamily):

@@ -11,15 +11,6 @@ from tractable.arrays.saddle_point import count_deviance
 from tractable.distributions.checks import check_probabilities
 from tractable.distributions.distribution import Distribution
 
-__all__ = [
-    "as_component_weights",
-    "as_probabilities",
-    "divergence_term",
-    "entropy_term",
-    "log_or_minus_inf",
-    "over_batch",
-]
-
 
 def as_probabilities(x: Array) -> Array:
     """Return probabilities that add up to one along the last axis; unchanged if they do, up to rounding."""

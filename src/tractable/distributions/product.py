@@ -11,8 +11,6 @@ from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.distributions.vectors import VectorDistribution, as_names, taken
 from tractable.value import set_fields, value
 
-__all__ = ["Product"]
-
 
 @value
 class Product(VectorDistribution):

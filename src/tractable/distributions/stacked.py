@@ -16,8 +16,6 @@ from tractable.distributions.distribution import (
 )
 from tractable.value import set_fields, value
 
-__all__ = ["Stacked"]
-
 
 @value
 class Stacked(Distribution):

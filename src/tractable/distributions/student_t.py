@@ -35,8 +35,6 @@ from tractable.distributions.vectors import Elliptical, as_location, as_names, a
 from tractable.engines.em import em
 from tractable.value import parameters, set_fields, value
 
-__all__ = ["MultivariateStudentT", "StudentT", "expected_distance", "fit_student_t", "in_double_precision"]
-
 
 @value
 class StudentT(Univariate):

@@ -13,8 +13,6 @@ from tractable.distributions.distribution import ScalarFamily
 from tractable.statistics.extremes import Extremes
 from tractable.value import value
 
-__all__ = ["Uniform"]
-
 
 @value
 class Uniform(ScalarFamily):

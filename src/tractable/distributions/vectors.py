@@ -17,20 +17,6 @@ from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution, broadcast_batches
 from tractable.value import parameters
 
-__all__ = [
-    "Elliptical",
-    "VectorDistribution",
-    "as_location",
-    "as_names",
-    "as_scale",
-    "as_values",
-    "as_vectors",
-    "coordinate_intervals",
-    "over_observed",
-    "split_mapping",
-    "taken",
-]
-
 
 class VectorDistribution(Distribution):
     """A distribution of vectors (d,), whose coordinates may have names."""

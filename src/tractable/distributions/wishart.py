@@ -27,20 +27,6 @@ from tractable.distributions.checks import check_finite, row_weights
 from tractable.distributions.distribution import Distribution
 from tractable.value import value
 
-__all__ = [
-    "InverseWishart",
-    "Wishart",
-    "as_matrices",
-    "bartlett",
-    "check_definite",
-    "check_dof",
-    "factored",
-    "multidigamma",
-    "outside_is_impossible",
-    "standard_wishart_log_prob",
-    "wishart_divergence",
-]
-
 
 class WishartFamily(Distribution):
     """A distribution of symmetric positive definite matrices with degrees of freedom ν and a scale matrix."""

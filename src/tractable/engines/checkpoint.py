@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
-__all__ = ["Checkpoint", "Store", "checkpointing", "next_checkpoint"]
-
 
 class Store(Protocol):
     """Keeps the states of searches, numbered in the order in which they begin."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from tractable.primitives.threads import ordered_map
 
-__all__ = ["map_draws"]
-
 #: Numbers in a block: enough that the seeding of its generator costs nothing.
 BLOCK_DRAWS = 2**16
 

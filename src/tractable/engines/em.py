@@ -11,8 +11,6 @@ from tractable.engines.checkpoint import Checkpoint, next_checkpoint
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import parameters, replace, value
 
-__all__ = ["EMResult", "Reducible", "best_of", "em"]
-
 P = TypeVar("P")
 
 

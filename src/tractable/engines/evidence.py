@@ -7,8 +7,6 @@ from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.value import value
 
-__all__ = ["EvidenceDecomposition", "decompose_evidence", "elbo"]
-
 
 @value
 class EvidenceDecomposition:

@@ -8,8 +8,6 @@ import numpy as np
 from tractable.data import Batch, as_source
 from tractable.value import value
 
-__all__ = ["BlockStatistic", "fold"]
-
 
 def fold(
     of: Callable[..., Any],

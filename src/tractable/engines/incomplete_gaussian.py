@@ -14,8 +14,6 @@ from tractable.engines.em import EMResult, em
 from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments, Standardizer
 from tractable.value import value
 
-__all__ = ["CompletedMoments", "CompletionStep", "SharedGaussians", "fit_incomplete", "maximize"]
-
 
 @value
 class SharedGaussians:

@@ -25,19 +25,6 @@ from tractable.primitives.kmeans import (
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
 
-__all__ = [
-    "INIT_PARAMS",
-    "SEEDINGS",
-    "Centers",
-    "Clusters",
-    "KMeansFit",
-    "KMeansProblem",
-    "distance_standardizer",
-    "initial_responsibilities",
-    "initial_rows",
-    "kmeans",
-]
-
 #: Rows of a block; the same whatever the number of threads.
 BLOCK = 16_384
 

@@ -8,8 +8,6 @@ import numpy as np
 from tractable.engines.newton import NewtonResult, backtrack
 from tractable.primitives.threads import single_threaded_blas
 
-__all__ = ["lbfgs"]
-
 #: Value and gradient at a point.
 ValueAndGradient = tuple[float, np.ndarray]
 #: Solves a linear system with a curvature.

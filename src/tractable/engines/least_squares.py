@@ -14,8 +14,6 @@ from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["SOLVERS", "LeastSquares", "column_lengths", "least_squares", "reduced_rows", "refine"]
-
 #: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
 FEW_COLUMNS = 256
 #: Passes after which a refinement that still changes the coefficients is given up.

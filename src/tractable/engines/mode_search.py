@@ -15,8 +15,6 @@ from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.engines.roots import least_whole
 
-__all__ = ["Expansion", "distinct_modes", "golden_section", "grid_modes", "newton_modes", "pattern_modes"]
-
 #: The most steps of Newton's method, and the most halvings of one.
 N_STEPS, N_HALVINGS = 100, 40
 

@@ -9,8 +9,6 @@ from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.value import value
 
-__all__ = ["NewtonResult", "armijo_steps", "backtrack", "newton"]
-
 #: Value and gradient at a point and, for Newton's method, the Hessian or a function that solves with it.
 Expansion = tuple[Any, ...]
 

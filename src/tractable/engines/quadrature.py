@@ -9,8 +9,6 @@ import numpy as np
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.value import value
 
-__all__ = ["Integral", "integrate"]
-
 N_NODES = 16
 MAX_PANELS = 2**14
 

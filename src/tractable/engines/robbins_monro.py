@@ -10,8 +10,6 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["RobbinsMonroResult", "StepSize", "robbins_monro", "sequential_mle"]
-
 
 @value
 class StepSize:

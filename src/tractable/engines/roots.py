@@ -10,8 +10,6 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["increasing_root", "least_whole", "put_back"]
-
 
 def increasing_root(
     function: Callable[..., tuple[Array, Array]],

@@ -10,8 +10,6 @@ from tractable.engines.least_squares import column_lengths
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 
-__all__ = ["ColumnSpectrum", "RowSpectrum", "centred_rows", "column_sums", "residual_shrinkage"]
-
 #: Gram matrices are formed up to this ratio of the largest eigenvalue to the smallest: ten digits are left.
 SAFE_CONDITION = 1e6
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["CVCurve"]
-
 
 @value
 class CVCurve:

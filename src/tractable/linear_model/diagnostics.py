@@ -13,8 +13,6 @@ from tractable.engines import LeastSquares, least_squares
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
-__all__ = ["Diagnosis", "Finding", "diagnose"]
-
 #: The term of RESET, in words.
 FITTED = "the fitted values"
 #: Up to so many columns all products of two are tested.

@@ -30,8 +30,6 @@ from tractable.primitives.linear import gradient_pass
 from tractable.statistics import DiagonalMoments, Moments, Standardizer
 from tractable.value import replace, value
 
-__all__ = ["FeatureScaling", "GradientDescent", "LeastMeanSquares"]
-
 #: Errors this many times the targets diverge.
 DIVERGED = 1e3
 #: Squared errors this small relative to squared targets are rounding, and may rise and fall.

@@ -23,8 +23,6 @@ from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.rows import OnePassLinearMixin, as_floats, check_factor, linear_factor
 from tractable.value import replace
 
-__all__ = ["LinearPredictions", "LinearRegression"]
-
 
 class LinearPredictions(PredictiveMixin):
     """`predict`, `predict_dist`, `leverage` and `hat_matrix` of a solved linear model.

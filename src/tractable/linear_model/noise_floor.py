@@ -6,17 +6,6 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.engines.least_squares import column_lengths
 from tractable.statistics import LinearFactor
 
-__all__ = [
-    "NoiseVanishedWarning",
-    "check_squarable",
-    "is_rounding",
-    "noise_floor",
-    "noise_vanished",
-    "smallest_noise",
-    "target_size",
-    "without_rounding",
-]
-
 #: Rounding of a computed target, relative to its size.
 ROUNDING = 1e-13
 #: Relative noise that is assumed where none is left: half of the digits of the coefficients are kept.

@@ -18,19 +18,6 @@ from tractable.linear_model.noise_floor import check_squarable
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
-__all__ = [
-    "OnePassLinearMixin",
-    "as_floats",
-    "as_vector",
-    "check_factor",
-    "check_one_target",
-    "check_penalties",
-    "check_rows_in_memory",
-    "linear_factor",
-    "power_of_two",
-    "without_constant_columns",
-]
-
 
 class OnePassLinearMixin(OnePassMixin):
     """One pass over rows and targets whose statistic is their `LinearFactor`.

@@ -8,8 +8,6 @@ import numpy as np
 from tractable.distributions import Estimate
 from tractable.value import value
 
-__all__ = ["BiasVariance", "ErrorParts", "decompose"]
-
 
 @value
 class ErrorParts:

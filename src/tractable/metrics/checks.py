@@ -7,8 +7,6 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
 
-__all__ = ["as_pair", "as_targets", "averaged", "over_targets", "row_count", "unit_of"]
-
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
     """Return targets and predictions as floats of one shape, (n,) or (n, t), checked."""

@@ -9,19 +9,6 @@ from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
 from tractable.value import set_fields, value
 
-__all__ = [
-    "ClassCalibration",
-    "ConfusionMatrix",
-    "accuracy_score",
-    "brier_score",
-    "check_class_loss",
-    "class_calibration",
-    "confusion_matrix",
-    "expected_loss",
-    "least_loss",
-    "log_loss",
-]
-
 
 def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Return the mean of -log p(C | x) of the true classes, in nats: infinite where one was impossible.

@@ -16,15 +16,6 @@ from tractable.primitives.threads import ordered_map
 from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
-__all__ = [
-    "ClusterReport",
-    "calinski_harabasz_score",
-    "cluster_report",
-    "davies_bouldin_score",
-    "silhouette_samples",
-    "silhouette_score",
-]
-
 
 @value
 class Clusters:

@@ -16,17 +16,6 @@ from tractable.distributions.checks import check_coverage
 from tractable.metrics.checks import as_targets, averaged, over_targets, row_count
 from tractable.value import value
 
-__all__ = [
-    "CalibrationCurve",
-    "Coverage",
-    "calibration_curve",
-    "crps",
-    "crps_values",
-    "interval_coverage",
-    "log_predictive_density",
-    "pit_values",
-]
-
 
 def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight: Any = None) -> float:
     """Return the mean log predictive density of the targets, (1/n) Σ log p(y_i | x_i).

@@ -7,14 +7,6 @@ import numpy as np
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.metrics.checks import as_pair, averaged, over_targets, unit_of
 
-__all__ = [
-    "mean_absolute_error",
-    "mean_squared_error",
-    "normalized_rmse",
-    "r2_score",
-    "root_mean_squared_error",
-]
-
 
 def mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"

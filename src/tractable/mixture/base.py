@@ -14,8 +14,6 @@ from tractable.base import (
     check_weights,
 )
 
-__all__ = ["CollapsedComponentWarning", "EMMixture"]
-
 
 class CollapsedComponentWarning(UserWarning):
     """A component has shrunk on a few points, a line or a plane, or has lost all its points."""

@@ -10,8 +10,6 @@ from tractable.data.table_columns import TableColumns, coded_frame, learn_column
 from tractable.mixture.table.estimator import BaseTableMixture
 from tractable.value import replace
 
-__all__ = ["BernoulliMixture", "CategoricalMixture"]
-
 
 class BernoulliMixture(BaseTableMixture):
     """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.

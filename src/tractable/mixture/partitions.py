@@ -11,8 +11,6 @@ from tractable.base import check_count, check_table
 from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
-__all__ = ["BestPartition", "bell", "best_partition", "partitions", "stirling2"]
-
 #: Ten points have 115,975 partitions; each point more, about seven times as many.
 MOST_POINTS = 10
 

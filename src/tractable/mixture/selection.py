@@ -7,8 +7,6 @@ import numpy as np
 from tractable.engines.kmeans import KMeansFit
 from tractable.value import value
 
-__all__ = ["RULES", "ComponentChoice", "NumberOfClusters"]
-
 
 @value
 class ComponentChoice:

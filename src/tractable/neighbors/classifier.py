@@ -11,8 +11,6 @@ from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.value import value
 
-__all__ = ["KNeighborsClassifier", "Votes", "votes_of"]
-
 
 @value
 class Votes:

@@ -11,8 +11,6 @@ from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.value import value
 
-__all__ = ["NeighborCurve"]
-
 
 @value
 class CoincidentRows:

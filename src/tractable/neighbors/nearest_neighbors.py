@@ -11,8 +11,6 @@ from tractable.spatial.choose import as_index
 from tractable.spatial.index import Neighbors
 from tractable.spatial.metrics import as_metric
 
-__all__ = ["NearestNeighbors"]
-
 #: The most neighbours, copies counted, that a radius may list.
 LONGEST = 2**31
 

@@ -19,8 +19,6 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import value
 
-__all__ = ["KNeighborsRegressor", "NeighborTargets"]
-
 
 @value
 class NeighborTargets(Univariate):

@@ -28,8 +28,6 @@ from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import as_metric
 
-__all__ = ["NeighborModel", "NeighborSearch", "check_neighbor_weights", "neighbor_weights"]
-
 
 class NeighborSearch(Estimator):
     """`kneighbors` and `kneighbors_graph` of a model that stores its rows, arranged for the search.

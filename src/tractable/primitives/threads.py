@@ -10,8 +10,6 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-__all__ = ["default_threads", "ordered_map", "single_threaded_blas"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

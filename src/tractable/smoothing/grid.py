@@ -11,8 +11,6 @@ from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS
 from tractable.value import value
 
-__all__ = ["GridDensity", "binned_density"]
-
 #: Nodes of the inner grid a bandwidth, and the most of them.
 _A_BANDWIDTH = 40
 _MOST_NODES = 2**19

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_lengths", "as_rows", "unrolled"]
-
 
 def as_rows(X: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray | None]:
     """Return finite rows (n, d), of numbers (n,) too, and weights that are not negative, (n,) or None."""

@@ -10,8 +10,6 @@ from tractable.smoothing.rows import as_rows
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.statistics import DiagonalMoments
 
-__all__ = ["column_scales", "improved_sheather_jones", "scott", "silverman", "window_factor"]
-
 
 def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
     """Return (d,) lengths h_j = (4 / ((d + 2) n))^(1/(d+4)) σ_j, the best for Gaussian rows.

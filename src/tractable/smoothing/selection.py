@@ -15,8 +15,6 @@ from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS, Window, check_window
 from tractable.value import replace, value
 
-__all__ = ["BandwidthSearch", "UnsettledBandwidthWarning", "loo_nll", "lscv", "prepared", "select_bandwidth"]
-
 
 @value
 class Criterion:

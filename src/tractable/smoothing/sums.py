@@ -20,8 +20,6 @@ from tractable.primitives.threads import ordered_map
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
-__all__ = ["WindowSums"]
-
 #: Queries of a line, and pairs of a query and a point in space, that a thread is handed at a time.
 _LINE_QUERIES = 4096
 _PAIRS = 2**23

@@ -13,8 +13,6 @@ from tractable.arrays.random import moved
 from tractable.engines.quadrature import integrate
 from tractable.value import value
 
-__all__ = ["WINDOWS", "Window", "check_window"]
-
 #: Integrals over radii without a bound go from exp(-40) to exp(40), in the logarithm of the radius.
 _LOG_RADII = np.arange(-40.0, 41.0)
 

@@ -18,8 +18,6 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-__all__ = ["Brute"]
-
 
 @value
 class Brute(Index):

@@ -15,8 +15,6 @@ from tractable.spatial.randomized_forest import RandomizedForest
 from tractable.spatial.spill_tree import SpillTree
 from tractable.spatial.tsvq_tree import TSVQTree
 
-__all__ = ["INDEXES", "as_index", "choose_index", "recall"]
-
 #: Indexes by name; the first two are exact.
 INDEXES: dict[str, type[Index]] = {
     made.name: made for made in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest)

@@ -6,8 +6,6 @@ from tractable.spatial.brute import Brute
 from tractable.spatial.index import Index
 from tractable.value import value
 
-__all__ = ["Counted", "nearest_counted"]
-
 #: A number of neighbours is reached when no more than rounding is missing.
 ROUNDING = 1e-9
 

@@ -17,8 +17,6 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import replace
 
-__all__ = ["HyperplaneIndex", "leaf_polygons"]
-
 
 class HyperplaneIndex(Index):
     """Trees whose nodes ask on which side of a plane a row lies.

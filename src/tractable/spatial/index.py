@@ -22,14 +22,6 @@ from tractable.spatial.checks import (
 from tractable.spatial.metrics import Metric, as_metric
 from tractable.value import value
 
-__all__ = [
-    "Index",
-    "Neighbors",
-    "SearchReport",
-    "neighbor_graph",
-    "read_only",
-]
-
 
 @value
 class Neighbors:

@@ -10,8 +10,6 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-__all__ = ["KDTree"]
-
 
 @value
 class KDTree(Index):

@@ -13,18 +13,6 @@ from tractable.primitives.neighbors import distances as all_distances
 from tractable.spatial.checks import as_rows
 from tractable.value import value
 
-__all__ = [
-    "Chebyshev",
-    "Cosine",
-    "Euclidean",
-    "Hamming",
-    "Mahalanobis",
-    "Metric",
-    "Minkowski",
-    "as_metric",
-    "minkowski",
-]
-
 
 class Metric(ABC):
     """A distance between vectors.

@@ -18,8 +18,6 @@ from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-__all__ = ["RandomizedForest"]
-
 #: Lists are so much longer while a graph is made, which helps its repair.
 EXTRA = 3
 

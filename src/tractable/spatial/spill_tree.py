@@ -11,8 +11,6 @@ from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-__all__ = ["SpillTree", "spilled_levels"]
-
 
 @value
 class SpillTree(HyperplaneIndex):

@@ -12,8 +12,6 @@ from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-__all__ = ["TSVQTree"]
-
 
 @value
 class TSVQTree(HyperplaneIndex):

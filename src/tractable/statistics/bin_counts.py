@@ -10,8 +10,6 @@ from tractable.primitives.bins import bin_counts
 from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import set_fields, value
 
-__all__ = ["BinCounts", "Bins", "as_edges", "even_edges"]
-
 #: A grid of more cells is refused: its counts alone would fill memory.
 MOST_CELLS = 2**24
 

@@ -13,8 +13,6 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic
 from tractable.value import set_fields, value
 
-__all__ = ["ByClass", "check_one_kind", "distinct_labels", "label_codes", "union_of_labels"]
-
 #: Kinds of NumPy's types whose labels may be mixed.
 _ALIKE = {"b": "number", "i": "number", "u": "number", "f": "number", "U": "word", "O": "word"}
 

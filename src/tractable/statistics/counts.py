@@ -9,8 +9,6 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts
 from tractable.value import value
 
-__all__ = ["Counts", "Totals"]
-
 
 @value
 class Counts(Statistic):

@@ -6,8 +6,6 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
 from tractable.value import value
 
-__all__ = ["Extremes"]
-
 
 @value
 class Extremes(Statistic):

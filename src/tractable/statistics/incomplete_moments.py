@@ -10,8 +10,6 @@ from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares
 from tractable.value import value
 
-__all__ = ["IncompleteMoments"]
-
 
 @value
 class IncompleteMoments(Statistic):

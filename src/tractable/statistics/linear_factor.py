@@ -15,8 +15,6 @@ from tractable.statistics.rows import (
 )
 from tractable.value import replace, value
 
-__all__ = ["LinearFactor"]
-
 
 @value
 class LinearFactor:

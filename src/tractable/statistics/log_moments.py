@@ -9,8 +9,6 @@ from tractable.arrays.saddle_point import deviance
 from tractable.statistics.rows import MeanStatistic, as_rows, as_weights, counts, or_one, pairwise_update
 from tractable.value import value
 
-__all__ = ["LogMoments", "ReciprocalLogMoments", "UnitLogMoments"]
-
 
 @value
 class LogMoments(MeanStatistic):

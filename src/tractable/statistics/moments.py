@@ -17,8 +17,6 @@ from tractable.statistics.rows import (
 )
 from tractable.value import value
 
-__all__ = ["DiagonalMoments", "FourthMoments", "Moments", "cross_covariance"]
-
 
 @value
 class Moments(MeanStatistic):

@@ -8,22 +8,6 @@ from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.value import replace, set_fields
 
-__all__ = [
-    "MeanStatistic",
-    "Statistic",
-    "as_rows",
-    "as_weights",
-    "as_whole_numbers",
-    "check_rate",
-    "check_same_width",
-    "check_squarable",
-    "check_squares",
-    "counts",
-    "or_one",
-    "pairwise_update",
-    "weighted_rows",
-]
-
 #: Squares of larger numbers overflow, or are near it.
 LARGEST = 1e152
 

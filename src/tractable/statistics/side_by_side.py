@@ -5,8 +5,6 @@ from typing import Any, ClassVar
 from tractable.statistics.rows import Statistic
 from tractable.value import value
 
-__all__ = ["SideBySide"]
-
 
 @value
 class SideBySide(Statistic):

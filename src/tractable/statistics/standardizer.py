@@ -9,8 +9,6 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import replace, value
 
-__all__ = ["ColumnSummary", "Standardizer", "column_varies"]
-
 #: A standard deviation of at most so many roundings of the mean is rounding: the column is constant.
 ROUNDINGS = 8.0
 

@@ -9,8 +9,6 @@ from tractable.arrays.weights import check_weights
 from tractable.statistics.rows import Statistic
 from tractable.value import value
 
-__all__ = ["StoredRows"]
-
 
 @value
 class StoredRows(Statistic):

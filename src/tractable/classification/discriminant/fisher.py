@@ -23,8 +23,6 @@ from tractable.covariance.shapes import regular
 from tractable.statistics import ByClass, IncompleteMoments, Moments
 from tractable.value import value
 
-__all__ = ["Directions", "FisherDiscriminant", "discriminant_directions", "gaussian_threshold"]
-
 
 class FisherDiscriminant(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantFunctionMixin, OnePassClassifier

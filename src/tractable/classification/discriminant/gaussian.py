@@ -22,8 +22,6 @@ from tractable.classification.one_pass import OnePassClassifier, check_seen, cla
 from tractable.distributions import Mixture
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 
-__all__ = ["GaussianDiscriminant"]
-
 
 class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
     """Gaussian classes, p(x | C_k) = N(x | μ_k, Σ_k).

@@ -20,8 +20,6 @@ from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["LinearDiscriminant", "LinearScores", "linear_scores"]
-
 #: The largest rounding error of a log odds for which linear scores are used.
 LARGEST_ERROR = 1e-10
 

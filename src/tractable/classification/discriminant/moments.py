@@ -12,15 +12,6 @@ from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 from tractable.value import value
 
-__all__ = [
-    "ADDED_VARIANCE",
-    "ClassMoments",
-    "class_covariances",
-    "class_moments",
-    "overall_mean",
-    "pooled_covariance",
-]
-
 #: The part of each variance that is added to a singular covariance: ten digits of the answers are left.
 ADDED_VARIANCE = 2.0**-20
 

@@ -13,8 +13,6 @@ from tractable.distributions import MultivariateStudentT, NormalWishart
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["ClassPosteriors", "check_prior", "default_prior", "separate_posteriors", "shared_posteriors"]
-
 
 @value
 class ClassPosteriors:

@@ -13,8 +13,6 @@ from tractable.covariance.shapes import regular
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 
-__all__ = ["QuadraticDiscriminant"]
-
 
 class QuadraticDiscriminant(GaussianDiscriminant):
     """Quadratic discriminant analysis: Gaussian classes, p(x | C_k) = N(x | μ_k, Σ_k).

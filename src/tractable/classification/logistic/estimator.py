@@ -32,8 +32,6 @@ from tractable.data import Source
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
 
-__all__ = ["LogisticRegression"]
-
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
 

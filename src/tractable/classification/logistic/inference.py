@@ -13,8 +13,6 @@ from tractable.engines import NewtonResult
 from tractable.engines.glm.losses import Scaling, design
 from tractable.value import value
 
-__all__ = ["FitInference", "SeparableClassesWarning", "infer", "normal_interval"]
-
 _EPS = float(np.finfo(np.float64).eps)
 #: Eigenvalues this small, times their number and the machine's rounding, count as zero.
 LOST = 10.0

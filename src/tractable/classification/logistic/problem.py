@@ -18,8 +18,6 @@ from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
-__all__ = ["LogisticProblem", "RowSummary", "search", "solver", "with_class_weights"]
-
 #: Rows of a block.
 BLOCK = 16_384
 #: Rows whose curvature stands for that of all.

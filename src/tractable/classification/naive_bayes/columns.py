@@ -23,8 +23,6 @@ from tractable.distributions.independent_columns import some_columns
 from tractable.statistics import Counts, SideBySide
 from tractable.value import replace, value
 
-__all__ = ["LIKELIHOODS", "ColumnLikelihoods", "family_of", "learn_likelihoods"]
-
 #: Likelihoods by name, and the kind of column that each reads.
 LIKELIHOODS = {
     "normal": "normal",

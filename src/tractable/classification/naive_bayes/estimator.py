@@ -40,9 +40,6 @@ from tractable.engines import fold
 from tractable.statistics import ByClass, SideBySide
 from tractable.value import replace
 
-__all__ = ["BaseNaiveBayes", "NaiveBayes"]
-
-
 #: How categories that were not declared get a probability.
 SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
 

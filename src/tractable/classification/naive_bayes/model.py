@@ -43,19 +43,6 @@ from tractable.statistics.by_class import label_codes
 from tractable.statistics.rows import check_squares
 from tractable.value import value
 
-__all__ = [
-    "ClassStatistics",
-    "Estimation",
-    "check_rule",
-    "column_variance",
-    "fitted_columns",
-    "log_evidence",
-    "multinomial_probabilities",
-    "pooled",
-    "statistics_of_classes",
-    "warnings_of",
-]
-
 #: Below, a sum of squares may have been lost.
 SMALL = 1e-290
 

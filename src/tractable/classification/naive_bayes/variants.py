@@ -18,8 +18,6 @@ from tractable.classification.one_pass import class_priors, log_priors
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
 
-__all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "KernelNB", "MultinomialNB"]
-
 
 class GaussianNB(BaseNaiveBayes):
     """Naive Bayes with independent normal columns given the class.

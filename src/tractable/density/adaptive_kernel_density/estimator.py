@@ -30,8 +30,6 @@ from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 
-__all__ = ["AdaptiveKernelDensity"]
-
 #: UniqueRows that are too few to leave some out.
 FEW = 3
 

@@ -13,9 +13,6 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
-__all__ = ["UniqueRows"]
-
-
 #: Entries of differences held at a time.
 BLOCK = 2**19
 

@@ -27,8 +27,6 @@ from tractable.smoothing.rules import column_scales, scott, silverman, window_fa
 from tractable.smoothing.windows import WINDOWS
 from tractable.statistics.standardizer import Standardizer
 
-__all__ = ["MeanShift"]
-
 RULES = ("gradient", "scott", "silverman")
 
 #: Squares of larger numbers are not to be trusted.

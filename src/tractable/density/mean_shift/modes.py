@@ -5,8 +5,6 @@ import numpy as np
 from tractable.primitives.mean_shift import KernelField, ascend, expand
 from tractable.value import value
 
-__all__ = ["Modes", "assign_to_modes", "flat_modes", "gaussian_modes"]
-
 #: The longest step of an ascent that has ended: at a flat mode, or near a Gaussian one.
 STILL, NEAR = 1e-9, 1e-4
 

@@ -17,8 +17,6 @@ from tractable.distributions.probabilities import divergence_term, entropy_term,
 from tractable.statistics.counts import Totals
 from tractable.value import set_fields, value
 
-__all__ = ["Bernoulli", "Binomial"]
-
 
 @value
 class Bernoulli(EitherForm):

@@ -28,8 +28,6 @@ from tractable.distributions.probabilities import (
 from tractable.statistics.counts import Counts, Totals
 from tractable.value import set_fields, value
 
-__all__ = ["Categorical", "Multinomial", "apportioned"]
-
 
 @value
 class Categorical(EitherForm):

@@ -13,8 +13,6 @@ from tractable.distributions.distribution import Distribution, Univariate
 from tractable.engines.roots import least_whole
 from tractable.statistics.counts import Totals
 
-__all__ = ["CountVectors", "Counting", "as_counts", "check_whole", "looked_up", "one_total", "only_where"]
-
 _MANY = 256  # numbers from which on a table may pay
 
 

@@ -25,8 +25,6 @@ from tractable.statistics.counts import Totals
 from tractable.statistics.rows import as_whole_numbers
 from tractable.value import value
 
-__all__ = ["BetaBinomial", "DirichletMultinomial", "fitted_concentrations"]
-
 _LARGEST_TABLE = 2**20
 
 

@@ -17,8 +17,6 @@ from tractable.distributions.distribution import as_parameters
 from tractable.statistics.counts import Counts, Totals
 from tractable.value import set_fields, value
 
-__all__ = ["NegativeBinomial", "Poisson"]
-
 
 @value
 class Poisson(FittedCounting):

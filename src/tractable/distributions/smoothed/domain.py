@@ -22,16 +22,6 @@ from tractable.engines.roots import put_back
 from tractable.smoothing import WINDOWS, Window
 from tractable.value import value
 
-__all__ = [
-    "FoldedDomain",
-    "as_domain",
-    "as_ends",
-    "folded_density",
-    "folded_moments",
-    "in_first_period",
-    "weighted_means",
-]
-
 #: The most times that a window may reach across its domain, on either side.
 MOST_FOLDS = 32
 

@@ -37,8 +37,6 @@ from tractable.engines.mode_search import pattern_modes
 from tractable.smoothing import WINDOWS, Window, WindowSums, check_window
 from tractable.value import replace, set_fields, value
 
-__all__ = ["SmoothedEmpirical"]
-
 #: How many draws the entropy and the divergence of vectors average over, by default.
 N_DRAWS = 65_536
 

@@ -11,8 +11,6 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.engines.roots import increasing_root, put_back
 from tractable.smoothing import WINDOWS, Window
 
-__all__ = ["corners", "mass_below", "panels", "quantiles"]
-
 #: The most nodes of the table in which quantiles are looked up; few where each is a sum over all points.
 _MOST_NODES, _FEW_NODES = 1024, 64
 

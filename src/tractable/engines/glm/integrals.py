@@ -12,8 +12,6 @@ import numpy as np
 from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
 from tractable.engines.mode_search import golden_section
 
-__all__ = ["limit_rows", "log_expected_probit", "log_expected_sigmoid", "log_expected_softmax"]
-
 #: Up to this standard deviation a sigmoid is integrated by Gauss-Hermite quadrature with so many nodes.
 MOST_HERMITE, N_HERMITE = 1.0, 40
 #: Beyond it, by Gauss-Legendre panels over t of σ(-t), the difference of a sigmoid and a step function.

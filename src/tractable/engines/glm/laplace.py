@@ -11,8 +11,6 @@ from tractable.engines.newton import newton
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-__all__ = ["LaplaceApproximation", "laplace", "laplace_evidence"]
-
 #: Bounds of a precision that is learned, in standardised columns.
 SMALLEST, LARGEST = 1e-8, 1e12
 

@@ -16,8 +16,6 @@ from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
-__all__ = ["LINKS", "Logit", "LossExpansion", "Probit", "design", "helmert_contrasts", "over_contrasts"]
-
 LINKS = ("logit", "probit")
 
 #: Shift and scale of the columns: z = (x - shift) * scale.

@@ -12,8 +12,6 @@ from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
 from tractable.engines.newton import newton
 from tractable.value import value
 
-__all__ = ["SoftmaxRegression", "softmax_regression"]
-
 
 @value
 class SoftmaxRegression:

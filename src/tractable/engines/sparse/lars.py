@@ -11,9 +11,6 @@ from tractable.primitives.sparse import append_row, first_to_enter, remove_row, 
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-__all__ = ["TIE", "Knots", "LarsWalk", "lars"]
-
-
 #: With no more columns than this all are looked at from knot to knot.
 FEW = 1000
 #: Knots found on the working set before the columns left out are asked whether they agree.

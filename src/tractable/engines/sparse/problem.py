@@ -10,8 +10,6 @@ from tractable.primitives.sparse import row_products, weighted_rows
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
-__all__ = ["ColumnProblem", "GramProblem"]
-
 #: Numbers in the panel of columns that a thread multiplies at a time.
 PANEL = 2**20
 

@@ -9,8 +9,6 @@ from tractable.engines.newton import NewtonResult, armijo_steps
 from tractable.primitives.sparse import coordinate_sweeps
 from tractable.primitives.threads import single_threaded_blas
 
-__all__ = ["proximal_newton", "violations"]
-
 _EPS = float(np.finfo(np.float64).eps)
 #: Sweeps of coordinate descent between two attempts to solve for the coordinates that are not zero.
 _SWEEPS = 10

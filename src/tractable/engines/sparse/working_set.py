@@ -10,8 +10,6 @@ from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-__all__ = ["SparsePath", "WorkingSet", "sparse_path"]
-
 #: With no more columns than this the Gram matrix of all of them is at hand, and all are worked on.
 FEW = 1000
 #: The most penalties solved before the columns left out are asked whether they agree.

@@ -17,8 +17,6 @@ from tractable.base import (
 )
 from tractable.linear_model.rows import as_floats
 
-__all__ = ["PLACEMENTS", "Basis", "check_placement", "column_range", "spread_over", "standardised"]
-
 
 class Basis(TransformerMixin, Estimator):
     """A map from rows to columns φ(x), settled by `fit` and the same ever after.

@@ -6,8 +6,6 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, column_range
 
-__all__ = ["FourierBasis"]
-
 
 class FourierBasis(Basis):
     """Waves sin(2πkx / T) and cos(2πkx / T), k = 1, …, n_frequencies, of each column.

@@ -6,8 +6,6 @@ from typing import Any
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.linear_model.basis.base import Basis
 
-__all__ = ["FunctionBasis"]
-
 #: Functions that are known by name, and so can be saved.
 KNOWN = ("abs", "cos", "exp", "identity", "log", "log1p", "sin", "sqrt", "square", "tanh")
 

@@ -9,8 +9,6 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, check_placement, spread_over
 
-__all__ = ["GaussianBasis", "SigmoidBasis"]
-
 
 class _LocalBasis(Basis):
     """Functions of the distance to centres, which are given or spread over each column."""

@@ -10,8 +10,6 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, column_range, standardised
 
-__all__ = ["PolynomialBasis", "n_monomials"]
-
 LETTERS = {"legendre": "P", "chebyshev": "T", "monomial": ""}
 
 

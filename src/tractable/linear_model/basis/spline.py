@@ -4,8 +4,6 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, check_placement, column_range, spread_over, standardised
 
-__all__ = ["SplineBasis", "b_splines"]
-
 
 class SplineBasis(Basis):
     """B-splines of each column: bumps of one degree, smooth across the knots, that add up to one.

@@ -23,8 +23,6 @@ from tractable.linear_model.bayes.posterior import covariance_from_root
 from tractable.primitives.linear import triangle
 from tractable.value import value
 
-__all__ = ["ARDRegression", "ard"]
-
 #: A column of which less than this is independent of those before it needs the digits of a QR.
 INDEPENDENT = 1e-6
 #: The greatest precision: that of a coefficient of exactly zero.

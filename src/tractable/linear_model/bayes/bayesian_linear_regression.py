@@ -24,15 +24,6 @@ from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = [
-    "BayesianLinearRegression",
-    "GaussianPrior",
-    "LinearPosterior",
-    "gaussian_prior",
-    "linear_posterior",
-]
-
-
 #: How the noise may be learned, where it is not known.
 NOISES = ("ml", "conjugate")
 

@@ -15,8 +15,6 @@ from tractable.linear_model.bayes.evidence import (
     spectrum_of,
 )
 
-__all__ = ["BayesianRidge"]
-
 
 class BayesianRidge(EvidenceModel):
     """Linear regression with coefficients ~ N(0, 1/λ) and noise of precision α, both maximising the evidence.

@@ -21,22 +21,6 @@ from tractable.linear_model.rows import without_constant_columns
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
-__all__ = [
-    "METHODS",
-    "EvidenceFit",
-    "EvidenceModel",
-    "HyperPriors",
-    "Precisions",
-    "StandardizedFactor",
-    "bounded_ratio",
-    "evidence_at",
-    "hierarchical_predictive",
-    "log_evidence",
-    "maximize_evidence",
-    "root_fractions",
-    "spectrum_of",
-]
-
 #: A prior so many times more precise than the rows leaves no effective parameter.
 LARGEST_RATIO = 1e12
 

@@ -27,8 +27,6 @@ from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = ["BayesianLinearModel", "CoefficientPosterior", "covariance_from_root"]
-
 
 @value
 class CoefficientPosterior:

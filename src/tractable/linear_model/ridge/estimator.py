@@ -16,8 +16,6 @@ from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import OnePassLinearMixin, check_factor, check_penalties
 
-__all__ = ["Ridge", "RidgeCV"]
-
 
 class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.

@@ -18,8 +18,6 @@ from tractable.statistics import LinearFactor, Moments
 from tractable.statistics.rows import as_rows
 from tractable.value import value
 
-__all__ = ["METHODS", "LeaveOneOut", "LeftOutErrors", "PenaltySearch", "leave_one_out_errors", "search"]
-
 #: What a penalty can be judged by.
 METHODS = ("loo", "gcv")
 #: One minus leverage that is rounding: such a row alone determines a direction and cannot be predicted.

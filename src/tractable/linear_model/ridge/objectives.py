@@ -10,8 +10,6 @@ from tractable.engines import least_squares
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 
-__all__ = ["negative_log_posterior", "ridge_objective", "tikhonov"]
-
 
 def ridge_objective(w: Any, X: Any, y: Any, alpha: float) -> tuple[Array, Array]:
     """Return ½ Σ (y - xᵀw)² + ½ α wᵀw and its gradient, Xᵀ(Xw - y) + α w.

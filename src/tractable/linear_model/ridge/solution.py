@@ -11,16 +11,6 @@ from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = [
-    "Centering",
-    "DualInverse",
-    "PrimalInverse",
-    "RidgeSolution",
-    "dual_solution",
-    "primal_solution",
-    "ridge",
-]
-
 
 @value
 class Centering:

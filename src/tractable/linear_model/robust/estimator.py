@@ -26,8 +26,6 @@ from tractable.linear_model.robust.steps import RobustParameters, initial_parame
 from tractable.linear_model.rows import check_rows_in_memory, power_of_two
 from tractable.value import replace
 
-__all__ = ["RobustRegression"]
-
 
 class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.

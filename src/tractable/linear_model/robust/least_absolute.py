@@ -4,8 +4,6 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = ["Vertex", "best_vertex"]
-
 #: Perturbations of the targets that break ties, relative to the median residual; none in the last search.
 PERTURBATIONS = (1e-6, 1e-9, 0.0)
 #: By how much a dual value may exceed the weight of its row, relative to it: rounding.

@@ -9,8 +9,6 @@ import numpy as np
 from tractable.distributions import Laplace, Normal, StudentT
 from tractable.value import replace, value
 
-__all__ = ["NOISES", "GaussianNoise", "LaplaceNoise", "StudentNoise"]
-
 NOISES = ("laplace", "student", "gaussian")
 
 #: Between these, degrees of freedom are estimated.

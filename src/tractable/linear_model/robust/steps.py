@@ -19,8 +19,6 @@ from tractable.linear_model.robust.noise import (
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["EStep", "MStep", "RobustParameters", "RobustStatistic", "initial_parameters", "robust_search"]
-
 #: How far |r| is smoothed, relative to its median, stage after stage.
 SMOOTHING = (1e-1, 1e-2)
 

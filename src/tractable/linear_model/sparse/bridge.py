@@ -15,8 +15,6 @@ from tractable.linear_model.sparse.path import solve_path
 from tractable.primitives.linear import triangle
 from tractable.value import replace, value
 
-__all__ = ["BridgeFit", "bridge_regression", "lp_norm"]
-
 
 def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
     """Return ‖x‖_p = (Σ |x_i|^p)^(1/p), the largest |x_i| for p = ∞.

@@ -16,8 +16,6 @@ from tractable.linear_model.rows import as_floats, check_factor, power_of_two, w
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
-__all__ = ["CoefficientPath", "Columns", "checked_columns", "column_names", "predictions", "refuse_units"]
-
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
 #: Entries larger than this, or smaller than its inverse, are rescaled so that products do not overflow.

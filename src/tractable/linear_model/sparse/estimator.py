@@ -26,8 +26,6 @@ from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
 
-__all__ = ["ElasticNet", "Lasso", "SparseModel", "SparseRegressor", "warn_gap"]
-
 #: Up to so many columns, rows in memory are folded into a statistic.
 FEW_COLUMNS = 200
 

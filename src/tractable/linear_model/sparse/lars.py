@@ -19,8 +19,6 @@ from tractable.linear_model.sparse.columns import (
 from tractable.linear_model.sparse.estimator import SparseModel
 from tractable.value import value
 
-__all__ = ["LarsPath", "LassoLars", "lars_path"]
-
 
 class LassoLars(SparseModel):
     """The lasso by least-angle regression: the exact path down to `alpha`, and the coefficients at its end.

@@ -15,8 +15,6 @@ from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
 
-__all__ = ["LassoCV"]
-
 
 class LassoCV(SparseRegressor):
     """The lasso, with the penalty of the least cross-validated squared error.

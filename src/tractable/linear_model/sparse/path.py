@@ -15,8 +15,6 @@ from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["LassoPath", "alpha_grid", "lasso_path", "solve_path"]
-
 
 @value
 class LassoPath(CoefficientPath):

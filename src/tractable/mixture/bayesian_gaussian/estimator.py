@@ -20,8 +20,6 @@ from tractable.mixture.gaussian.estimator import BaseGaussianMixture
 from tractable.mixture.gaussian.model import standardize
 from tractable.value import replace
 
-__all__ = ["BayesianGaussianMixture"]
-
 PRIOR_TYPES = ("dirichlet_process", "dirichlet_distribution")
 
 

@@ -22,20 +22,6 @@ from tractable.mixture.gaussian.model import GaussianParameters
 from tractable.statistics import ColumnSummary, DiagonalMoments, Moments, Standardizer
 from tractable.value import value
 
-__all__ = [
-    "MixturePosterior",
-    "MixturePrior",
-    "VariationalParameters",
-    "expected_log_weights",
-    "expected_weights",
-    "posterior",
-    "posterior_concentration",
-    "predictive",
-    "prior_attributes",
-    "prior_of",
-    "weights_posterior",
-]
-
 #: Roundings a column, below which the covariance of standardized columns is singular.
 ROUNDINGS = 8.0
 

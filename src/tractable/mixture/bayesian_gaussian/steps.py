@@ -20,8 +20,6 @@ from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.mixture.gaussian.steps import GaussianProblem
 from tractable.value import value
 
-__all__ = ["BayesianGaussianProblem"]
-
 
 @value
 class BayesianGaussianProblem(GaussianProblem):

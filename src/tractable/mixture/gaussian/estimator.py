@@ -37,8 +37,6 @@ from tractable.mixture.gaussian.model import (
 from tractable.mixture.gaussian.steps import GaussianProblem
 from tractable.statistics import ColumnSummary, Standardizer
 
-__all__ = ["BaseGaussianMixture", "GaussianMixture"]
-
 #: In stepwise EM the statistic of batch t has the weight (t + 2)^-POWER: averages forget, and converge.
 POWER = 0.7
 

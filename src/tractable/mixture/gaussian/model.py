@@ -9,8 +9,6 @@ from tractable.covariance.shapes import scale_columns
 from tractable.statistics import Standardizer
 from tractable.value import replace, value
 
-__all__ = ["GaussianParameters", "GaussianSums", "destandardize", "packed", "standardize", "unpacked"]
-
 
 @value
 class GaussianParameters:

@@ -34,8 +34,6 @@ from tractable.primitives.em import (
 from tractable.statistics import ColumnSummary, Moments, Standardizer
 from tractable.value import replace, value
 
-__all__ = ["GaussianProblem", "IncompleteEStep", "NaturalEStep", "WhitenedEStep", "natural_parameters"]
-
 #: Rows of a block, so that the work of a thread is worth handing over.
 BLOCK = 16_384
 

@@ -37,8 +37,6 @@ from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
 
-__all__ = ["KMeans"]
-
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """Clusters about their means: the centres μ that make J = Σ_k Σ_i r_ik |x_i - μ_k|² small.

@@ -34,12 +34,6 @@ from tractable.mixture.regression.steps import (
 from tractable.statistics import Standardizer
 from tractable.value import replace
 
-__all__ = [
-    "MixtureOfExperts",
-    "MixtureOfRegressors",
-    "NoiseCollapsedWarning",
-]
-
 #: The least noise variance when none is given, as a fraction of the variance of the targets.
 FLOOR = 1e-12
 

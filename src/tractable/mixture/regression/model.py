@@ -9,8 +9,6 @@ from tractable.arrays.log_space import log_softmax
 from tractable.engines import LeastSquares
 from tractable.value import value
 
-__all__ = ["RegressionMixture"]
-
 
 @value
 class RegressionMixture:

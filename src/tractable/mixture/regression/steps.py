@@ -22,8 +22,6 @@ from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer
 from tractable.statistics.rows import as_rows
 from tractable.value import replace, value
 
-__all__ = ["ExpectedRegressions", "RegressionEStep", "RegressionProblem", "RowSummary", "as_target"]
-
 #: Responsibilities below exp(-230) are taken for zero.
 LEAST_RESPONSIBILITY = 1e-100
 

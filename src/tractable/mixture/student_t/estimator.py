@@ -14,8 +14,6 @@ from tractable.mixture.base import EMMixture
 from tractable.mixture.student_t.steps import StudentTParameters, StudentTProblem, median_standardizer
 from tractable.statistics import ColumnSummary, Standardizer
 
-__all__ = ["StudentTMixture"]
-
 
 class StudentTMixture(EMMixture):
     """p(x) = Σ_k π_k St(x | ν_k, μ_k, Σ_k): a mixture whose components have heavy tails, fitted by EM.

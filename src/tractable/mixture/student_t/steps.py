@@ -18,16 +18,6 @@ from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, ini
 from tractable.statistics import ColumnSummary, Standardizer, column_varies
 from tractable.value import parameters, value
 
-__all__ = [
-    "GREATEST_DOF",
-    "LEAST_DOF",
-    "StudentTEStep",
-    "StudentTParameters",
-    "StudentTProblem",
-    "StudentTSums",
-    "median_standardizer",
-]
-
 #: The range of the degrees of freedom: at the upper end tails are no heavier than those of a normal.
 LEAST_DOF, GREATEST_DOF = 1e-1, 1e6
 

@@ -40,8 +40,6 @@ from tractable.mixture.table.model import (
 from tractable.mixture.table.steps import TableProblem
 from tractable.value import replace
 
-__all__ = ["BaseTableMixture", "TableMixture"]
-
 #: Added to the variances of normal columns, as a fraction of the column's variance, unless it is given.
 REG_COVAR = 1e-6
 

@@ -13,8 +13,6 @@ from tractable.distributions.independent_columns import Categories, log_average_
 from tractable.statistics import ColumnSummary, Standardizer
 from tractable.value import value
 
-__all__ = ["EncodedRows", "RowCheck", "TableEncoding", "TableParameters", "TableSummary", "drawn", "expected"]
-
 #: Entries of the arrays that a block of rows makes.
 BLOCK_ENTRIES = 2**20
 

@@ -13,8 +13,6 @@ from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
 from tractable.value import parameters, replace, value
 
-__all__ = ["TableExpectation", "TableProblem", "TableSums"]
-
 #: Rows that the initial clusters are found in.
 INITIAL_ROWS = 20_000
 

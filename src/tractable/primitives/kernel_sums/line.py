@@ -8,8 +8,6 @@ import numpy as np
 from tractable.primitives.kernel_sums import KINDS, NONE
 from tractable.value import value
 
-__all__ = ["LineSums", "NearSums", "TailSums", "line_sums", "near_sums", "tail_sums"]
-
 
 @value
 class LineSums:

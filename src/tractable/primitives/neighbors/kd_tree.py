@@ -8,8 +8,6 @@ import numpy as np
 from tractable.primitives.neighbors import FORMS, sorted_pairs
 from tractable.value import value
 
-__all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_leaves", "kd_nearest", "kd_within"]
-
 
 @value
 class KDNodes:
